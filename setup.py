@@ -37,14 +37,15 @@ MODULES = (
     *(Path("sandbox", name) for name in ("plain", "stream")),
     *(Path("sandbox", name) for name in ("report", "execution", "worker")),
     *(Path("sandbox", "dispatcher"), Path("server", "handler"), Path("server", "request_record")),
-    *(Path("documents", name) for name in ("simple", "cache", "stream")),
+    *(Path("documents", name) for name in ("fast_path", "stream")),
     *(Path("contribution", name) for name in ("name_rules", "ordering", "sanitize")),
     *(
         Path("contribution", name)
         for name in ("annotations", "desired_resource", "from_documents", "from_response")
     ),
     Path("engines", "starlark", "analysis", "paths"),
-    *(Path(name) for name in ("problems", "reader", "objects", "request", "desired", "response")),
+    *(Path(name) for name in ("cache", "problems", "reader", "objects")),
+    *(Path(name) for name in ("request", "desired", "response")),
 )
 # `make lint` judges types. A build only needs them, and has the libraries in isolation no more
 # than pip does: without them everywhere, a wheel is the same wherever it is built.

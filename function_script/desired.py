@@ -9,10 +9,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, cast
 
 from function_script import objects, wire
-from function_script.documents import ByteLruCache
+from function_script.cache import ByteLruCache
 from function_script.errors import DocumentError
 
 if TYPE_CHECKING:
+    from collections.abc import Hashable
+
     from function_script.contribution import Composite, Contribution, DesiredResource
     from function_script.values import Object
 
@@ -21,7 +23,9 @@ _NOTHING = wire.index_resource(b"")
 # Encoded resources by the key of the document they were read from.
 _CACHE_BYTES = 4 << 20
 _ENTRY_BYTES = 300
-_cache: ByteLruCache[bytes] = ByteLruCache(_CACHE_BYTES)
+_cache: ByteLruCache[Hashable, bytes] = ByteLruCache(
+    _CACHE_BYTES, admit_on_second_miss=True, is_counted=True
+)
 
 
 def merge(request: wire.Request, contribution: Contribution) -> bytes | None:
@@ -68,12 +72,12 @@ def _encode_composed(
 
 def _encode_new(name: str, entry: DesiredResource, resource: Object) -> bytes:
     """Encode a resource that no earlier step has, once for each document."""
-    payload = _cache.find(entry.key) if entry.key is not None else None
+    payload = _cache.get(entry.key) if entry.key is not None else None
     if payload is None:
         drop_nulls = not entry.keeps_nulls
         payload = _encode_entry(name, resource, entry.ready or 0, {}, drop_nulls=drop_nulls)
         if entry.key is not None:
-            _cache.keep(entry.key, payload, size_bytes=len(payload) + _ENTRY_BYTES)
+            _cache.put(entry.key, payload, len(payload) + _ENTRY_BYTES)
     return payload
 
 
@@ -106,14 +110,14 @@ def _encode_composite(request: wire.Request, composite: Composite) -> bytes | No
     if is_empty and (not _is_always_desired(composite, request) or earlier.struct is not None):
         return None
     resource = wire.decode_struct(earlier.struct) if earlier.struct is not None else {}
-    if composite.status is not None and composite.as_written:
+    if composite.status is not None and composite.is_verbatim:
         objects.merge(resource, {"status": composite.status})
     elif composite.status is not None:
         _set_type(resource, request)
         objects.merge(resource, {"status": objects.without_nulls(composite.status)})
     has_resource = resource or _is_always_desired(composite, request)
     return wire.encode_resource(
-        _encode_struct(resource, "the XR", drop_nulls=not composite.as_written)
+        _encode_struct(resource, "the XR", drop_nulls=not composite.is_verbatim)
         if has_resource
         else earlier.struct,
         {**earlier.connection_details, **composite.connection_details},
@@ -124,7 +128,7 @@ def _encode_composite(request: wire.Request, composite: Composite) -> bytes | No
 def _is_always_desired(composite: Composite, request: wire.Request) -> bool:
     """Report whether the XR is desired even if it is empty; Operations have none."""
     observed = request.observed.composite if request.observed is not None else None
-    return composite.as_written and observed is not None
+    return composite.is_verbatim and observed is not None
 
 
 def _set_type(resource: Object, request: wire.Request) -> None:

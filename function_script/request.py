@@ -65,8 +65,11 @@ def scope(
         "input": lambda: struct(request.input),
         "context": lambda: struct(request.context),
         "required_resources": lambda: _resources(request.required_resources, resource),
-        "extra_resources": lambda: _resources(_extra_resources(request), resource),
-        "credentials": lambda: _credentials(visible_credentials),
+        "extra_resources": lambda: _resources(request.extra_resources, resource),
+        "credentials": lambda: {
+            name: {"data": to_texts(visible_credentials[name])}
+            for name in sorted(visible_credentials)
+        },
         "required_schemas": lambda: _schemas(request, struct),
     }
     return Scope(request=Lazy(parts), params=params, seed=_uid(request), sent=_sent(request))
@@ -88,10 +91,6 @@ def needs_probe(request: wire.Request) -> bool:
     if enums.CAPABILITY_CAPABILITIES in request.capabilities:
         return False
     return not request.required_resources or PROBE in request.extra_resources
-
-
-def _extra_resources(request: wire.Request) -> dict[str, list[wire.Resource]]:
-    return {name: items for name, items in request.extra_resources.items() if name != PROBE}
 
 
 def _sent(request: wire.Request) -> frozenset[str]:
@@ -323,10 +322,6 @@ def _select_credentials(
             )
             raise InputError(problem.to_diagnostic())
     return {name: request.credentials[name] for name in names}
-
-
-def _credentials(credentials: Mapping[str, Mapping[str, bytes]]) -> Object:
-    return {name: {"data": to_texts(credentials[name])} for name in sorted(credentials)}
 
 
 def _schemas(request: wire.Request, struct: Callable[[bytes | None], Object]) -> Lazy:

@@ -145,23 +145,20 @@ def _merge_context(earlier: bytes | None, context: Object) -> bytes | None:
 def _requirements(request: wire.Request, required: HasRequirements) -> wire.Requirements | None:
     if not required.resources and not required.schemas:
         return None
+    # A caller that does not state both may know the deprecated field only: it gets both fields.
+    capabilities = {enums.CAPABILITY_CAPABILITIES, enums.CAPABILITY_REQUIRED_RESOURCES}
+    is_modern = capabilities <= set(request.capabilities)
     extra_resources = {
         # The deprecated field has no namespaces.
         name: selector
         for name, selector in required.resources.items()
-        if selector.namespace is None and not _knows_requirements(request)
+        if selector.namespace is None and not is_modern
     }
     return wire.Requirements(
         resources={key: each for key, each in required.resources.items() if key != PROBE},
         extra_resources=extra_resources,
         schemas=dict(required.schemas),
     )
-
-
-def _knows_requirements(request: wire.Request) -> bool:
-    """Report whether the caller states that it knows more than the deprecated field."""
-    capabilities = {enums.CAPABILITY_CAPABILITIES, enums.CAPABILITY_REQUIRED_RESOURCES}
-    return capabilities <= set(request.capabilities)
 
 
 def _encode_output(output: Object | None) -> bytes | None:

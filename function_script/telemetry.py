@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from function_script import documents, inputs, wire
+from function_script import cache, inputs, wire
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -105,7 +105,7 @@ class Recorder:
 
     def counts(self, resources: int) -> None:
         """Record how many resources the program stated, and reset the cache's statistics."""
-        looked_up, remembered = documents.reset_stats()
+        looked_up, remembered = cache.reset_stats()
         self.info = self.info._replace(
             documents=resources, looked_up=looked_up, remembered=remembered
         )

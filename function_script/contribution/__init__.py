@@ -1,7 +1,7 @@
-"""What one step adds to the response, read from what its program produced.
+"""One step's contribution to the response, read from the result of its program.
 
-The main path calls ``read`` with an engine's result. A script's dict and a template's documents
-end in the same Contribution, by the same readers; merging it is somebody else's work.
+A script's response and a template's documents become the same `Contribution`, through the same
+readers. `desired.merge` merges it into desired state.
 """
 
 from __future__ import annotations
@@ -11,18 +11,13 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from function_script import documents, objects
-from function_script.contribution import cache, deferral, gotemplating, lint, reported
+from function_script.contribution import cache, deferral, gotemplating, lint, result_limits
 from function_script.contribution.desired_resource import DesiredResource
-from function_script.contribution.dialects import OURS
+from function_script.contribution.dialects import SCRIPT
 from function_script.contribution.from_documents import from_documents, merge_parts
 from function_script.contribution.from_response import from_response
-from function_script.contribution.model import (
-    Composite,
-    Contribution,
-    DeferredDocument,
-    Dependency,
-    ResourcePolicy,
-)
+from function_script.contribution.model import Composite, Contribution, DeferredDocument
+from function_script.contribution.ordering import Dependency, ResourcePolicy
 from function_script.errors import DocumentError
 from function_script.problems import ProblemList
 from function_script.program import ScriptResult, TemplateResult
@@ -30,13 +25,11 @@ from function_script.program import ScriptResult, TemplateResult
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from function_script.contribution.dialects import Dialect
     from function_script.diagnostics import Diagnostic
     from function_script.limits import Limits
     from function_script.objects import Path
     from function_script.program import Scope
     from function_script.source import Span
-    from function_script.values import Object
 
 __all__ = [
     "Composite",
@@ -48,7 +41,7 @@ __all__ = [
     "read",
 ]
 
-DIALECTS = {"script": OURS, "gotemplating": gotemplating.PEER}
+DIALECTS = {"script": SCRIPT, "gotemplating": gotemplating.GO_TEMPLATING}
 
 
 def read(
@@ -56,59 +49,60 @@ def read(
     scope: Scope,
     limits: Limits,
     dialect: str = "script",
-    doubts: Sequence[Diagnostic] = (),
+    input_warnings: Sequence[Diagnostic] = (),
 ) -> Contribution:
-    """What ``result`` adds; raises DocumentError with every problem in it.
+    """Read the contribution of a result; raise DocumentError with all problems in it.
 
-    ``doubts`` are the input's: they become warnings.
+    ``dialect`` is a key of DIALECTS, for a template's documents. ``input_warnings`` become results
+    in the dialect of function-go-templating.
     """
-    problems = ProblemList()
     if isinstance(result, ScriptResult):
-        wanted = from_response(result.value, problems, result.resources)
-        _refuse(problems, "main returned ", lambda path: _returned_at(result, path))
-        return _with_order(reported.bounded(wanted), result)
+        return result_limits.enforce(_read_script(result))
+    rules = DIALECTS[dialect]
     text = result.text
     deferred: tuple[DeferredDocument, ...] = ()
     if result.gaps:
-        text, deferred = deferral.split_deferred(result, scope.xr, DIALECTS[dialect], limits)
-    wanted = _from_text(text, result.locate, scope.xr, DIALECTS[dialect], limits)
+        text, deferred = deferral.split_deferred(result, scope.xr, rules, limits)
+    key = cache.key_of(text, scope.xr, rules, limits)
+    contribution = cache.get(key)
+    if contribution is None:
+        stream = documents.read_stream(
+            text, locate=result.locate, limits=limits, lenient=rules.is_lenient
+        )
+        contribution = from_documents(stream, scope.xr, rules, result.locate)
+        cache.put(key, contribution)
     if deferred:
-        deferral.check_names(deferred, wanted)
-        wanted = replace(wanted, deferred=deferred)
+        deferral.check_names(deferred, contribution)
+        contribution = replace(contribution, deferred=deferred)
     if dialect == "gotemplating":
-        wanted = merge_parts([gotemplating.extra_context(scope, doubts), wanted])
-    if warned := lint.of_text(result):
-        wanted = replace(wanted, results=wanted.results + warned)
-    return reported.bounded(wanted)
+        extra = gotemplating.extra_context(scope, input_warnings)
+        contribution = merge_parts([extra, contribution])
+    if warnings := lint.missing_value_warnings(result):
+        contribution = replace(contribution, results=contribution.results + warnings)
+    return result_limits.enforce(contribution)
 
 
-def _from_text(
-    text: str, locate: Callable[[int], Span | None], xr: Object, dialect: Dialect, limits: Limits
-) -> Contribution:
-    key = cache.key_of(text, xr, dialect, limits)
-    wanted = cache.find(key)
-    if wanted is None:
-        stream = documents.read_stream(text, locate=locate, limits=limits, lenient=dialect.lenient)
-        wanted = from_documents(stream, xr, dialect, locate)
-        cache.keep(key, wanted)
-    return wanted
-
-
-def _with_order(wanted: Contribution, result: ScriptResult) -> Contribution:
-    ordered = [name for name, entry in wanted.composed.items() if entry.order is not None]
-    if not ordered and not result.withheld:
-        return wanted
+def _read_script(result: ScriptResult) -> Contribution:
+    problems = ProblemList()
+    contribution = from_response(result.value, problems, result.resources)
+    _refuse(problems, "main returned ", lambda path: _returned_at(result, path))
+    names = [name for name, entry in contribution.composed.items() if entry.policy is not None]
+    if not names and not result.withheld:
+        return contribution
     path = ("desired", "resources")
     return replace(
-        wanted,
-        places={
-            name: partial(_returned_at, result, (*path, name, "depends_on")) for name in ordered
+        contribution,
+        policy_spans={
+            name: partial(_returned_at, result, (*path, name, "depends_on")) for name in names
         },
         deferred=tuple(
             DeferredDocument(
-                name=each.name, subject=each.name, missing=each.missing, span=each.span
+                name=resource.name,
+                subject=resource.name,
+                missing=resource.missing,
+                span=resource.span,
             )
-            for each in result.withheld
+            for resource in result.withheld
         ),
     )
 

@@ -1,6 +1,6 @@
-"""The annotations of composed resources that are meant for a function, by their keys.
+"""The annotations of documents that address this function, by their keys.
 
-Each set is made once: the keys are looked for in every document.
+The keys are looked up in every document, so each set is built once.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ _NAMES: Final = (
 class Annotations:
     """The keys below ``prefix``.
 
-    ``claims_all``: whatever has the prefix is meant for us; else only a resource's name and
-    ``ready``, which are all that function-go-templating reads.
+    ``owns_prefix``: every key with the prefix is removed from the resource. Otherwise only
+    the resource's name and ``ready`` are, which are all that function-go-templating reads.
     """
 
-    def __init__(self, prefix: str, *, claims_all: bool) -> None:
+    def __init__(self, prefix: str, *, owns_prefix: bool) -> None:
         self.prefix: Final = prefix
-        self._claims_all: Final = claims_all
-        self._before: Final = f"{prefix}/"
+        self._owns_prefix: Final = owns_prefix
+        self._start: Final = f"{prefix}/"
         keys = [f"{prefix}/{name}" for name in _NAMES]
-        self.known: Final = tuple(keys)
+        self.keys: Final = tuple(keys)
         self.name: Final = keys[0]
         self.ready: Final = keys[1]
         self.merge: Final = keys[2]
@@ -40,13 +40,13 @@ class Annotations:
         self.ready_when: Final = keys[4]
         self.usages: Final = keys[5]
 
-    def claims(self, key: str) -> bool:
-        """Whether an annotation is for us, and goes no further."""
-        if self._claims_all:
-            return key.startswith(self._before)
+    def is_own(self, key: str) -> bool:
+        """Report whether an annotation is for the function, and not part of the resource."""
+        if self._owns_prefix:
+            return key.startswith(self._start)
         return key in (self.name, self.ready)
 
-    def unknown_in(self, stated: Object) -> list[str]:
-        """The keys with the prefix that are none of these."""
-        before = self._before
-        return [key for key in stated if key.startswith(before) and key not in self.known]
+    def unknown_in(self, annotations: Object) -> list[str]:
+        """List the keys that have the prefix and are not in ``keys``."""
+        start = self._start
+        return [key for key in annotations if key.startswith(start) and key not in self.keys]

@@ -1,7 +1,7 @@
-"""What a whole rendered text added the last time, so that it is not even split.
+"""A cache of contributions by the whole rendered text.
 
-Called by ``read``. Between two reconciles mostly nothing happens, and then a template writes what
-it wrote before.
+Between two reconciles mostly nothing changes, and a template renders the same text. Then it is not
+even split into documents.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from function_script import objects
-from function_script.documents import ByteLruCache
+from function_script.cache import ByteLruCache
 
 if TYPE_CHECKING:
     from function_script.contribution import model
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
     from function_script.limits import Limits
     from function_script.values import Object
 
-# Most of it is shared with the memos of single documents: see `documents.stream` for its size.
-_MEMO_BYTES = 8 << 20
+# Most of a contribution is shared with the cache of documents: see `documents.stream` for sizes.
+_CACHE_BYTES = 8 << 20
 _BYTES_PER_CHARACTER = 12
 
 
 class Key(NamedTuple):
-    """All that a contribution follows from, if no document is held against the XR itself."""
+    """Everything that determines a contribution, unless ``reads_xr`` of it is true."""
 
     text: str
     dialect: str
@@ -31,22 +31,24 @@ class Key(NamedTuple):
     limits: tuple[int, int, int]
 
 
-_memo: ByteLruCache[model.Contribution] = ByteLruCache(_MEMO_BYTES)
+_cache: ByteLruCache[Key, model.Contribution] = ByteLruCache(
+    _CACHE_BYTES, admit_on_second_miss=True, is_counted=True
+)
 
 
 def key_of(text: str, xr: Object, dialect: Dialect, limits: Limits) -> Key:
-    """The key for a rendered text, read in a dialect within limits."""
+    """Return the key of a rendered text that is read in a dialect within limits."""
     bounds = (limits.documents, limits.nodes, limits.depth)
     return Key(text, dialect.annotations.prefix, objects.api_version_and_kind(xr), bounds)
 
 
-def find(key: Key) -> model.Contribution | None:
-    """What was read from this text; nobody may change it."""
-    return _memo.find(key)
+def get(key: Key) -> model.Contribution | None:
+    """Return the cached contribution, which must not be changed, or None."""
+    return _cache.get(key)
 
 
-def keep(key: Key, wanted: model.Contribution) -> None:
-    """Keep what was read, unless it depends on more than its key."""
-    # Places point into the run that wrote the text, and warnings name some.
-    if not (wanted.places or wanted.results or wanted.reads_xr):
-        _memo.keep(key, wanted, size_bytes=len(key.text) * _BYTES_PER_CHARACTER)
+def put(key: Key, contribution: model.Contribution) -> None:
+    """Cache a contribution if it depends on its key only."""
+    # Spans and warnings hold positions of the run that rendered the text.
+    if not (contribution.policy_spans or contribution.results or contribution.reads_xr):
+        _cache.put(key, contribution, len(key.text) * _BYTES_PER_CHARACTER)

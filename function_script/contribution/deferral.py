@@ -1,7 +1,7 @@
-"""Documents that need a value which does not exist: taken out of the text, each of them alone.
+"""Removal of the documents that need a missing value from a rendered text.
 
-A template leaves gaps where such values were to be written. A document with a gap is never read
-for what it says, only for which one it is; so nothing that stands in for a value can get out.
+A template leaves a gap where it would have written the value. A document with a gap is parsed only
+to identify it; its content is not used, so no placeholder can get into a resource.
 """
 
 from __future__ import annotations
@@ -24,10 +24,11 @@ if TYPE_CHECKING:
     from function_script.values import Object
 
 _SEPARATOR = "\n---"
+_IN_SEPARATOR = "it is in a line that separates documents"
 
 
 class _RawDocument(NamedTuple):
-    """What stands between two separators: ``text[start:end]``, and its gaps."""
+    """The text between two separators, ``text[start:end]``, and the gaps in it."""
 
     start: int
     end: int
@@ -35,128 +36,134 @@ class _RawDocument(NamedTuple):
 
 
 class _Identity(NamedTuple):
-    """A document as far as it can be read; ``word`` stands in its gaps, if anything does."""
+    """A parsed document with ``placeholder`` in its gaps, or without their lines if it is empty."""
 
     document: Object
-    word: str
+    placeholder: str
 
 
 def split_deferred(
     result: TemplateResult, xr: Object, dialect: Dialect, limits: Limits
 ) -> tuple[str, tuple[DeferredDocument, ...]]:
-    """The text without the documents that have gaps, line for line, and those documents.
+    """Return the text with empty lines for the documents that have gaps, and those documents.
 
-    Raises DocumentError for a gap that leaves open which document it is in, or which resource
+    Raises DocumentError if a gap makes it ambiguous which document it is in, or which resource
     that document is.
     """
-    text, kept = result.text, 0
+    text, end = result.text, 0
     parts: list[str] = []
     deferred: list[DeferredDocument] = []
-    for piece in _pieces(text, result.gaps):
-        found = _find_document(text, piece, limits)
-        parts.append(text[kept : piece.start])
-        # Later lines keep their numbers.
-        parts.append("\n" * text.count("\n", piece.start, piece.end))
-        kept = piece.end
-        if found is not None:
-            deferred.append(_identify(found, piece.gaps[0], xr, dialect))
-    parts.append(text[kept:])
+    for raw in _documents_with_gaps(text, result.gaps):
+        identity = _parse(text, raw, limits)
+        parts.append(text[end : raw.start])
+        # The lines after it keep their numbers.
+        parts.append("\n" * text.count("\n", raw.start, raw.end))
+        end = raw.end
+        if identity is not None:
+            deferred.append(_to_deferred(identity, raw.gaps[0], xr, dialect))
+    parts.append(text[end:])
     return "".join(parts), tuple(deferred)
 
 
-def check_names(deferred: Sequence[DeferredDocument], wanted: Contribution) -> None:
-    """Raise DocumentError for a resource name that stands in two documents of the step."""
-    names = set(wanted.composed)
-    for each in deferred:
-        if each.name in names:
-            problem = f'resource name "{each.name}" is used twice, once where a value is missing'
-            raise DocumentError.of(problem, span=each.span)
-        if each.name is not None:
-            names.add(each.name)
+def check_names(deferred: Sequence[DeferredDocument], contribution: Contribution) -> None:
+    """Raise DocumentError for a resource name that two documents of the step have."""
+    names = set(contribution.composed)
+    for document in deferred:
+        if document.name in names:
+            name = document.name
+            problem = f'resource name "{name}" is used twice, once where a value is missing'
+            raise DocumentError.of(problem, span=document.span)
+        if document.name is not None:
+            names.add(document.name)
 
 
-def _pieces(text: str, gaps: Sequence[MissingValue]) -> Iterator[_RawDocument]:
-    """The pieces that have gaps."""
-    waiting = list(gaps)
-    for start, end, line_end in _borders(text):
-        inside = [gap for gap in waiting if gap.offset <= end]
-        waiting = waiting[len(inside) :]
+def _documents_with_gaps(text: str, gaps: Sequence[MissingValue]) -> Iterator[_RawDocument]:
+    remaining = list(gaps)
+    for start, end, line_end in _split(text):
+        inside = [gap for gap in remaining if gap.offset <= end]
+        remaining = remaining[len(inside) :]
         for gap in inside:
             if gap.offset < start:
-                raise _ambiguous(gap, "it is in a line that separates documents")
+                raise _ambiguous(gap, _IN_SEPARATOR)
         if inside:
             yield _RawDocument(start, end, inside)
-        # What stands in the separator's own line could make it something else.
-        for gap in waiting:
+        # A value in the line of the separator could make another line of it.
+        for gap in remaining:
             if gap.offset <= line_end:
-                raise _ambiguous(gap, "it is in a line that separates documents")
+                raise _ambiguous(gap, _IN_SEPARATOR)
 
 
-def _borders(text: str) -> Iterator[tuple[int, int, int]]:
-    """Begin and end of every piece, and the end of the line of the separator after it."""
+def _split(text: str) -> Iterator[tuple[int, int, int]]:
+    """Yield start and end of each document, and the end of the line of the separator after it."""
     start = 0
     padded = f"\n{text}"
-    found = padded.find(_SEPARATOR)
-    while found >= 0:
-        # The line break before the separator is the last character of the piece.
-        line_end = text.find("\n", found)
+    separator = padded.find(_SEPARATOR)
+    while separator >= 0:
+        # The padding shifts offsets by one: at ``separator`` in ``text`` is the first dash.
+        line_end = text.find("\n", separator)
         line_end = len(text) if line_end < 0 else line_end
-        yield start, max(start, found - 1), line_end
+        yield start, max(start, separator - 1), line_end
         start = min(len(text), line_end + 1)
-        found = padded.find(_SEPARATOR, line_end + 1)
+        separator = padded.find(_SEPARATOR, line_end + 1)
     yield start, len(text), len(text)
 
 
-def _find_document(text: str, piece: _RawDocument, limits: Limits) -> _Identity | None:
-    """The document as far as it can be read with gaps; None for a piece of comments only."""
+def _parse(text: str, raw: _RawDocument, limits: Limits) -> _Identity | None:
+    """Parse a document with a placeholder in its gaps, else without the lines that have gaps.
+
+    A gap may stand for a whole block of lines. Returns None if there are only comments.
+    """
     failure: FatalError | None = None
-    for candidate, word in (_filled(text, piece), (_without_lines(text, piece), "")):
+    for candidate, placeholder in (_fill_gaps(text, raw), (_drop_gap_lines(text, raw), "")):
         try:
-            found = documents.read_stream(candidate, limits=limits)
+            stream = documents.read_stream(candidate, limits=limits)
         except FatalError as error:
             failure = error
             continue
-        if not found and word:
+        if not stream and placeholder:
             return None
-        if len(found) == 1:
-            return _Identity(found[0].value, word)
+        if len(stream) == 1:
+            return _Identity(stream[0].value, placeholder)
     cause = "its document cannot be read without it"
-    raise _ambiguous(piece.gaps[0], cause) from failure
+    raise _ambiguous(raw.gaps[0], cause) from failure
 
 
-def _filled(text: str, piece: _RawDocument) -> tuple[str, str]:
-    """The piece with a word in every gap that it holds nowhere else."""
+def _fill_gaps(text: str, raw: _RawDocument) -> tuple[str, str]:
+    """Return the document with a placeholder in its gaps, and that placeholder.
+
+    The placeholder occurs nowhere else in the document.
+    """
     number = 0
-    while (word := f"gap{number}") in text[piece.start : piece.end]:
+    while (placeholder := f"gap{number}") in text[raw.start : raw.end]:
         number += 1
     parts: list[str] = []
-    at = piece.start
-    for gap in piece.gaps:
-        parts += (text[at : gap.offset], word)
+    at = raw.start
+    for gap in raw.gaps:
+        parts += (text[at : gap.offset], placeholder)
         at = gap.offset
-    return "".join((*parts, text[at : piece.end])), word
+    return "".join((*parts, text[at : raw.end])), placeholder
 
 
-def _without_lines(text: str, piece: _RawDocument) -> str:
-    """The piece without the lines that have gaps: a gap may stand for a whole block of lines."""
-    kept: list[str] = []
-    at = piece.start
-    for line in text[piece.start : piece.end].split("\n"):
+def _drop_gap_lines(text: str, raw: _RawDocument) -> str:
+    lines: list[str] = []
+    at = raw.start
+    for line in text[raw.start : raw.end].split("\n"):
         end = at + len(line)
-        if not any(at <= gap.offset <= end for gap in piece.gaps):
-            kept.append(line)
+        if not any(at <= gap.offset <= end for gap in raw.gaps):
+            lines.append(line)
         at = end + 1
-    return "\n".join(kept)
+    return "\n".join(lines)
 
 
-def _identify(
-    found: _Identity, gap: MissingValue, xr: Object, dialect: Dialect
+def _to_deferred(
+    identity: _Identity, gap: MissingValue, xr: Object, dialect: Dialect
 ) -> DeferredDocument:
-    """Which document is withheld; nothing that says so may have a gap itself."""
-    kinds = api_version_and_kind(found.document)
+    """Identify a document by its kind and resource name, which must not have gaps themselves."""
+    kinds = api_version_and_kind(identity.document)
     key = dialect.annotations.name
-    name = find_path(found.document, ("metadata", "annotations", key))
-    if found.word and any(found.word in str(part) for part in (*kinds, name)):
+    name = find_path(identity.document, ("metadata", "annotations", key))
+    placeholder = identity.placeholder
+    if placeholder and any(placeholder in str(part) for part in (*kinds, name)):
         raise _ambiguous(gap, "it is part of the name or the kind of a document")
     is_meta = kinds[0] == dialect.meta_api_version
     if isinstance(name, str) and name and not is_meta:

@@ -1,7 +1,7 @@
-"""One composed resource, as the readers of results make it for whoever merges it.
+"""One composed resource of a contribution.
 
-There may be hundreds in a result: a plain class, for compiled it is made in a tenth of the time
-that a dataclass takes.
+There may be hundreds of them in a request. This is a plain class, since mypyc creates one in a
+tenth of the time that it takes for a dataclass.
 """
 
 from __future__ import annotations
@@ -11,54 +11,54 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from collections.abc import Hashable
 
-    from function_script.contribution.model import ResourcePolicy
+    from function_script.contribution.ordering import ResourcePolicy
     from function_script.values import Object
 
 
 class DesiredResource:
-    """One composed resource the step has an opinion on.
+    """A composed resource that the step creates, changes or removes.
 
-    ``resource`` None: the step removes it; it may be shared, and hold null fields that mean
-    nothing, so it is not to be changed. ``replace``: it takes the place of an earlier step's
-    entry instead of merging into it. ``ready`` None: not said. ``key``: all that the entry was
-    read from, for whoever remembers what is derived from it; None: not worth remembering.
-    ``order`` None: nothing is said about what it waits for or when it is ready. ``keeps_nulls``:
-    null fields do mean something, and are sent.
+    ``resource`` None: the step removes it. It may be shared between requests, so it must not be
+    changed. Its null fields are dropped, or sent with ``keeps_nulls``. ``ready`` None: the step
+    does not set it. ``replace``: it replaces an earlier step's entry and is not merged into it.
+    ``policy`` None: the step sets neither dependencies nor rules of readiness. ``key`` identifies
+    everything that the entry was read from, for caches of what is derived from it; None: not
+    cacheable.
     """
 
-    def __init__(  # noqa: PLR0913 # what can be said of a resource
+    def __init__(  # noqa: PLR0913 # the fields of an entry
         self,
         *,
         resource: Object | None,
         ready: int | None = None,
         replace: bool = True,
-        order: ResourcePolicy | None = None,
+        policy: ResourcePolicy | None = None,
         keeps_nulls: bool = False,
         key: Hashable = None,
     ) -> None:
         self.resource: Final = resource
         self.ready: Final = ready
         self.replace: Final = replace
-        self.order: Final = order
+        self.policy: Final = policy
         self.keeps_nulls: Final = keeps_nulls
         self.key: Final = key
 
     def __eq__(self, other: object) -> bool:
-        """Whether both say the same, wherever they were read."""
-        return isinstance(other, DesiredResource) and self._said() == other._said()
+        """Compare all fields but ``key``: the same entry may have been read from other texts."""
+        return isinstance(other, DesiredResource) and self._fields() == other._fields()
 
     __hash__ = None  # type: ignore[assignment] # it holds dicts
 
-    def judged(self, ready: int) -> DesiredResource:
-        """The same with this readiness."""
+    def with_ready(self, ready: int) -> DesiredResource:
+        """Return a copy with this readiness."""
         return DesiredResource(
             resource=self.resource,
             ready=ready,
             replace=self.replace,
-            order=self.order,
+            policy=self.policy,
             keeps_nulls=self.keeps_nulls,
             key=None if self.key is None else (self.key, ready),
         )
 
-    def _said(self) -> tuple[object, ...]:
-        return (self.resource, self.ready, self.replace, self.order, self.keeps_nulls)
+    def _fields(self) -> tuple[object, ...]:
+        return (self.resource, self.ready, self.replace, self.policy, self.keeps_nulls)

@@ -1,6 +1,6 @@
-"""Whose annotations and meta kinds a template's documents use: ours, or those of a peer.
+"""The dialects of a template's documents: their annotations, meta kinds and options.
 
-Read by everything that looks at documents; a dialect says what differs, and reads nothing itself.
+A dialect is a value. The readers of documents ask it; it reads nothing but meta documents.
 """
 
 from __future__ import annotations
@@ -21,29 +21,29 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dialect:
-    """A set of annotations and meta kinds.
+    """The annotations, meta kinds and options of documents.
 
-    ``kinds`` reads a meta document of each kind. ``replaces``: a document takes the place of an
-    earlier step's resource unless an annotation says otherwise; else it merges into it.
-    ``keeps_empty``: the annotations stay as an empty map when ours were all there was.
-    ``lenient``: documents are taken as they are written, with nulls, status and all metadata, and
-    what only Crossplane or the API server may refuse is a warning. ``orders``: it has annotations
-    for merging, dependencies and rules of readiness, and refuses those it does not know.
+    ``kinds`` has a reader for each kind of meta document. ``replaces_by_default``: a document
+    without an annotation replaces an earlier step's resource; otherwise it is merged into it.
+    ``keeps_empty_annotations``: annotations that are empty without the function's own are sent.
+    ``is_lenient``: a resource is sent verbatim, with nulls, status and all metadata, and a mistake
+    that only Crossplane or the API server rejects is a warning. ``supports_policies``: there are
+    annotations for merging, dependencies, readiness and Usages, and unknown ones are errors.
     """
 
     annotations: Annotations
     meta_api_version: str
     kinds: Mapping[str, Callable[[ObjectReader], Contribution]]
-    replaces: bool
-    keeps_empty: bool
-    lenient: bool
-    orders: bool
+    replaces_by_default: bool
+    keeps_empty_annotations: bool
+    is_lenient: bool
+    supports_policies: bool
 
 
-def _reader(
+def _response_reader(
     fields: tuple[str, ...], to_response: Callable[[Object], Object]
 ) -> Callable[[ObjectReader], Contribution]:
-    """A meta kind that says what a script's response would: read by the same readers."""
+    """Return the reader of a meta kind that has ``fields`` of a script's response."""
 
     def read(document: ObjectReader) -> Contribution:
         document.refuse_unknown("apiVersion", "kind", "metadata", *fields)
@@ -53,6 +53,7 @@ def _reader(
 
 
 def _removals(names: Value) -> Value:
+    """Return null entries for a list of names; another value is returned for its error."""
     if isinstance(names, list) and all(isinstance(name, str) for name in names):
         return {str(name): None for name in names}
     return names
@@ -62,32 +63,36 @@ def _composite(field: str, value: Value) -> Object:
     return {"desired": {"composite": {field: value}}}
 
 
-OURS = Dialect(
-    annotations=Annotations("script.fn.crossplane.io", claims_all=True),
+SCRIPT = Dialect(
+    annotations=Annotations("script.fn.crossplane.io", owns_prefix=True),
     meta_api_version="meta.script.fn.crossplane.io/v1beta1",
-    replaces=False,
-    keeps_empty=False,
-    lenient=False,
-    orders=True,
+    replaces_by_default=False,
+    keeps_empty_annotations=False,
+    is_lenient=False,
+    supports_policies=True,
     kinds={
-        "Conditions": _reader(("conditions",), lambda doc: {"conditions": doc.get("conditions")}),
-        "ConnectionDetails": _reader(
+        "Conditions": _response_reader(
+            ("conditions",), lambda doc: {"conditions": doc.get("conditions")}
+        ),
+        "ConnectionDetails": _response_reader(
             ("data",), lambda doc: _composite("connection_details", doc.get("data"))
         ),
-        "Context": _reader(("data",), lambda doc: {"context": doc.get("data")}),
-        "Output": _reader(("data",), lambda doc: {"output": doc.get("data")}),
-        "Readiness": _reader(("ready",), lambda doc: _composite("ready", doc.get("ready"))),
-        "Removal": _reader(
+        "Context": _response_reader(("data",), lambda doc: {"context": doc.get("data")}),
+        "Output": _response_reader(("data",), lambda doc: {"output": doc.get("data")}),
+        "Readiness": _response_reader(
+            ("ready",), lambda doc: _composite("ready", doc.get("ready"))
+        ),
+        "Removal": _response_reader(
             ("resources",),
             lambda doc: {"desired": {"resources": _removals(doc.get("resources"))}},
         ),
-        "Requirements": _reader(
+        "Requirements": _response_reader(
             ("resources", "schemas"),
             lambda doc: {
                 "requirements": {key: doc[key] for key in ("resources", "schemas") if key in doc}
             },
         ),
-        "Response": _reader(("ttl",), lambda doc: {"meta": {"ttl": doc.get("ttl")}}),
-        "Results": _reader(("results",), lambda doc: {"results": doc.get("results")}),
+        "Response": _response_reader(("ttl",), lambda doc: {"meta": {"ttl": doc.get("ttl")}}),
+        "Results": _response_reader(("results",), lambda doc: {"results": doc.get("results")}),
     },
 )

@@ -1,7 +1,7 @@
-"""From a template's documents to a Contribution.
+"""A template's documents to a Contribution.
 
-A document is a composed resource (it carries the resource-name annotation), the XR (it has the
-XR's type: its status is taken), or a meta document, which says what a script's response would.
+A document is a composed resource (it has the resource-name annotation), the XR (it has the XR's
+type, and its status is taken), or a meta document, which has fields of a script's response.
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from function_script import objects
+from function_script.cache import ByteLruCache
 from function_script.contribution import lint, model, ordering
 from function_script.contribution.desired_resource import DesiredResource
 from function_script.contribution.from_response import READY
-from function_script.contribution.sanitize import composed_object, without_server_fields
+from function_script.contribution.sanitize import copy_verbatim, without_server_fields
 from function_script.diagnostics import Diagnostic
-from function_script.documents import ByteLruCache
 from function_script.errors import DocumentError
 from function_script.problems import ProblemList, nearest, suggest
 from function_script.reader import ObjectReader
@@ -31,20 +31,20 @@ if TYPE_CHECKING:
     from function_script.values import Object
 
 _RESOURCE_NAME = "resource name"
-_MAX_DOUBTS = 3
-_TWICE = "make the name of something that differs, such as the loop's item"
+_MAX_WARNINGS = 3
+_UNIQUE_NAMES = "make the name of something that differs, such as the loop's item"
 _MERGE = {"Merge": False, "Replace": True}
 
-# Composed resources by the text of their document. They share nearly all they hold with what
-# `documents.stream` remembers of that text, so the same bound, which holds as many, costs little.
-_MEMO_BYTES = 16 << 20
+# Composed resources by the text of their document. They share nearly all their values with the
+# cache of `documents.stream`, so that the same bound, for as many entries, costs little.
+_CACHE_BYTES = 16 << 20
 _BYTES_PER_CHARACTER = 12
 
 
-class _ParsedDocument:
-    """What one document says of a composed resource; it may be shared between requests.
+class _ComposedDocument:
+    """A composed resource, read from one document; it is shared between requests.
 
-    Most documents are one of these, so it is much less than a whole Contribution.
+    Most documents are composed resources, so it is much smaller than a Contribution.
     """
 
     def __init__(
@@ -55,7 +55,9 @@ class _ParsedDocument:
         self.results = results
 
 
-_memo: ByteLruCache[_ParsedDocument] = ByteLruCache(_MEMO_BYTES)
+_cache: ByteLruCache[tuple[str, str], _ComposedDocument] = ByteLruCache(
+    _CACHE_BYTES, admit_on_second_miss=True, is_counted=True
+)
 
 
 def from_documents(
@@ -64,104 +66,96 @@ def from_documents(
     dialect: Dialect,
     locate: Callable[[int], Span | None],
 ) -> model.Contribution:
-    """Read every document; raises one DocumentError with all that is wrong, each at its place."""
-    gathering = _Collector(dialect, locate)
+    """Read all documents; raise one DocumentError with the problems of all, and their positions."""
+    collector = _Collector(dialect, locate)
     prefix = dialect.annotations.prefix
     for document in documents:
         problems = ProblemList()
-        key = (prefix, document.key)
-        stated = _memo.find(key)
-        read = _read(document, xr, dialect, problems, key) if stated is None else stated
-        if isinstance(read, _ParsedDocument):
-            gathering.add_stated(read, document, problems)
+        key = (prefix, document.text)
+        cached = _cache.get(key)
+        part = _read(document, xr, dialect, problems, key) if cached is None else cached
+        if isinstance(part, _ComposedDocument):
+            collector.add_composed(part, document, problems)
         else:
-            gathering.add(read, document, problems)
-        gathering.add_problems(problems, document)
-    return gathering.whole()
+            collector.add(part, document, problems)
+        collector.add_problems(problems, document)
+    return collector.to_contribution()
 
 
 class _Collector:
-    """What the documents so far add up to, and what is wrong with them."""
+    """Collects the parts of a contribution, and the problems of all documents."""
 
     def __init__(self, dialect: Dialect, locate: Callable[[int], Span | None]) -> None:
         self._dialect = dialect
         self._locate = locate
-        self._found: list[Diagnostic] = []
-        self._doubts: list[Callable[[], Diagnostic]] = []
+        self._errors: list[Diagnostic] = []
+        # Functions, since each position may cost another run of the template.
+        self._warnings: list[Callable[[], Diagnostic]] = []
         self._composed: dict[str, DesiredResource] = {}
         self._parts: list[model.Contribution] = []
-        self._places: dict[str, Callable[[], Span | None]] = {}
+        self._policy_spans: dict[str, Callable[[], Span | None]] = {}
         self._lines: dict[tuple[str, str], int] = {}
 
-    def add_stated(
-        self, stated: _ParsedDocument, document: Document, problems: ProblemList
+    def add_composed(
+        self, part: _ComposedDocument, document: Document, problems: ProblemList
     ) -> None:
-        """A document that is a composed resource."""
-        name, entry = stated.name, stated.entry
-        self._take_name(_RESOURCE_NAME, name, document, problems)
+        """Add a document that is a composed resource."""
+        name, entry = part.name, part.entry
+        self._add_name(_RESOURCE_NAME, name, document, problems)
         self._composed[name] = entry
-        if stated.results:
-            self._parts.append(model.Contribution(results=stated.results))
-        if entry.order is not None:
-            self._places[name] = _place(document, self._dialect)
+        if part.results:
+            self._parts.append(model.Contribution(results=part.results))
+        if entry.policy is not None:
+            path = ("metadata", "annotations", self._dialect.annotations.depends_on)
+            self._policy_spans[name] = partial(document.span, path)
 
     def add(self, part: model.Contribution, document: Document, problems: ProblemList) -> None:
-        """Any other document."""
+        """Add any other document."""
         for name in part.composed:
-            self._take_name(_RESOURCE_NAME, name, document, problems)
+            self._add_name(_RESOURCE_NAME, name, document, problems)
         for name in part.resources:
-            self._take_name("requirement", name, document, problems)
+            self._add_name("requirement", name, document, problems)
         self._composed.update(part.composed)
         self._parts.append(part)
 
     def add_problems(self, problems: ProblemList, document: Document) -> None:
-        """What was found wrong with a document, and what is doubtful about it."""
-        for error in document.doubts:
-            self._doubts.append(partial(document.doubt, error))
+        """Add the warnings of a document, and the problems of its content."""
+        for warning in document.warnings:
+            self._warnings.append(partial(document.to_diagnostic, warning))
         if problems:
-            self._found += _diagnostics(problems, document)
+            self._errors += _diagnostics(problems, document)
 
-    def whole(self) -> model.Contribution:
-        """All of it; raises DocumentError."""
-        if self._found:
-            raise DocumentError(*self._found)
-        if self._doubts:
-            warned = lint.dialect_warnings(_told(self._doubts))
-            self._parts.append(model.Contribution(results=warned))
-        return merge_parts(self._parts, composed=self._composed, places=self._places)
+    def to_contribution(self) -> model.Contribution:
+        """Merge all parts; raise DocumentError for the problems."""
+        if self._errors:
+            raise DocumentError(*self._errors)
+        if self._warnings:
+            diagnostics = [to_diagnostic() for to_diagnostic in self._warnings[:_MAX_WARNINGS]]
+            more = len(self._warnings) - _MAX_WARNINGS
+            if more > 0:
+                diagnostics.append(Diagnostic(message=f"{more} more warnings like these"))
+            warnings = lint.dialect_warnings(diagnostics)
+            self._parts.append(model.Contribution(results=warnings))
+        return merge_parts(self._parts, composed=self._composed, policy_spans=self._policy_spans)
 
-    def _take_name(self, what: str, name: str, document: Document, problems: ProblemList) -> None:
-        """Note a name that one step may use only once."""
+    def _add_name(self, what: str, name: str, document: Document, problems: ProblemList) -> None:
+        """Add a name; a second use in one step is a problem, or a warning in a lenient dialect."""
         line = self._lines.get((what, name))
         if line is None:
             self._lines[what, name] = document.line
             return
-        if self._dialect.lenient and what == _RESOURCE_NAME:
-            self._doubts.append(partial(_used_twice, name, document))
+        if self._dialect.is_lenient and what == _RESOURCE_NAME:
+            self._warnings.append(partial(_repeated_name, name, document))
             return
         span = self._locate(line)
         first = span or f"line {line} of the rendered text"
         problem = f'{what} "{name}" is used twice; first at {first}'
-        problems.add("", problem, hint=_TWICE, mention=span)
+        problems.add("", problem, hint=_UNIQUE_NAMES, mention=span)
 
 
-def _used_twice(name: str, document: Document) -> Diagnostic:
+def _repeated_name(name: str, document: Document) -> Diagnostic:
     message = f'resource name "{name}" is used before, and the last one counts'
-    return Diagnostic(message=message, span=document.span(), hint=_TWICE)
-
-
-def _told(doubts: Sequence[Callable[[], Diagnostic]]) -> list[Diagnostic]:
-    """The first few; each place costs another run of the template."""
-    told = [find() for find in doubts[:_MAX_DOUBTS]]
-    if len(doubts) > _MAX_DOUBTS:
-        more = len(doubts) - _MAX_DOUBTS
-        told.append(Diagnostic(message=f"{more} more warnings like these"))
-    return told
-
-
-def _place(document: Document, dialect: Dialect) -> Callable[[], Span | None]:
-    path = ("metadata", "annotations", dialect.annotations.depends_on)
-    return lambda: document.span(path)
+    return Diagnostic(message=message, span=document.span(), hint=_UNIQUE_NAMES)
 
 
 def _diagnostics(problems: ProblemList, document: Document) -> list[Diagnostic]:
@@ -179,38 +173,33 @@ def _read(
     dialect: Dialect,
     problems: ProblemList,
     key: tuple[str, str],
-) -> _ParsedDocument | model.Contribution:
-    read = _part(ObjectReader(document.value, "", problems), xr, dialect, key)
-    if isinstance(read, _ParsedDocument):
-        if not problems:
-            _memo.keep(key, read, size_bytes=len(document.key) * _BYTES_PER_CHARACTER)
-        return read
-    if read.reads_xr and (warned := lint.of_composite(document, xr)):
-        return replace(read, results=warned)
-    return read
-
-
-def _part(
-    document: ObjectReader, xr: Object, dialect: Dialect, key: Hashable
-) -> _ParsedDocument | model.Contribution:
-    api_version = document.text("apiVersion", required=True) or ""
-    kind = document.text("kind", required=True) or ""
-    metadata = document.object("metadata")
+) -> _ComposedDocument | model.Contribution:
+    reader = ObjectReader(document.value, "", problems)
+    api_version = reader.text("apiVersion", required=True) or ""
+    kind = reader.text("kind", required=True) or ""
+    metadata = reader.object("metadata")
     annotations = (metadata.texts("annotations") if metadata is not None else None) or {}
     if api_version == dialect.meta_api_version:
-        return _meta(document, kind, dialect)
+        return _read_meta(reader, kind, dialect)
     if dialect.annotations.name in annotations:
-        return _composed(document, annotations, dialect, key)
+        composed = _read_composed(reader, annotations, dialect, key)
+        if not problems:
+            _cache.put(key, composed, len(document.text) * _BYTES_PER_CHARACTER)
+        return composed
     if (api_version, kind) == (xr.get("apiVersion"), xr.get("kind")):
-        return _composite(document, annotations, dialect)
-    if not document.problems:
-        _refuse_nameless(document, xr, annotations, dialect)
+        part = _read_composite(reader, annotations, dialect)
+        if part.reads_xr and (warnings := lint.ignored_field_warnings(document, xr)):
+            return replace(part, results=warnings)
+        return part
+    if not problems:
+        _reject_nameless(reader, xr, annotations, dialect)
     return model.Contribution()
 
 
-def _refuse_nameless(
+def _reject_nameless(
     document: ObjectReader, xr: Object, annotations: dict[str, str], dialect: Dialect
 ) -> None:
+    """Add the problem that a document has no resource name, with the likely reason as a hint."""
     resource_name = dialect.annotations.name
     problem = f"metadata.annotations lacks {resource_name}"
     hint = "it names the composed resource; give each one a name of its own"
@@ -219,76 +208,73 @@ def _refuse_nameless(
         hint = "write that apiVersion to set the XR's status"
     elif document.value.get("kind") == "List":
         problem, hint = "a List cannot be composed", "write its items as documents of their own"
-    elif near := nearest(
-        _last_part(resource_name), tuple(last := {_last_part(key): key for key in annotations})
-    ):
-        hint = f'did you mean that by "{last[near]}"?'
+    else:
+        keys = {key.rpartition("/")[2]: key for key in annotations}
+        if near := nearest(resource_name.rpartition("/")[2], tuple(keys)):
+            hint = f'did you mean that by "{keys[near]}"?'
     document.problems.add("", problem, hint=hint)
 
 
-def _last_part(annotation: str) -> str:
-    return annotation.rpartition("/")[2]
-
-
-def _composed(
+def _read_composed(
     document: ObjectReader, annotations: dict[str, str], dialect: Dialect, key: Hashable
-) -> _ParsedDocument:
+) -> _ComposedDocument:
     keys = dialect.annotations
     name = annotations[keys.name]
-    stated = ObjectReader(dict(annotations), "metadata.annotations", document.problems)
+    reader = ObjectReader(dict(annotations), "metadata.annotations", document.problems)
     if not name:
-        stated.problems.add(stated.at(keys.name), "must not be empty")
-    if dialect.orders:
-        ordering.refuse_unknown(stated, keys)
-    replaces = stated.choice(keys.merge, _MERGE) if dialect.orders else None
-    advice = ProblemList() if dialect.lenient else None
+        reader.problems.add(reader.at(keys.name), "must not be empty")
+    has_policies = dialect.supports_policies
+    if has_policies:
+        ordering.reject_unknown(reader, keys)
+    replaces = reader.choice(keys.merge, _MERGE) if has_policies else None
+    advice = ProblemList() if dialect.is_lenient else None
     resource = (
-        composed_object(document) if advice is None else without_server_fields(document, advice)
+        without_server_fields(document) if advice is None else copy_verbatim(document, advice)
     )
     entry = DesiredResource(
-        resource=_without_ours(resource, dialect),
-        keeps_nulls=dialect.lenient,
-        ready=stated.choice(keys.ready, READY, exact=dialect.lenient),
-        replace=dialect.replaces if replaces is None else replaces,
-        order=ordering.from_annotations(stated, keys) if dialect.orders else None,
+        resource=_without_own_annotations(resource, dialect),
+        keeps_nulls=dialect.is_lenient,
+        ready=reader.choice(keys.ready, READY, exact=dialect.is_lenient),
+        replace=dialect.replaces_by_default if replaces is None else replaces,
+        policy=ordering.from_annotations(reader, keys) if has_policies else None,
         key=key,
     )
-    results = lint.of_names(name, advice) if advice is not None else ()
-    return _ParsedDocument(name, entry, results)
+    results = lint.name_warnings(name, advice) if advice is not None else ()
+    return _ComposedDocument(name, entry, results)
 
 
-def _without_ours(resource: Object, dialect: Dialect) -> Object:
-    """Without the annotations that are meant for us."""
+def _without_own_annotations(resource: Object, dialect: Dialect) -> Object:
+    """Remove the function's annotations from the resource, in place."""
     metadata, keys = resource["metadata"], dialect.annotations
     if isinstance(metadata, dict) and isinstance(annotations := metadata["annotations"], dict):
-        kept = {key: text for key, text in annotations.items() if not keys.claims(key)}
-        metadata["annotations"] = kept
-        if not kept and not dialect.keeps_empty:
+        others = {key: text for key, text in annotations.items() if not keys.is_own(key)}
+        metadata["annotations"] = others
+        if not others and not dialect.keeps_empty_annotations:
             del metadata["annotations"]
         if not metadata:
             del resource["metadata"]
     return resource
 
 
-def _composite(
+def _read_composite(
     document: ObjectReader, annotations: dict[str, str], dialect: Dialect
 ) -> model.Contribution:
-    stated = ObjectReader(dict(annotations), "metadata.annotations", document.problems)
-    found = document.object("status")
-    status = None if found is None else found.value
-    if dialect.lenient and "status" in document.value and status is None:
+    reader = ObjectReader(dict(annotations), "metadata.annotations", document.problems)
+    fields = document.object("status")
+    status = None if fields is None else fields.value
+    if dialect.is_lenient and "status" in document.value and status is None:
         status = {}
     return model.Contribution(
         composite=model.Composite(
             status=status,
-            as_written=dialect.lenient,
-            ready=stated.choice(dialect.annotations.ready, READY, exact=dialect.lenient),
+            is_verbatim=dialect.is_lenient,
+            ready=reader.choice(dialect.annotations.ready, READY, exact=dialect.is_lenient),
         ),
         reads_xr=lint.reads_xr(document.value),
     )
 
 
-def _meta(document: ObjectReader, kind: str, dialect: Dialect) -> model.Contribution:
+def _read_meta(document: ObjectReader, kind: str, dialect: Dialect) -> model.Contribution:
     reader = dialect.kinds.get(kind)
     if reader is not None:
         return reader(document)
@@ -302,9 +288,12 @@ def merge_parts(
     parts: Sequence[model.Contribution],
     *,
     composed: dict[str, DesiredResource] | None = None,
-    places: dict[str, Callable[[], Span | None]] | None = None,
+    policy_spans: dict[str, Callable[[], Span | None]] | None = None,
 ) -> model.Contribution:
-    """All parts as one, beside ``composed`` and ``places``; later ones win where they differ."""
+    """Merge the parts in order; a later one overrides an earlier one.
+
+    ``composed`` and ``policy_spans`` become those of the result; parts are merged into the first.
+    """
     composed = {} if composed is None else composed
     composite, ttl_seconds, output = model.NOTHING, None, None
     reads_xr = False
@@ -315,7 +304,7 @@ def merge_parts(
     schemas: dict[str, tuple[str, str]] = {}
     for part in parts:
         composed.update(part.composed)
-        composite = _both(composite, part.composite)
+        composite = _merge_composites(composite, part.composite)
         objects.merge(context, part.context)
         results += part.results
         conditions += part.conditions
@@ -334,25 +323,25 @@ def merge_parts(
         schemas=schemas,
         ttl_seconds=ttl_seconds,
         output=output,
-        places=places or {},
+        policy_spans=policy_spans or {},
         reads_xr=reads_xr,
     )
 
 
-def _both(first: model.Composite, second: model.Composite) -> model.Composite:
+def _merge_composites(first: model.Composite, second: model.Composite) -> model.Composite:
     if second is model.NOTHING:
         return first
     if first is model.NOTHING:
         return second
     status = second.status if first.status is None else first.status
     if first.status is not None and second.status is not None:
-        # Both are shared with whoever writes the same documents.
+        # Both are shared with requests that render the same documents.
         status = {}
         objects.merge(status, first.status)
         objects.merge(status, second.status)
     return model.Composite(
         status=status,
-        as_written=first.as_written or second.as_written,
+        is_verbatim=first.is_verbatim or second.is_verbatim,
         ready=first.ready if second.ready is None else second.ready,
         connection_details={**first.connection_details, **second.connection_details},
     )

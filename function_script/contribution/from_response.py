@@ -1,7 +1,7 @@
-"""From a RunFunctionResponse-shaped object to a Contribution.
+"""An object in the shape of a RunFunctionResponse to a Contribution.
 
-Field names are the protocol's; enums are accepted in its spelling and in the short one people
-write in YAML. Every problem is noted with its field path, none is guessed around.
+Field names are the protocol's. Enums are accepted in its spelling (``READY_TRUE``) and in a short
+one (``True``). Every problem is reported with the path of its field; nothing is guessed.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 import orjson
 
 from function_script import conditions, wire
+from function_script.cache import ByteLruCache
 from function_script.contribution import model, ordering
 from function_script.contribution.desired_resource import DesiredResource
-from function_script.contribution.sanitize import composed_object
-from function_script.documents import ByteLruCache
+from function_script.contribution.sanitize import without_server_fields
 from function_script.problems import ProblemList
 from function_script.quantities import parse_duration
 from function_script.reader import ObjectReader
@@ -57,10 +57,12 @@ TARGET = {
     "TARGET_COMPOSITE": enums.TARGET_COMPOSITE,
     "TARGET_COMPOSITE_AND_CLAIM": enums.TARGET_COMPOSITE_AND_CLAIM,
 }
-# Composed resources by their JSON text, of which an object takes about eight times the memory.
-_MEMO_BYTES = 12 << 20
+# Composed resources by their JSON text. An object takes about eight times the memory of it.
+_CACHE_BYTES = 12 << 20
 _BYTES_PER_CHARACTER = 8
-_memo: ByteLruCache[Mapping[str, DesiredResource]] = ByteLruCache(_MEMO_BYTES)
+_cache: ByteLruCache[str, Mapping[str, DesiredResource]] = ByteLruCache(
+    _CACHE_BYTES, admit_on_second_miss=True, is_counted=True
+)
 _ENTRY_FIELDS = (
     "resource",
     "ready",
@@ -85,35 +87,35 @@ _RESPONSE_FIELDS = (
 def from_response(
     value: Object, problems: ProblemList, resources: Sequence[str] = ()
 ) -> model.Contribution:
-    """Read everything ``value`` says; what is wrong goes to ``problems``.
+    """Read a response; add what is invalid to ``problems``.
 
-    ``resources`` are members of ``desired.resources`` that stand apart: see `program.Returned`.
+    ``resources`` are more members of ``desired.resources``, as JSON: see `program.ScriptResult`.
     """
     response = ObjectReader(value, "", problems)
     for key in value.keys() & _BELOW_DESIRED:
         problems.add(key, "unknown field", hint=f'put it below "desired": {{"{key}": ...}}')
     response.refuse_unknown(*_RESPONSE_FIELDS, *_BELOW_DESIRED, hint=_NO_FIELD)
     desired = response.object("desired")
-    required, schemas = _requirements(response)
+    selectors, schemas = _requirements(response)
     return model.Contribution(
-        composed={} if desired is None else _composed(desired, resources),
+        composed={} if desired is None else _read_composed(desired, resources),
         composite=model.Composite() if desired is None else _composite(desired),
-        context=_content(response, "context") or {},
+        context=_object(response, "context") or {},
         results=tuple(_result(item) for item in response.objects("results")),
         conditions=tuple(_condition(item) for item in response.objects("conditions")),
-        resources=required,
+        resources=selectors,
         schemas=schemas,
         ttl_seconds=_ttl(response),
-        output=_content(response, "output"),
+        output=_object(response, "output"),
     )
 
 
-def _content(fields: ObjectReader, key: str) -> Object | None:
-    found = fields.object(key)
-    return None if found is None else found.value
+def _object(fields: ObjectReader, key: str) -> Object | None:
+    reader = fields.object(key)
+    return None if reader is None else reader.value
 
 
-def _composed(desired: ObjectReader, texts: Sequence[str]) -> dict[str, DesiredResource]:
+def _read_composed(desired: ObjectReader, texts: Sequence[str]) -> dict[str, DesiredResource]:
     desired.refuse_unknown("composite", "resources")
     resources = desired.object("resources")
     if resources is None:
@@ -121,19 +123,16 @@ def _composed(desired: ObjectReader, texts: Sequence[str]) -> dict[str, DesiredR
     composed = _entries(resources)
     path = resources.path
     for text in texts:
-        composed.update(_memo.find(text) or _read(text, path, resources.problems))
+        entries = _cache.get(text)
+        if entries is None:
+            member = ObjectReader(orjson.loads(f"{{{text}}}"), path, ProblemList())
+            entries = _entries(member, key=text)
+            if member.problems:
+                resources.problems.extend(member.problems)
+            else:
+                _cache.put(text, entries, len(text) * _BYTES_PER_CHARACTER)
+        composed.update(entries)
     return composed
-
-
-def _read(text: str, path: str, problems: ProblemList) -> dict[str, DesiredResource]:
-    """The member in a JSON text; remembered when nothing is wrong with it."""
-    member = ObjectReader(orjson.loads(f"{{{text}}}"), path, ProblemList())
-    found = _entries(member, key=text)
-    if member.problems:
-        problems.extend(member.problems)
-    else:
-        _memo.keep(text, found, size_bytes=len(text) * _BYTES_PER_CHARACTER)
-    return found
 
 
 def _entries(resources: ObjectReader, key: str | None = None) -> dict[str, DesiredResource]:
@@ -148,16 +147,16 @@ def _entries(resources: ObjectReader, key: str | None = None) -> dict[str, Desir
 def _entry(entry: ObjectReader, key: str | None) -> DesiredResource:
     is_bare = "kind" in entry.value and "resource" not in entry.value
     hint = 'wrap the object: {"resource": {...}}' if is_bare else None
-    # Connection details come with an echoed observed entry; Crossplane has no use for them.
+    # Connection details are in an observed entry that is returned; Crossplane ignores them.
     entry.refuse_unknown(*_ENTRY_FIELDS, hint=hint)
     ready = entry.choice("ready", READY)
     body = entry.object("resource", required=not is_bare)
     if body is not None:
         body.text("apiVersion", required=True)
         body.text("kind", required=True)
-    resource = {} if body is None else composed_object(body)
+    resource = {} if body is None else without_server_fields(body)
     return DesiredResource(
-        resource=resource, ready=ready, key=key, order=ordering.from_entry(entry)
+        resource=resource, ready=ready, key=key, policy=ordering.from_entry(entry)
     )
 
 
@@ -172,20 +171,21 @@ def _composite(desired: ObjectReader) -> model.Composite:
     return model.Composite(
         status=None if status is None else status.value,
         ready=composite.choice("ready", READY),
-        connection_details={} if details is None else _bytes(details),
+        connection_details={} if details is None else _decode_details(details),
     )
 
 
-def _bytes(details: ObjectReader) -> dict[str, bytes]:
+def _decode_details(details: ObjectReader) -> dict[str, bytes]:
+    """Decode connection details: text, or ``{"base64": text}`` for other bytes."""
     data = {}
     for key, item in details.value.items():
-        found = _to_bytes(item)
-        if found is None:
+        value = _to_bytes(item)
+        if value is None:
             details.problems.add(
                 details.at(key), 'must be text, or {"base64": "..."} with valid base64'
             )
         else:
-            data[key] = found
+            data[key] = value
     return data
 
 
@@ -241,17 +241,17 @@ def _requirements(
     resources = requirements.object("resources")
     schemas = requirements.object("schemas")
     return (
-        {} if resources is None else {name: selector(item) for name, item in _named(resources)},
-        {} if schemas is None else {name: _schema(item) for name, item in _named(schemas)},
+        {} if resources is None else {name: selector(item) for name, item in _members(resources)},
+        {} if schemas is None else {name: _schema(item) for name, item in _members(schemas)},
     )
 
 
-def _named(entries: ObjectReader) -> list[tuple[str, ObjectReader]]:
+def _members(entries: ObjectReader) -> list[tuple[str, ObjectReader]]:
     return [(name, item) for name, item in entries.members() if item is not None]
 
 
 def selector(item: ObjectReader) -> wire.Selector:
-    """One required resource's selector; the input declares them in the same shape."""
+    """Read the selector of a required resource; those of an input have the same shape."""
     item.refuse_unknown("api_version", "kind", "match_name", "match_labels", "namespace")
     name = item.text("match_name")
     labels = item.texts("match_labels")
@@ -279,6 +279,6 @@ def _ttl(response: ObjectReader) -> float | None:
     meta = response.object("meta")
     if meta is None:
         return None
-    # The tag and capabilities of an echoed request are no mistake; the tag is copied anyway.
+    # A script may return the request's meta: its tag and capabilities are accepted and ignored.
     meta.refuse_unknown("ttl", "tag", "capabilities")
     return meta.parsed("ttl", parse_duration)

@@ -1,7 +1,7 @@
 """The dialect of function-go-templating: its annotations, meta kinds and context copy.
 
-What it accepts is accepted, with its results; where it guesses around a mistake, a warning tells
-the mistake. See docs/reference/gotemplate-compatibility.md for every difference on purpose.
+Documents that it accepts are accepted, with the same results; a mistake that it ignores silently is
+a warning. docs/reference/gotemplate-compatibility.md lists every intended difference.
 """
 
 from __future__ import annotations
@@ -33,121 +33,124 @@ PREFIX = "gotemplating.fn.crossplane.io"
 _BASE64 = re.compile(r"(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?")
 
 
-def extra_context(scope: Scope, doubts: Sequence[Diagnostic]) -> Contribution:
-    """What every run adds besides its documents: fetched resources in the context, the XR's TTL.
+def extra_context(scope: Scope, input_warnings: Sequence[Diagnostic]) -> Contribution:
+    """Return the part that does not come from documents: fetched resources and the XR's TTL.
 
-    A desired XR is there afterwards in any case, for templates of later steps to look into.
-    ``doubts`` are the input's.
+    Fetched resources are copied into the context, and the desired XR is always sent, for the
+    templates of later steps. ``input_warnings`` become results.
     """
     copies = _copies(scope.request["extra_resources"], scope.request["required_resources"])
-    found = find_path(scope.xr, ("metadata", "annotations", f"{PREFIX}/ttl"))
+    ttl = find_path(scope.xr, ("metadata", "annotations", f"{PREFIX}/ttl"))
+    warnings = list(input_warnings)
     seconds = None
-    if isinstance(found, str):
+    if isinstance(ttl, str):
         try:
-            seconds = parse_signed_duration(found)
+            seconds = parse_signed_duration(ttl)
         except ValueError as error:
             message = f'the XR\'s annotation "{PREFIX}/ttl" counts as 0: {error}'
-            doubts, seconds = [*doubts, Diagnostic(message=message)], 0.0
+            warnings.append(Diagnostic(message=message))
+            seconds = 0.0
     return Contribution(
-        composite=Composite(as_written=True),
+        composite=Composite(is_verbatim=True),
         context={EXTRA_RESOURCES: copies} if copies else {},
         ttl_seconds=seconds,
-        results=lint.dialect_warnings(doubts),
+        results=lint.dialect_warnings(warnings),
     )
 
 
 def _copies(*groups: Readable) -> Object:
-    """``{name: {items: [{resource}]}}``; the last group that has anything replaces the others."""
-    fetched: Object = {}
+    """Return ``{name: {items: [{resource}]}}`` of the last group that is not empty."""
+    copies: Object = {}
     for group in groups:
-        found = plain(group)
-        if isinstance(found, dict) and found:
-            fetched = {name: _items(entry) for name, entry in found.items()}
-    return fetched
+        entries = plain(group)
+        if isinstance(entries, dict) and entries:
+            copies = {}
+            for name, entry in entries.items():
+                items = entry.get("items") if isinstance(entry, dict) else None
+                copies[name] = {}
+                if isinstance(items, list) and items:
+                    copies[name] = {
+                        "items": [_copy(item) for item in items if isinstance(item, dict)]
+                    }
+    return copies
 
 
-def _items(entry: object) -> Object:
-    items = entry.get("items") if isinstance(entry, dict) else None
-    return {"items": [_item(item) for item in items]} if items else {}
-
-
-def _item(item: Object) -> Object:
-    """A fetched resource as Go's JSON has the message: by its field names, numbers for words."""
-    copied: Object = {"resource": item["resource"]}
+def _copy(item: Object) -> Object:
+    """Copy a fetched resource as Go's encoding/json writes the message: enums are numbers."""
+    copy: Object = {"resource": item["resource"]}
     details = item.get("connection_details")
     if isinstance(details, dict) and details:
-        copied["connection_details"] = {key: _to_base64(value) for key, value in details.items()}
+        copy["connection_details"] = {key: _to_base64(value) for key, value in details.items()}
     if item.get("ready"):
-        copied["ready"] = READY[str(item["ready"])]
-    return copied
+        copy["ready"] = READY[str(item["ready"])]
+    return copy
 
 
 def _to_base64(value: Value) -> Value:
-    """The scope has bytes as text, or as ``{"base64": ...}`` where they are not UTF-8."""
+    """Encode bytes of the scope: text, or ``{"base64": ...}`` where they are not UTF-8."""
     if isinstance(value, str):
         return base64.b64encode(value.encode()).decode()
     return value["base64"] if isinstance(value, dict) else value
 
 
 def _connection_details(document: ObjectReader) -> Contribution:
-    """One value that is no text makes all of them nothing; of one, what base64 it begins with."""
-    noted = document.noting(ProblemList())
-    texts = noted.texts("data") or {}
+    """Read base64 values.
+
+    Of an invalid value the valid beginning is taken; one that is not a string makes all empty.
+    """
+    lenient = document.noting(ProblemList())
+    texts = lenient.texts("data") or {}
     if "data" not in document.value:
-        noted.problems.add("data", "is missing")
-    if noted.problems:
-        noted.problems.add("data", "is left out as a whole")
-        return Contribution(results=_warned("CompositeConnectionDetails", noted.problems))
-    details = {key: _decoded(noted, key, text) for key, text in texts.items()}
+        lenient.problems.add("data", "is missing")
+    if lenient.problems:
+        lenient.problems.add("data", "is left out as a whole")
+        return Contribution(results=_warnings("CompositeConnectionDetails", lenient.problems))
+    details = {}
+    for key, value in texts.items():
+        text = value.replace("\r", "").replace("\n", "")
+        match = _BASE64.match(text)
+        valid = match[0] if match is not None else ""
+        if valid != text:
+            problem = "is no base64: only what comes before the mistake is taken"
+            lenient.problems.add(f"data.{key}", problem, hint="write the value through b64enc")
+        details[key] = base64.b64decode(valid)
     return Contribution(
         composite=Composite(connection_details=details),
-        results=_warned("CompositeConnectionDetails", noted.problems),
+        results=_warnings("CompositeConnectionDetails", lenient.problems),
     )
-
-
-def _decoded(noted: ObjectReader, key: str, text: str) -> bytes:
-    text = text.replace("\r", "").replace("\n", "")
-    begun = _BASE64.match(text)
-    found = begun[0] if begun is not None else ""
-    if found != text:
-        problem = "is no base64: only what comes before the mistake is taken"
-        noted.problems.add(f"data.{key}", problem, hint="write the value through b64enc")
-    return base64.b64decode(found)
 
 
 def _claim_conditions(document: ObjectReader) -> Contribution:
     if "conditions" not in document.value:
         document.problems.add("conditions", "is required")
     advice = ProblemList()
-    found = tuple(_condition(item, advice) for item in document.objects("conditions"))
-    return Contribution(conditions=found, results=_warned("ClaimConditions", advice))
+    parsed = tuple(_condition(item, advice) for item in document.objects("conditions"))
+    return Contribution(conditions=parsed, results=_warnings("ClaimConditions", advice))
 
 
 def _condition(item: ObjectReader, advice: ProblemList) -> wire.Condition:
-    noted = item.noting(advice)
-    noted.refuse_unknown(
+    """Read a condition; problems that function-go-templating ignores are added to ``advice``."""
+    lenient = item.noting(advice)
+    lenient.refuse_unknown(
         "type", "status", "reason", "message", "target", "lastTransitionTime", "observedGeneration"
     )
     kind = item.text("type") or ""
     if not kind:
-        advice.add(noted.at("type"), "is required")
-    conditions.check_type(item if kind in conditions.RESERVED_CONDITIONS else noted, "type", kind)
+        advice.add(lenient.at("type"), "is required")
+    conditions.check_type(item if kind in conditions.RESERVED_CONDITIONS else lenient, "type", kind)
+    status = None
+    if item.text("status") is not None:
+        status = lenient.choice("status", STATUS, exact=True)
     return wire.Condition(
         kind,
-        _status(item, noted) or STATUS["Unknown"],
+        status or STATUS["Unknown"],
         item.text("reason") or "",
         item.text("message") or None,
-        noted.choice("target", TARGET, exact=True) or TARGET["Composite"],
+        lenient.choice("target", TARGET, exact=True) or TARGET["Composite"],
     )
 
 
-def _status(item: ObjectReader, noted: ObjectReader) -> int | None:
-    if item.text("status") is None:
-        return None
-    return noted.choice("status", STATUS, exact=True)
-
-
-def _warned(kind: str, advice: ProblemList) -> tuple[wire.Result, ...]:
+def _warnings(kind: str, advice: ProblemList) -> tuple[wire.Result, ...]:
     return lint.dialect_warnings([problem.to_diagnostic(f"{kind}: ") for problem in advice])
 
 
@@ -162,25 +165,27 @@ def _extra_resources(document: ObjectReader) -> Contribution:
     if "requirements" not in document.value:
         document.problems.add("requirements", "is required")
     requirements = document.object("requirements")
-    found: Mapping[str, wire.Selector] = {}
+    selectors: Mapping[str, wire.Selector] = {}
     advice = ProblemList()
     if requirements is not None:
         members = requirements.members()
-        found = {name: _selector(item, advice) for name, item in members if item is not None}
-    return Contribution(resources=found, results=_warned("ExtraResources", advice))
+        selectors = {name: _selector(item, advice) for name, item in members if item is not None}
+    return Contribution(resources=selectors, results=_warnings("ExtraResources", advice))
 
 
 def _selector(item: ObjectReader, advice: ProblemList) -> wire.Selector:
-    """By name if there is one, else by labels; without either it is everything of the kind."""
-    noted = item.noting(advice)
-    noted.refuse_unknown("apiVersion", "kind", "matchName", "matchLabels", "namespace")
+    """Read a selector: a name overrides labels; neither selects every object of the kind."""
+    lenient = item.noting(advice)
+    lenient.refuse_unknown("apiVersion", "kind", "matchName", "matchLabels", "namespace")
     name = item.text("matchName") or None
     labels = _labels(item)
     if name is None and labels is None:
         problem = "has neither matchName nor matchLabels, and so asks for every object of the kind"
-        advice.add(noted.path, problem, hint="`matchLabels: {}` asks for them without this warning")
+        advice.add(
+            lenient.path, problem, hint="`matchLabels: {}` asks for them without this warning"
+        )
     elif name is not None and labels is not None:
-        advice.add(noted.path, "has both matchName and matchLabels: the name counts")
+        advice.add(lenient.path, "has both matchName and matchLabels: the name counts")
     return wire.Selector(
         item.text("apiVersion", required=True) or "",
         item.text("kind", required=True) or "",
@@ -191,21 +196,21 @@ def _selector(item: ObjectReader, advice: ProblemList) -> wire.Selector:
 
 
 def _labels(item: ObjectReader) -> dict[str, str] | None:
-    """Labels; one that is null is an empty text."""
-    found = item.value.get("matchLabels")
-    if isinstance(found, dict):
-        stated: Object = {key: "" if text is None else text for key, text in found.items()}
-        item = ObjectReader({**item.value, "matchLabels": stated}, item.path, item.problems)
+    """Read the labels; a null value is an empty string."""
+    labels = item.value.get("matchLabels")
+    if isinstance(labels, dict):
+        strings: Object = {key: "" if text is None else text for key, text in labels.items()}
+        item = ObjectReader({**item.value, "matchLabels": strings}, item.path, item.problems)
     return item.texts("matchLabels")
 
 
-PEER = Dialect(
-    annotations=Annotations(PREFIX, claims_all=False),
+GO_TEMPLATING = Dialect(
+    annotations=Annotations(PREFIX, owns_prefix=False),
     meta_api_version=f"meta.{PREFIX}/v1alpha1",
-    replaces=True,
-    keeps_empty=True,
-    lenient=True,
-    orders=False,
+    replaces_by_default=True,
+    keeps_empty_annotations=True,
+    is_lenient=True,
+    supports_policies=False,
     kinds={
         "ClaimConditions": _claim_conditions,
         "CompositeConnectionDetails": _connection_details,

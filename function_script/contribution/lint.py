@@ -1,6 +1,6 @@
-"""What a template wrote that does not do what anyone wants, though it is no error: as warnings.
+"""Warnings for what a template renders that is valid and yet a mistake.
 
-Called while its documents are read. Warnings become events of the XR.
+Crossplane makes an event of the XR of each warning.
 """
 
 from __future__ import annotations
@@ -20,24 +20,24 @@ if TYPE_CHECKING:
     from function_script.program import TemplateResult
     from function_script.values import Object
 
-# What Go's templates write for a value that is not there.
+# The text that a Go template renders for a missing value.
 _NO_VALUE: Final = "<no value>"
-_MAX_PLACES: Final = 3
+_MAX_SPANS: Final = 3
 _DOUBTFUL: Final = "Doubtful"
 _BAD_NAME: Final = "BadName"
 _IGNORED_FIELDS: Final = "IgnoredFields"
 _MISSING_VALUE: Final = "MissingValue"
 QUOTING: Final = frozenset({_DOUBTFUL, _BAD_NAME, _IGNORED_FIELDS})
-"""The reasons of warnings that may quote a text of a program's."""
+"""The reasons of warnings that may quote a program's text, and so need redaction."""
 REASONS: Final = QUOTING | {_MISSING_VALUE}
-"""The reasons of all warnings that are made here."""
-# These say which object it is.
+"""The reasons of all warnings of this module."""
+# The fields that identify the XR, and its status: a document may have them without a loss.
 _IDENTITY: Final = frozenset({"apiVersion", "kind", "metadata", "status"})
 _IDENTITY_METADATA: Final = frozenset({"name", "namespace", "annotations"})
 
 
-def of_text(result: TemplateResult) -> tuple[wire.Result, ...]:
-    """Missing values that a Go template wrote, in at most three places."""
+def missing_value_warnings(result: TemplateResult) -> tuple[wire.Result, ...]:
+    """Warn of missing values that a Go template rendered, at three positions at most."""
     if _NO_VALUE not in result.text:
         return ()
     lines = enumerate(result.text.split("\n"), 1)
@@ -46,58 +46,58 @@ def of_text(result: TemplateResult) -> tuple[wire.Result, ...]:
         message=f'"{_NO_VALUE}" was written for a value that is missing',
         hint="check the path, give the value a default, or make a missing key an error",
     )
-    places = dict.fromkeys(result.locate(number) for number in numbers[:_MAX_PLACES])
-    told = [to_line((replace(problem, span=place),)) for place in places]
-    return tuple(wire.Result(enums.SEVERITY_WARNING, text, _MISSING_VALUE) for text in told)
-
-
-def dialect_warnings(doubts: Sequence[Diagnostic]) -> tuple[wire.Result, ...]:
-    """What nobody can want: a lenient dialect lets it pass, or Crossplane has no way to do it."""
+    spans = dict.fromkeys(result.locate(number) for number in numbers[:_MAX_SPANS])
     return tuple(
-        wire.Result(enums.SEVERITY_WARNING, to_line((doubt,)), _DOUBTFUL) for doubt in doubts
+        wire.Result(enums.SEVERITY_WARNING, to_line((replace(problem, span=span),)), _MISSING_VALUE)
+        for span in spans
     )
 
 
-def of_names(resource_name: str, found: ProblemList) -> tuple[wire.Result, ...]:
-    """Names and labels with which the API server refuses a composed resource."""
+def dialect_warnings(problems: Sequence[Diagnostic]) -> tuple[wire.Result, ...]:
+    """Warn of mistakes that a lenient dialect accepts, or that Crossplane cannot carry out."""
+    return tuple(
+        wire.Result(enums.SEVERITY_WARNING, to_line((problem,)), _DOUBTFUL) for problem in problems
+    )
+
+
+def name_warnings(resource_name: str, problems: ProblemList) -> tuple[wire.Result, ...]:
+    """Warn of names and labels for which the API server will reject a composed resource."""
     lead = f'resource "{resource_name}"'
     return tuple(
         wire.Result(
             enums.SEVERITY_WARNING, to_line((problem.to_diagnostic(f"{lead}: "),)), _BAD_NAME
         )
-        for problem in found
+        for problem in problems
     )
 
 
-def of_composite(document: Document, xr: Object) -> tuple[wire.Result, ...]:
-    """Fields of the XR's document that say otherwise than the XR: only its status is taken."""
+def ignored_field_warnings(document: Document, xr: Object) -> tuple[wire.Result, ...]:
+    """Warn of fields in the XR's document that differ from the XR: only its status is taken."""
     value = document.value
-    known = xr.get("metadata")
-    known = known if isinstance(known, dict) else {}
-    of_metadata = _metadata(value)
-    lost = [key for key in _beside(value, _IDENTITY) if value[key] != xr.get(key)] + [
+    metadata, current = _metadata(value), _metadata(xr)
+    ignored = [key for key in _changes(value, _IDENTITY) if value[key] != xr.get(key)] + [
         f"metadata.{key}"
-        for key in _beside(of_metadata, _IDENTITY_METADATA)
-        if of_metadata[key] != known.get(key)
+        for key in _changes(metadata, _IDENTITY_METADATA)
+        if metadata[key] != current.get(key)
     ]
-    if not lost:
+    if not ignored:
         return ()
     problem = Diagnostic(
-        message=f"of the XR only status can be set, not {', '.join(sorted(lost))}",
-        span=document.span(objects.parse_path(min(lost))),
+        message=f"of the XR only status can be set, not {', '.join(sorted(ignored))}",
+        span=document.span(objects.parse_path(min(ignored))),
     )
     return (wire.Result(enums.SEVERITY_WARNING, to_line((problem,)), _IGNORED_FIELDS),)
 
 
 def reads_xr(value: Object) -> bool:
-    """Whether `of_composite` holds anything in the XR's document against the XR."""
-    return bool(_beside(value, _IDENTITY) or _beside(_metadata(value), _IDENTITY_METADATA))
+    """Report whether `ignored_field_warnings` compares a field of the document with the XR's."""
+    return bool(_changes(value, _IDENTITY) or _changes(_metadata(value), _IDENTITY_METADATA))
 
 
 def _metadata(value: Object) -> Object:
-    found = value.get("metadata")
-    return found if isinstance(found, dict) else {}
+    metadata = value.get("metadata")
+    return metadata if isinstance(metadata, dict) else {}
 
 
-def _beside(value: Object, known: frozenset[str]) -> list[str]:
-    return [key for key in value if key not in known]
+def _changes(value: Object, identity: frozenset[str]) -> list[str]:
+    return [key for key in value if key not in identity]

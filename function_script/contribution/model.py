@@ -1,6 +1,6 @@
-"""The shapes of a contribution: what readers of results make, and whoever merges them takes.
+"""The values of a contribution: what the readers of results return and `desired.merge` takes.
 
-Frozen values without behaviour; they know neither languages nor documents.
+They are frozen and have no behaviour, and are independent of languages and documents.
 """
 
 from __future__ import annotations
@@ -15,38 +15,16 @@ if TYPE_CHECKING:
 
     from function_script import wire
     from function_script.contribution.desired_resource import DesiredResource
-    from function_script.readiness import Rule
     from function_script.source import Span
     from function_script.values import Object
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Dependency:
-    """Another composed resource, by name, that must be ready, or have the field at ``path``.
-
-    ``text`` is what was written: ``network``, ``database:status.endpoint``.
-    """
-
-    name: str
-    path: str | None
-    text: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ResourcePolicy:
-    """What is said beside a composed resource. ``usages`` None: as the input says."""
-
-    depends_on: tuple[Dependency, ...] = ()
-    ready_when: Rule | None = None
-    usages: bool | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class DeferredDocument:
-    """A document that is withheld, for a value it needs does not exist yet.
+    """A document that is not sent yet, since a value it needs does not exist.
 
-    ``name`` is its composed resource's, or None for a document that is no composed resource:
-    ``subject`` then says what it is. ``missing`` says what it waits for, where ``span`` is.
+    ``name`` is the name of its composed resource; None for another document, which ``subject``
+    describes then. ``missing`` describes the value, ``span`` is the expression that needs it.
     """
 
     name: str | None
@@ -57,16 +35,16 @@ class DeferredDocument:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Composite:
-    """What the step says of the XR; ``status`` is merged, connection details by key.
+    """The step's changes of the XR; ``status`` and connection details are merged.
 
-    ``as_written``: null fields of the status are sent, no type is added to it, and the XR is sent
-    even if nothing is said of it.
+    ``is_verbatim``: null fields of the status are sent, apiVersion and kind are not added, and an
+    XR without changes is sent, too.
     """
 
     status: Object | None = None
     ready: int | None = None
     connection_details: Mapping[str, bytes] = field(default_factory=dict)
-    as_written: bool = False
+    is_verbatim: bool = False
 
 
 NOTHING = Composite()
@@ -74,11 +52,11 @@ NOTHING = Composite()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Contribution:
-    """Everything one step adds. Absent parts are empty: the step has no opinion on them.
+    """Everything that one step adds to the response. An empty field changes nothing.
 
-    ``places`` gives where the order of a composed resource is written: for errors, and only for
-    resources that have one. ``reads_xr``: it would be another for an XR of the same type that has
-    other fields.
+    ``policy_spans`` has an entry for each composed resource that has a policy: it finds the
+    position of the policy, and is called for errors only. ``reads_xr``: the contribution depends
+    on fields of the XR, not only on its type.
     """
 
     composed: Mapping[str, DesiredResource] = field(default_factory=dict)
@@ -91,15 +69,17 @@ class Contribution:
     ttl_seconds: float | None = None
     output: Object | None = None
     deferred: tuple[DeferredDocument, ...] = ()
-    places: Mapping[str, Callable[[], Span | None]] = field(default_factory=dict, compare=False)
+    policy_spans: Mapping[str, Callable[[], Span | None]] = field(
+        default_factory=dict, compare=False
+    )
     reads_xr: bool = False
 
     @property
-    def is_ordered(self) -> bool:
-        """Whether anything is said about readiness or order, or is withheld."""
-        return bool(self.deferred or self.places)
+    def needs_sequencing(self) -> bool:
+        """Report whether a resource has a policy, or a document is deferred."""
+        return bool(self.deferred or self.policy_spans)
 
     @property
     def is_fatal(self) -> bool:
-        """Whether the program itself stops the pipeline."""
+        """Report whether the program stops the pipeline with a fatal result."""
         return any(result.severity == enums.SEVERITY_FATAL for result in self.results)

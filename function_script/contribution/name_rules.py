@@ -1,7 +1,6 @@
-"""Names and labels that no Kubernetes object may have: told where they are made.
+"""The rules of Kubernetes for names and label values, checked in every composed resource.
 
-Called for every composed resource. Crossplane and the API server would refuse them later, at a
-place that nobody finds.
+Crossplane and the API server check them, too, but later and without a position in the program.
 """
 
 from __future__ import annotations
@@ -16,23 +15,28 @@ if TYPE_CHECKING:
 
     from function_script.reader import ObjectReader
 
-_MAX_SHOWN = 40
-# Roles and their bindings may be called anything that can be a part of a path.
-_FREE = "rbac.authorization.k8s.io/"
-_FREE_NAME = re.compile(r"(?!\.{1,2}$)[^/%]+")
+_MAX_QUOTED = 40
+# The name of a role or a binding may be any segment of a path.
+_RBAC = "rbac.authorization.k8s.io/"
+_RBAC_NAME = re.compile(r"(?!\.{1,2}$)[^/%]+")
 
 
 def check(body: ObjectReader, metadata: ObjectReader, labels: Mapping[str, str]) -> None:
-    """Note a name or a label's value that breaks the rules of all objects."""
+    """Add a problem for each invalid name and label value to those of ``metadata``."""
     name = metadata.value.get("name")
-    if isinstance(name, str) and name:
-        _check_name(name, body, metadata)
+    if isinstance(name, str) and name and not _is_valid_name(name, body):
+        problem = (
+            f"invalid name {_quote(name)}: at most {MAX_SUBDOMAIN} lower-case letters, digits, "
+            "- and ., beginning and ending with a letter or digit"
+        )
+        hint = "child_name(parent, name) and dns1123(text) make one"
+        metadata.problems.add(metadata.at("name"), problem, hint=hint)
     for key, value in labels.items():
-        # Most are one word, which is seen sooner than matched.
+        # Most values are one word, which is cheaper to check without the expression.
         is_word = value.isalnum() and value.isascii()
         if len(value) > MAX_LABEL or not (is_word or LABEL_VALUE.fullmatch(value)):
             problem = (
-                f"invalid label value {_shown(value)}: at most {MAX_LABEL} letters, digits, "
+                f"invalid label value {_quote(value)}: at most {MAX_LABEL} letters, digits, "
                 "-, _ and ., beginning and ending with a letter or digit"
             )
             metadata.problems.add(
@@ -40,18 +44,12 @@ def check(body: ObjectReader, metadata: ObjectReader, labels: Mapping[str, str])
             )
 
 
-def _check_name(name: str, body: ObjectReader, metadata: ObjectReader) -> None:
+def _is_valid_name(name: str, body: ObjectReader) -> bool:
     api_version = body.value.get("apiVersion")
-    is_free = isinstance(api_version, str) and api_version.startswith(_FREE)
-    if len(name) <= MAX_SUBDOMAIN and (_FREE_NAME if is_free else SUBDOMAIN).fullmatch(name):
-        return
-    problem = (
-        f"invalid name {_shown(name)}: at most {MAX_SUBDOMAIN} lower-case letters, digits, "
-        "- and ., beginning and ending with a letter or digit"
-    )
-    hint = "child_name(parent, name) and dns1123(text) make one"
-    metadata.problems.add(metadata.at("name"), problem, hint=hint)
+    is_rbac = isinstance(api_version, str) and api_version.startswith(_RBAC)
+    pattern = _RBAC_NAME if is_rbac else SUBDOMAIN
+    return len(name) <= MAX_SUBDOMAIN and pattern.fullmatch(name) is not None
 
 
-def _shown(text: str) -> str:
-    return f'"{text}"' if len(text) <= _MAX_SHOWN else f'"{text[:_MAX_SHOWN]}…"'
+def _quote(text: str) -> str:
+    return f'"{text}"' if len(text) <= _MAX_QUOTED else f'"{text[:_MAX_QUOTED]}…"'

@@ -1,6 +1,7 @@
-"""What may not stand in a desired composed resource, taken out: observed ones can be echoed.
+"""Removal of the fields that a desired composed resource must not have.
 
-Called for every composed resource of a response or a document, before anything else is read.
+A program may return an observed object as desired. Its status and its server-owned metadata are
+removed before anything else is read.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from function_script.problems import ProblemList
     from function_script.values import Object
 
-# Owned by the API server: server-side apply refuses or ignores them.
+# Owned by the API server: server-side apply rejects or ignores them.
 SERVER_METADATA = frozenset(
     {
         "creationTimestamp",
@@ -28,52 +29,49 @@ SERVER_METADATA = frozenset(
     }
 )
 _SERVER_FIELDS = frozenset({"status"})
-# Written by kubectl and by Crossplane itself; declaring them would only make them flap.
-_FOREIGN_ANNOTATIONS = frozenset({"kubectl.kubernetes.io/last-applied-configuration"})
+# Written by kubectl and by Crossplane itself: a desired value would flap.
+_TOOL_ANNOTATIONS = frozenset({"kubectl.kubernetes.io/last-applied-configuration"})
 
 
-def composed_object(body: ObjectReader) -> Object:
-    """``body`` without status and server-owned metadata; checks names, labels and annotations.
+def without_server_fields(body: ObjectReader) -> Object:
+    """Return ``body`` without status and server-owned metadata; check names, labels, annotations.
 
-    Shares what it can with ``body``; null fields stay, for they are left out where it is encoded.
+    The result shares values with ``body``. Nested null fields stay: the encoder drops them.
     """
-    resource = _kept(body.value, _SERVER_FIELDS)
+    resource = _drop(body.value, _SERVER_FIELDS)
     metadata = body.object("metadata")
     if metadata is None:
         return resource
-    labels = _stated(metadata, "labels")
-    name_rules.check(body, metadata, labels or {})
+    labels = metadata.value.get("labels")
+    reader = metadata
+    if isinstance(labels, dict) and None in labels.values():
+        value = {**metadata.value, "labels": _drop(labels, frozenset())}
+        reader = ObjectReader(value, metadata.path, metadata.problems)
+    name_rules.check(body, metadata, reader.texts("labels") or {})
     annotations = metadata.texts("annotations")
-    kept = resource["metadata"] = _kept(metadata.value, SERVER_METADATA)
+    clean = resource["metadata"] = _drop(metadata.value, SERVER_METADATA)
     if annotations is not None:
-        kept["annotations"] = _kept(dict(annotations), _FOREIGN_ANNOTATIONS)
+        clean["annotations"] = _drop(dict(annotations), _TOOL_ANNOTATIONS)
     return resource
 
 
-def without_server_fields(body: ObjectReader, advice: ProblemList) -> Object:
-    """All of ``body``, nulls and labels of any type included.
+def copy_verbatim(body: ObjectReader, advice: ProblemList) -> Object:
+    """Copy ``body`` with all its fields, nulls and labels that are not strings included.
 
-    ``advice`` takes what is said of names and of labels' values. Shares what it can with ``body``.
+    Problems of names and label values are added to ``advice``. The copy shares values with
+    ``body``, but not its metadata and annotations.
     """
     metadata = body.object("metadata")
     if metadata is None:
         return {**body.value}
     labels = metadata.value.get("labels")
-    texts = labels.items() if isinstance(labels, dict) else ()
-    noted = metadata.noting(advice)
-    name_rules.check(body, noted, {key: text for key, text in texts if isinstance(text, str)})
-    kept: Object = {**metadata.value, "annotations": {**(metadata.texts("annotations") or {})}}
-    return {**body.value, "metadata": kept}
+    items = labels.items() if isinstance(labels, dict) else ()
+    strings = {key: value for key, value in items if isinstance(value, str)}
+    name_rules.check(body, metadata.noting(advice), strings)
+    copy: Object = {**metadata.value, "annotations": {**(metadata.texts("annotations") or {})}}
+    return {**body.value, "metadata": copy}
 
 
-def _stated(metadata: ObjectReader, key: str) -> dict[str, str] | None:
-    """The texts below a key; one that is null is left out like all nulls."""
-    found = metadata.value.get(key)
-    if not isinstance(found, dict) or None not in found.values():
-        return metadata.texts(key)
-    value = {**metadata.value, key: _kept(found, frozenset())}
-    return ObjectReader(value, metadata.path, metadata.problems).texts(key)
-
-
-def _kept(value: Object, dropped: frozenset[str]) -> Object:
-    return {key: item for key, item in value.items() if item is not None and key not in dropped}
+def _drop(value: Object, keys: frozenset[str]) -> Object:
+    """Copy a map without its null members and without ``keys``."""
+    return {key: item for key, item in value.items() if item is not None and key not in keys}

@@ -1,15 +1,35 @@
-"""What is wrong with a YAML text, before anyone knows whose text it is.
+"""Errors in a YAML text, and the hints for classic mistakes.
 
 YamlError           not YAML, or not YAML that Kubernetes accepts
 └── TooLargeError   more values, levels or expanded text than allowed
+
+Positions are those of the text that was read; `TextOrigin.error` maps them to its author's.
 """
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from yaml.error import MarkedYAMLError
+
     from function_script.errors import LimitName
+
+UNQUOTED_BRACES = 'quote a value that begins with "{"; {{ }} that was not rendered also looks so'
+_NO_TABS = "YAML is not indented by tabs: use blanks"
+_QUOTE_COLON = 'quote a value that holds ": "'
+_OR_INDENT = "; what toYaml prints begins on a line of its own, with nindent"
+_FIELD = re.compile(r"[\w-]+:(?: |$)")
+_UNREADABLE = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_NO_BLANK_AFTER_COLON = re.compile(r"\s*(?:- +)?[A-Za-z][\w./-]*:[^\s:/]")
+_CLOSING = {
+    "[": ("the list", "]"),
+    "{": ("the map", "}"),
+    '"': ("the text", '"'),
+    "'": ("the text", "'"),
+}
+_TWO_COLONS = re.compile(r"[^:]*: +[^'\"|>&].*: ")
 
 
 class YamlError(Exception):
@@ -22,8 +42,8 @@ class YamlError(Exception):
         self.column = column
         self.hint = hint
 
-    def let_pass(self, consequence: str) -> YamlError:
-        """The same problem, with what it leads to where it is no error."""
+    def with_consequence(self, consequence: str) -> YamlError:
+        """Return the same problem as a warning: a lenient reader goes on with ``consequence``."""
         message = f"{self.message}: {consequence}"
         return YamlError(message, line=self.line, column=self.column, hint=self.hint)
 
@@ -36,3 +56,74 @@ class TooLargeError(YamlError):
     ) -> None:
         super().__init__(message, line=line, column=column)
         self.limit = limit
+
+
+def explain_yaml_error(error: MarkedYAMLError, text: str) -> YamlError:
+    """Convert a parser's error; a classic mistake gets a hint."""
+    mark = error.problem_mark or error.context_mark
+    line, column = (0, 0) if mark is None else (mark.line, mark.column)
+    lines = text.splitlines() or [""]
+    if not "\n".join(lines[line:])[column:].strip():
+        return _unfinished(error, lines)
+    indentation = lines[line][: len(lines[line]) - len(lines[line].lstrip())]
+    if "\t" in indentation[: column + 1]:
+        tab = indentation.find("\t")
+        return YamlError("a tab in the indentation", line=line, column=tab, hint=_NO_TABS)
+    message = str(error.problem or error.context)
+    if error.context and error.problem:
+        message += f" {error.context}"
+        above = 0 if error.context_mark is None else line - error.context_mark.line
+        if above > 0:
+            message += f" that begins {above} line{'s' * (above > 1)} above"
+    return YamlError(message, line=line, column=column, hint=_hint(message, lines, line, column))
+
+
+def _unfinished(error: MarkedYAMLError, lines: list[str]) -> YamlError:
+    """Return the error for a text that ends too early.
+
+    An unclosed list, map or quote is reported at its beginning, where it has to be corrected.
+    """
+    mark = error.context_mark
+    opening = "" if mark is None or mark.line >= len(lines) else lines[mark.line][mark.column :][:1]
+    if mark is not None and opening in _CLOSING:
+        noun, closing = _CLOSING[opening]
+        message = f"{noun} that begins here does not end"
+        hint = f"close it with {closing}"
+        return YamlError(message, line=mark.line, column=mark.column, hint=hint)
+    line = max((number for number, text in enumerate(lines) if text.strip()), default=0)
+    message = "the text ends where a value is expected"
+    return YamlError(message, line=line, column=len(lines[line].rstrip()))
+
+
+def invalid_character(text: str) -> YamlError:
+    """Return the error for the first character that YAML does not allow."""
+    match = _UNREADABLE.search(text)
+    start = 0 if match is None else match.start()
+    line = text.count("\n", 0, start)
+    column = start - (text.rfind("\n", 0, start) + 1)
+    name = "a character" if match is None else f"the character U+{ord(match[0]):04X}"
+    hint = 'write it as an escape in double quotes, such as "\\x01"'
+    return YamlError(f"{name} is not allowed in YAML", line=line, column=column, hint=hint)
+
+
+def _hint(message: str, lines: list[str], number: int, column: int) -> str | None:
+    line = lines[number]
+    before = lines[number - 1] if number else ""
+    if "\t" in line[: len(line) - len(line.lstrip())]:
+        return _NO_TABS
+    if "{{" in line or "{%" in line:
+        return UNQUOTED_BRACES
+    if _NO_BLANK_AFTER_COLON.match(before) or _NO_BLANK_AFTER_COLON.match(line):
+        return "put a blank after the colon of a key"
+    if "cannot start any token" in message and line[column : column + 1]:
+        return f"quote a value that begins with {line[column]!r}"
+    if "alias" in message or "anchor" in message:
+        return 'quote a value that begins with "*" or "&"'
+    if "mapping values are not allowed" in message:
+        if _TWO_COLONS.match(line):
+            following = lines[number + 1] if number + 1 < len(lines) else ""
+            return _QUOTE_COLON + _OR_INDENT * bool(_FIELD.match(following))
+        return "check the indentation of this line and the one above"
+    if "block mapping" in message or "block collection" in message:
+        return "check the indentation: siblings begin in the same column"
+    return None

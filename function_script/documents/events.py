@@ -1,6 +1,6 @@
-"""A YAML text's parser events as plain tuples, for readers whose rules are not Kubernetes' own.
+"""The parser events of a YAML text as plain tuples, for a reader with rules of its own.
 
-Called by fromYaml of GoTemplate. Resolves nothing: a scalar is its text, a tag what was written.
+Nothing is resolved: a scalar is its text, a tag is as written.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from yaml.events import (
     SequenceStartEvent,
 )
 
-from function_script.documents import hints
-from function_script.documents.composer import events
+from function_script.documents.errors import explain_yaml_error, invalid_character
+from function_script.documents.kubernetes_yaml import event_source
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,7 +27,7 @@ Kind = Literal["scalar", "alias", "map", "list", "end", "other"]
 
 
 class Event(NamedTuple):
-    """One event; ``plain`` says that a scalar has no quotes, ``line`` counts from 1."""
+    """A parser event; ``plain``: a scalar without quotes; ``line`` is 1-based, 0 if unknown."""
 
     kind: Kind
     text: str = ""
@@ -38,28 +38,24 @@ class Event(NamedTuple):
 
 
 def read_events(text: str) -> Iterator[Event]:
-    """The events of a text in their order; raises YamlError where it is not YAML."""
+    """Yield the events of a text in order; raise YamlError where it is not YAML."""
     try:
-        next_event = events(text)
+        next_event = event_source(text)
         while (event := next_event()) is not None:
-            yield _plain(event)
+            line = event.start_mark.line + 1 if event.start_mark is not None else 0
+            if isinstance(event, ScalarEvent):
+                tag, anchor = event.tag or "", event.anchor or ""
+                is_plain = event.style is None or event.style == ""
+                yield Event("scalar", event.value, tag, anchor, is_plain, line)
+            elif isinstance(event, AliasEvent):
+                yield Event("alias", anchor=event.anchor or "", line=line)
+            elif isinstance(event, (MappingStartEvent, SequenceStartEvent)):
+                kind: Kind = "map" if isinstance(event, MappingStartEvent) else "list"
+                yield Event(kind, tag=event.tag or "", anchor=event.anchor or "", line=line)
+            else:
+                is_end = isinstance(event, (MappingEndEvent, SequenceEndEvent))
+                yield Event("end" if is_end else "other", line=line)
     except yaml.MarkedYAMLError as error:
-        raise hints.explain_yaml_error(error, text) from error
+        raise explain_yaml_error(error, text) from error
     except (yaml.reader.ReaderError, UnicodeEncodeError) as error:
-        raise hints.invalid_character(text) from error
-
-
-def _plain(event: yaml.events.Event) -> Event:
-    line = event.start_mark.line + 1 if event.start_mark is not None else 0
-    if isinstance(event, ScalarEvent):
-        tag, anchor = event.tag or "", event.anchor or ""
-        return Event(
-            "scalar", event.value, tag, anchor, event.style is None or event.style == "", line
-        )
-    if isinstance(event, AliasEvent):
-        return Event("alias", anchor=event.anchor or "", line=line)
-    if isinstance(event, (MappingStartEvent, SequenceStartEvent)):
-        kind: Kind = "map" if isinstance(event, MappingStartEvent) else "list"
-        return Event(kind, tag=event.tag or "", anchor=event.anchor or "", line=line)
-    ends = isinstance(event, (MappingEndEvent, SequenceEndEvent))
-    return Event("end" if ends else "other", line=line)
+        raise invalid_character(text) from error

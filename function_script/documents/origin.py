@@ -1,6 +1,6 @@
-"""Where the text of a stream comes from: rendered from a template, or written as it is.
+"""The origin of a stream's text: a template that rendered it, or the file of its author.
 
-Called by the stream reader to give problems the place where their author can mend them.
+Maps positions in the text to positions that the author can edit.
 """
 
 from __future__ import annotations
@@ -18,15 +18,16 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 _MAX_NOTE_COLUMNS = 160
-# What a tag that trims makes of "port: 80" and the "---" below it.
-_SWALLOWED = re.compile(r"[^\s-]---$")
+# A tag that trims whitespace makes "port: 80---" of "port: 80" and the "---" below it.
+_JOINED_SEPARATOR = re.compile(r"[^\s-]---$")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TextOrigin:
-    """The text of a stream with either the source it is, or the way back to its template.
+    """The text of a stream, with its ``source`` or with ``locate``.
 
-    ``locate`` maps a 1-based line of ``text`` to the template's place.
+    ``source`` is the file that holds this very text. ``locate`` maps a 1-based line of ``text`` to
+    the place in the template that rendered it. Neither: positions stay those of the text.
     """
 
     text: str
@@ -34,58 +35,61 @@ class TextOrigin:
     locate: Callable[[int], Span | None] | None = None
 
     def span(self, line: int, column: int | None = None) -> Span | None:
-        """The author's place of a 1-based line and column.
+        """Map a 1-based line and column to the author's text.
 
-        In a template it is the line that wrote the text's line, or the very column if that line
-        seems to have been written as it is.
+        In a template it is the line that rendered the text's line; the column is exact only if
+        that line seems to be copied literally.
         """
         if self.source is not None:
             return Span(name=self.source.name, line=line, column=column)
         span = None if self.locate is None else self.locate(line)
-        if span is None or column is None or not self._is_written(line, span):
+        if span is None or column is None:
             return span
-        return replace(span, column=column, width=1)
-
-    def _is_written(self, line: int, span: Span) -> bool:
-        """Whether a line is as long as the template's ``span``, and begins in the same column."""
+        # A line is literal if it is as long as the template's and begins in the same column.
         lines = self.text.split("\n")
         text = lines[line - 1] if 0 < line <= len(lines) else ""
         indentation = len(text) - len(text.lstrip())
-        return (span.column, span.width) == (indentation + 1, len(text.strip()))
+        if (span.column, span.width) != (indentation + 1, len(text.strip())):
+            return span
+        return replace(span, column=column, width=1)
 
     def error(self, error: YamlError, *, first_line: int, what: str) -> FatalError:
-        """The user's problem; ``first_line`` is the 1-based line of the text that was read."""
+        """Convert a YamlError; ``first_line`` is the 1-based line where the parsed text begins.
+
+        ``what`` names the text in the message, such as ``document 2``.
+        """
         line = first_line + error.line
         span = self.span(line, error.column + 1)
         if self.source is not None:
-            shown = None if span is None else excerpt(self.source, span)
             message = f"cannot read {what}: {error.message}"
-            problem = Diagnostic(message=message, span=span, excerpt=shown, hint=error.hint)
-            return _fatal_error(error, problem)
+            frame = None if span is None else excerpt(self.source, span)
+            diagnostic = Diagnostic(message=message, span=span, excerpt=frame, hint=error.hint)
+            return _fatal_error(error, diagnostic)
         where = f"line {line}" if self.locate is None else f"line {line} of the rendered text"
         message = f"cannot read {what}, {where}: {error.message}"
-        hint = self._swallowed(range(first_line + 1, line + 1)) or error.hint
-        problem = Diagnostic(message=message, span=span, hint=hint, notes=self._around(line))
-        return _fatal_error(error, problem)
+        hint = self._joined_separator(range(first_line + 1, line + 1)) or error.hint
+        lines = self.text.splitlines()
+        numbers = range(max(1, line - 1), min(len(lines), line + 1) + 1)
+        notes = tuple(f"rendered {n}: {lines[n - 1][:_MAX_NOTE_COLUMNS]}" for n in numbers)
+        diagnostic = Diagnostic(message=message, span=span, hint=hint, notes=notes)
+        return _fatal_error(error, diagnostic)
 
-    def _swallowed(self, numbers: range) -> str | None:
-        """A hint when a document in lines ``numbers`` goes on where the next should begin."""
+    def _joined_separator(self, numbers: range) -> str | None:
+        """Return a hint if one of the lines ends in a separator that should be a line of its own.
+
+        The documents before and after it were parsed as one.
+        """
         lines = self.text.splitlines()
         for number in numbers:
-            if number <= len(lines) and _SWALLOWED.search(lines[number - 1]):
+            if number <= len(lines) and _JOINED_SEPARATOR.search(lines[number - 1]):
                 return (
                     f'line {number} ends in "---", which only begins a document on a line of its '
                     'own: "-" in a tag such as {%- or {{- takes the line break before it'
                 )
         return None
 
-    def _around(self, line: int) -> tuple[str, ...]:
-        lines = self.text.splitlines()
-        shown = range(max(1, line - 1), min(len(lines), line + 1) + 1)
-        return tuple(f"rendered {n}: {lines[n - 1][:_MAX_NOTE_COLUMNS]}" for n in shown)
 
-
-def _fatal_error(error: YamlError, problem: Diagnostic) -> FatalError:
+def _fatal_error(error: YamlError, diagnostic: Diagnostic) -> FatalError:
     if isinstance(error, TooLargeError):
-        return LimitError(problem, limit=error.limit)
-    return DocumentError(problem)
+        return LimitError(diagnostic, limit=error.limit)
+    return DocumentError(diagnostic)

@@ -1,8 +1,7 @@
-"""A stream of YAML or JSON documents to objects, with the place of each in its author's text.
+"""A stream of YAML or JSON documents to objects, each with its position in its author's text.
 
-Called by the main path for rendered text, and by the tools for files. The text is split before
-it is parsed, as Kubernetes does it: at lines that begin with ``---``; a stream that begins with
-``{`` is read as JSON objects for as long as it is JSON.
+The text is split before it is parsed, as Kubernetes does it: at lines that begin with ``---``. A
+stream that begins with ``{`` is parsed as JSON objects up to the first text that is not JSON.
 """
 
 from __future__ import annotations
@@ -10,14 +9,14 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, cast
 
+from function_script.cache import ByteLruCache
 from function_script.diagnostics import Diagnostic
-from function_script.documents.cache import ByteLruCache
-from function_script.documents.composer import ParsedDocument, parse
 from function_script.documents.errors import TooLargeError, YamlError
-from function_script.documents.json_objects import find_object
+from function_script.documents.fast_path import parse_simple
+from function_script.documents.json_objects import parse_object
+from function_script.documents.kubernetes_yaml import ParsedDocument, parse
 from function_script.documents.origin import TextOrigin
-from function_script.documents.positions import Path, find_place
-from function_script.documents.simple import parse_simple
+from function_script.documents.positions import Path, find_position
 from function_script.limits import Limits
 from function_script.values import Object, Value, type_phrase
 
@@ -33,50 +32,55 @@ _NOT_BLANK = re.compile(r"[^ \t\r\n]")
 _SEPARATOR_REST = re.compile(r"\s*(?:#.*)?\Z", re.DOTALL)
 
 # Parsed documents by their text. A value takes about ten times the memory of its text.
-_MEMO_BYTES = 16 << 20
+_CACHE_BYTES = 16 << 20
 _BYTES_PER_CHARACTER = 12
-_memo: ByteLruCache[ParsedDocument] = ByteLruCache(_MEMO_BYTES)
+_cache: ByteLruCache[str, ParsedDocument] = ByteLruCache(
+    _CACHE_BYTES, admit_on_second_miss=True, is_counted=True
+)
 
 
 class Document:
-    """An object of a stream, and where it comes from.
+    """An object of a stream, with its origin.
 
-    ``value`` is shared with later streams that hold the same text: it must not be changed, nor
-    may parts of it be put where they are changed later (`objects.merge` and `copied` copy).
-    ``key`` is the document's exact text, the key for whatever is derived from ``value`` alone.
-    ``number`` counts the stream's documents from 1; ``line`` is the stream's line where the
-    object begins, ``first_line`` that where ``key`` begins, both 1-based.
-    ``doubts`` are the problems that a lenient reader let pass, ten at most; `doubt` places one.
+    ``value`` is shared with later streams that hold the same text. It must not be changed, and no
+    part of it may be put where it would be changed (`objects.merge` and `deep_copy` copy).
+    ``text`` is the document's exact text: a key for all that is derived from ``value`` alone.
+    ``number`` is the document's, from 1. ``line`` is the stream's line where the object begins,
+    ``first_line`` that where ``text`` begins, both 1-based.
+    ``warnings`` are problems that a lenient reader accepts, ten at most; see `to_diagnostic`.
     """
 
     def __init__(
         self,
-        composed: ParsedDocument,
-        key: str,
+        parsed: ParsedDocument,
+        text: str,
         origin: TextOrigin,
         *,
         number: int,
         first_line: int,
     ) -> None:
-        self.value = cast("Object", composed.value)
-        self.key = key
+        self.value = cast("Object", parsed.value)
+        self.text = text
         self.number = number
-        self.line = first_line + composed.line
+        self.line = first_line + parsed.line
         self.first_line = first_line
-        self.doubts: tuple[YamlError, ...] = ()
+        self.warnings: tuple[YamlError, ...] = ()
         self.origin = origin
 
     def span(self, path: Path = ()) -> Span | None:
-        """Where the author wrote the object, or the field at ``path`` or its nearest ancestor."""
-        found = find_place(self.key, path) if path else None
-        if found is None:
-            return self.origin.span(self.line)
-        return self.origin.span(self.first_line + found.line, found.column + 1)
+        """Return the author's position of the object, or of the field at ``path``.
 
-    def doubt(self, error: YamlError) -> Diagnostic:
-        """One of the doubts, at its place."""
-        span = self.origin.span(self.first_line + error.line, error.column + 1)
-        return Diagnostic(message=error.message, span=span, hint=error.hint)
+        It is the nearest ancestor's if the field does not exist.
+        """
+        position = find_position(self.text, path) if path else None
+        if position is None:
+            return self.origin.span(self.line)
+        return self.origin.span(self.first_line + position.line, position.column + 1)
+
+    def to_diagnostic(self, warning: YamlError) -> Diagnostic:
+        """Return one of the warnings with its position in the author's text."""
+        span = self.origin.span(self.first_line + warning.line, warning.column + 1)
+        return Diagnostic(message=warning.message, span=span, hint=warning.hint)
 
 
 def read_stream(
@@ -86,35 +90,35 @@ def read_stream(
     limits: Limits = _LIMITS,
     lenient: bool = False,
 ) -> list[Document]:
-    """The objects of a rendered stream; empty, null and comment-only documents are left out.
+    """Read the objects of a rendered stream without its empty, null and comment-only documents.
 
     ``locate`` maps a 1-based line of ``text`` to the place that rendered it; it is called for
-    errors only. Raises DocumentError, or LimitError for more than ``limits`` allows in the whole
-    stream: documents, nodes (maps, lists and scalars, aliases expanded), depth. ``lenient``: keys
-    that come again and labels that are no strings are not refused, but noted as doubts.
+    errors only. Raises DocumentError, or LimitError for more than ``limits`` allow in the whole
+    stream: documents, nodes (maps, lists and scalars, aliases expanded), depth. ``lenient``:
+    repeated keys and labels that are not strings are warnings, not errors.
     """
-    return _Reader(TextOrigin(text=text, locate=locate), limits, lenient=lenient).documents()
+    return _StreamReader(TextOrigin(text=text, locate=locate), limits, lenient=lenient).read()
 
 
 def read_source(source: Source, *, limits: Limits = _LIMITS) -> list[Document]:
-    """The objects of a stream that its author wrote as such: a file. See `read_stream`."""
-    return _Reader(TextOrigin(text=source.text, source=source), limits).documents()
+    """Read the objects of a file that its author wrote. See `read_stream`."""
+    return _StreamReader(TextOrigin(text=source.text, source=source), limits).read()
 
 
 def read_value(text: str, *, limits: Limits = _LIMITS) -> Value:
-    """The value of a text of at most one document, of any type; None when it is empty.
+    """Read the value, of any type, of a text of at most one document; None when it is empty.
 
-    Raises DocumentError or LimitError, with the place in the message and not in a span.
+    Raises DocumentError or LimitError, with the position in the message and not in a span.
     """
     try:
-        composed = parse(text, nodes=limits.nodes, depth=limits.depth)
+        parsed = parse(text, nodes=limits.nodes, depth=limits.depth)
     except YamlError as error:
         raise TextOrigin(text=text).error(error, first_line=1, what="the YAML") from error
-    return None if composed is None else composed.value
+    return None if parsed is None else parsed.value
 
 
-class _Reader:
-    """Collects the documents of one stream, within its limits."""
+class _StreamReader:
+    """Collects the documents of one stream within its limits."""
 
     def __init__(self, origin: TextOrigin, limits: Limits, *, lenient: bool = False) -> None:
         self._origin = origin
@@ -123,93 +127,92 @@ class _Reader:
         self._nodes_left = limits.nodes
         self._documents: list[Document] = []
 
-    def documents(self) -> list[Document]:
+    def read(self) -> list[Document]:
         self._read_yaml(self._read_json())
         return self._documents
 
     def _read_json(self) -> int:
-        """Read the JSON objects the text begins with; returns where something else begins."""
+        """Read the JSON objects that the text begins with, and return the offset behind them."""
         text = self._origin.text
         end = int(text.startswith("\ufeff"))
         line = 1
         while (begin := _NOT_BLANK.search(text, end)) is not None and begin[0] == "{":
             start = begin.start()
             line += text.count("\n", end, start)
-            doubts: list[YamlError] = []
-            found = self._json_object(start, line, doubts)
-            if found is None:
-                break
-            self._add(found[0], text[start : found[1]], line, doubts)
-            end = found[1]
+            nodes, depth = self._nodes_left, self._limits.depth
+            warnings: list[YamlError] = []
+            sink = warnings if self._lenient else None
+            try:
+                parsed = parse_object(text, start, nodes=nodes, depth=depth, warnings=sink)
+                if parsed is None:
+                    break
+                document, end = parsed
+                _check_object(document, text[start:end], sink)
+            except YamlError as error:
+                raise self._error(error, line) from error
+            self._add(document, text[start:end], line, warnings)
             line += text.count("\n", start, end)
         return end
-
-    def _json_object(
-        self, start: int, line: int, doubts: list[YamlError]
-    ) -> tuple[ParsedDocument, int] | None:
-        nodes, depth = self._nodes_left, self._limits.depth
-        noted = doubts if self._lenient else None
-        try:
-            found = find_object(self._origin.text, start, nodes=nodes, depth=depth, doubts=noted)
-            if found is not None:
-                _check_object(found[0], self._origin.text[start : found[1]], noted)
-        except YamlError as error:
-            raise self._error(error, line) from error
-        return found
 
     def _read_yaml(self, start: int) -> None:
         text = self._origin.text
         line = text.count("\n", 0, start)
         first, *others = ("\n" + text[start:]).split("\n---")
-        # The break before a separator ends the document's last line: a block's text has it.
-        self._yaml(f"{first[1:]}\n" if others else first[1:], line + 1)
+        # The line break before a separator ends the document's last line: a literal block has it.
+        self._add_yaml(f"{first[1:]}\n" if others else first[1:], line + 1)
         line += first.count("\n") + 1
         for number, chunk in enumerate(others, 1):
             rest, _, body = chunk.partition("\n")
             if rest and not _SEPARATOR_REST.match(rest):
-                what = "the documents"
-                raise self._origin.error(_no_separator(rest), first_line=line, what=what)
-            self._yaml(f"{body}\n" if number < len(others) else body, line + 1)
+                hint = "indent it if it belongs to a text" if rest.startswith("-") else None
+                message = (
+                    "a line that begins with --- separates documents and may hold only a comment"
+                )
+                error = YamlError(message, line=0, column=3, hint=hint)
+                raise self._origin.error(error, first_line=line, what="the documents")
+            self._add_yaml(f"{body}\n" if number < len(others) else body, line + 1)
             line += chunk.count("\n") + 1
 
-    def _yaml(self, text: str, line: int) -> None:
+    def _add_yaml(self, text: str, line: int) -> None:
         if not text or text.isspace():
             return
-        composed = _memo.find(text)
-        doubts: list[YamlError] = []
-        if composed is None or not self._has_room(composed):
-            composed = self._composed(text, line, doubts)
-            if not doubts:
-                _memo.keep(text, composed, size_bytes=len(text) * _BYTES_PER_CHARACTER)
-        if composed.value is not None:
-            self._add(composed, text, line, doubts)
+        parsed = _cache.get(text)
+        warnings: list[YamlError] = []
+        nodes, depth = self._nodes_left, self._limits.depth
+        if parsed is None or parsed.nodes > nodes or parsed.depth > depth:
+            parsed = self._parse_yaml(text, line, warnings)
+            if not warnings:
+                _cache.put(text, parsed, len(text) * _BYTES_PER_CHARACTER)
+        if parsed.value is not None:
+            self._add(parsed, text, line, warnings)
 
-    def _composed(self, text: str, line: int, doubts: list[YamlError]) -> ParsedDocument:
+    def _parse_yaml(self, text: str, line: int, warnings: list[YamlError]) -> ParsedDocument:
+        nodes, depth = self._nodes_left, self._limits.depth
+        sink = warnings if self._lenient else None
         try:
-            return _compose(
-                text,
-                nodes=self._nodes_left,
-                depth=self._limits.depth,
-                doubts=doubts if self._lenient else None,
+            parsed = (
+                parse_simple(text, nodes=nodes, depth=depth)
+                or parse(text, nodes=nodes, depth=depth, warnings=sink)
+                or _EMPTY
             )
+            if parsed.value is not None:
+                _check_object(parsed, text, sink)
         except YamlError as error:
             raise self._error(error, line) from error
-
-    def _has_room(self, composed: ParsedDocument) -> bool:
-        return composed.nodes <= self._nodes_left and composed.depth <= self._limits.depth
+        return parsed
 
     def _add(
-        self, composed: ParsedDocument, text: str, line: int, doubts: Sequence[YamlError] = ()
+        self, parsed: ParsedDocument, text: str, line: int, warnings: Sequence[YamlError]
     ) -> None:
         if len(self._documents) == self._limits.documents:
             message = f"more than {self._limits.documents:,} documents"
-            error = TooLargeError(message, line=composed.line, column=0, limit="documents")
+            error = TooLargeError(message, line=parsed.line, column=0, limit="documents")
             raise self._error(error, line)
-        self._nodes_left -= composed.nodes
+        self._nodes_left -= parsed.nodes
         number = len(self._documents) + 1
-        document = Document(composed, text, self._origin, number=number, first_line=line)
-        if doubts:
-            document.doubts = tuple(doubts)
+        document = Document(parsed, text, self._origin, number=number, first_line=line)
+        if warnings:
+            document.warnings = tuple(warnings)
         self._documents.append(document)
 
     def _error(self, error: YamlError, line: int) -> FatalError:
@@ -217,59 +220,42 @@ class _Reader:
         return self._origin.error(error, first_line=line, what=what)
 
 
-def _compose(
-    text: str, *, nodes: int, depth: int, doubts: list[YamlError] | None
-) -> ParsedDocument:
-    composed = parse_simple(text, nodes=nodes, depth=depth)
-    composed = composed or parse(text, nodes=nodes, depth=depth, doubts=doubts) or _EMPTY
-    if composed.value is not None:
-        _check_object(composed, text, doubts)
-    return composed
+def _check_object(parsed: ParsedDocument, text: str, warnings: list[YamlError] | None) -> None:
+    """Raise YamlError for other types than objects, and for annotations that are not strings.
 
-
-def _check_object(
-    composed: ParsedDocument, text: str, doubts: list[YamlError] | None = None
-) -> None:
-    """Refuse what no Kubernetes object is: other types, labels that are not strings.
-
-    Labels are noted as ``doubts`` if there is such a list.
+    Labels that are not strings are added to ``warnings`` if there is such a list.
     """
-    value = composed.value
+    value = parsed.value
     if not isinstance(value, dict):
         hint = "put a blank after the colon of a key" if ":" in str(value) else None
         message = f"a document must be an object, not {type_phrase(value)}"
-        raise YamlError(message, line=composed.line, column=0, hint=hint)
+        raise YamlError(message, line=parsed.line, column=0, hint=hint)
     metadata = value.get("metadata")
     if isinstance(metadata, dict):
-        _check_texts(metadata.get("annotations"), "annotations", text)
+        _check_strings(metadata.get("annotations"), "annotations", text)
         try:
-            _check_texts(metadata.get("labels"), "labels", text)
+            _check_strings(metadata.get("labels"), "labels", text)
         except YamlError as error:
-            if doubts is None:
+            if warnings is None:
                 raise
-            doubts.append(error.let_pass("Crossplane drops all labels of this object"))
+            consequence = "Crossplane drops all labels of this object"
+            warnings.append(error.with_consequence(consequence))
 
 
-def _check_texts(value: Value, name: str, text: str) -> None:
+def _check_strings(value: Value, name: str, text: str) -> None:
     if value is None:
         return
     if not isinstance(value, dict):
         message = f"metadata.{name} must be an object, not {type_phrase(value)}"
         hint = "write `key: value` lines below it, without dashes"
-        raise _at(message, ("metadata", name), text, hint=hint)
+        raise _error_at(message, ("metadata", name), text, hint=hint)
     for key, item in value.items():
         if item is not None and not isinstance(item, str):
             message = f'metadata.{name}["{key}"] must be a string, not {type_phrase(item)}'
-            raise _at(message, ("metadata", name, key), text, hint="quote the value")
+            raise _error_at(message, ("metadata", name, key), text, hint="quote the value")
 
 
-def _at(message: str, path: Path, text: str, *, hint: str | None = None) -> YamlError:
-    found = find_place(text, path)
-    line, column = (0, 0) if found is None else (found.line, found.column)
+def _error_at(message: str, path: Path, text: str, *, hint: str) -> YamlError:
+    position = find_position(text, path)
+    line, column = (0, 0) if position is None else (position.line, position.column)
     return YamlError(message, line=line, column=column, hint=hint)
-
-
-def _no_separator(rest: str) -> YamlError:
-    hint = "indent it if it belongs to a text" if rest.startswith("-") else None
-    message = "a line that begins with --- separates documents and may hold only a comment"
-    return YamlError(message, line=0, column=3, hint=hint)

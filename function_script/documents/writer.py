@@ -1,8 +1,8 @@
 """Plain values to YAML text, in the style of Kubernetes and of Crossplane's own commands.
 
-Called by the tools and the library. Sorted keys, two blanks, lists not indented below their key,
-block literals for text of several lines; whatever YAML 1.1 or 1.2 would read as something else
-than a string is quoted. Deterministic; `read_value(to_yaml(value)) == value`.
+Keys are sorted, maps are indented by two blanks, lists are not indented below their key, and text
+of several lines is a literal block. A string that YAML 1.1 or 1.2 would read as another type is
+quoted. The text is deterministic, and `read_value(to_yaml(value)) == value`.
 """
 
 from __future__ import annotations
@@ -12,15 +12,14 @@ import re
 from functools import cmp_to_key
 from typing import TYPE_CHECKING
 
-from function_script.documents.folding import folded
-from function_script.documents.scalars import NUMBER_STARTS, WORDS, number_text
+from function_script.documents.kubernetes_yaml import NUMBER_STARTS, WORDS, number_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from function_script.values import Object, Value
 
-# Also read as numbers or dates by some: base 60, underscores, binary, octal, infinities, dates.
+# Numbers or dates to some readers: base 60, underscores, binary, octal, infinities, dates.
 _NUMBER_LIKE = re.compile(
     r"""[-+]?(?: 0[xX][0-9a-fA-F_]+ | 0[bB][01_]+ | 0[oO][0-7_]+
                | [0-9][0-9_]*(?::[0-5]?[0-9])+(?:\.[0-9_]*)?
@@ -30,12 +29,12 @@ _NUMBER_LIKE = re.compile(
       | [0-9]{4}-[0-9]{1,2}-[0-9]{1,2}(?:(?:[Tt]|[ \t]+)[0-9]{1,2}:[0-9]{2}:[0-9]{2}.*)?\Z""",
     re.VERBOSE,
 )
-# YAML 1.1 has these for merging and for default values.
+# The keys of YAML 1.1 for merging and for default values.
 _SPECIAL = frozenset({"<<", "="})
-# What cannot stand for itself: tabs, what does not print, and all beyond the basic plane. (Said the
-# other way round, in a class that is negated, it takes Python ten times longer to compile.)
+# Tabs, characters that do not print, and all beyond the basic plane: only an escape can write them.
+# (A negated class of all others takes Python ten times longer to compile.)
 _UNPRINTABLE_CLASS = r"\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe-\U0010ffff"
-# Most strings, so that they are spared the questions below.
+# Most strings match this and skip the other expressions.
 _SURELY_PLAIN = re.compile(r"[A-Za-z/][A-Za-z0-9_./-]*\Z")
 _UNPRINTABLE = re.compile(f"[{_UNPRINTABLE_CLASS}]")
 _NOT_PLAIN = re.compile(
@@ -47,14 +46,17 @@ _ESCAPES = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\t": "\\t", "\r": "\\r", "\0
 _SIMPLE_KEYS = re.compile(r"[A-Za-z./-]*\Z")
 _DIGITS = re.compile("[0-9]+")
 _NUMBER_BEFORE = re.compile(r"[1-9][0-9]*\Z")
-# A longer key needs the mark "?" before it; readers give up on 1,024 characters.
+# A longer key needs the indicator "?" before it; readers reject one of 1,024 characters.
 _MAX_SIMPLE_KEY = 128
+# libyaml's emitter breaks a line at the first single blank beyond this column.
+_BEST_WIDTH = 80
 
 
 def to_yaml(value: Value) -> str:
-    """The value as YAML, with a line break at the end.
+    """Write a value as YAML, with a line break at the end.
 
-    Raises ValueError for what has no place in JSON: infinities, NaN, halves of surrogate pairs.
+    Raises ValueError for values that JSON does not have: infinities, NaN, and strings with half of
+    a surrogate pair.
     """
     lines: list[str] = []
     if isinstance(value, (dict, list)) and value:
@@ -65,15 +67,15 @@ def to_yaml(value: Value) -> str:
 
 
 def to_yaml_stream(values: Iterable[Value]) -> str:
-    """The values as a stream of documents, each after a line with ``---``."""
+    """Write values as a stream of documents, each after a line with ``---``."""
     return "".join(f"---\n{to_yaml(value)}" for value in values)
 
 
 def _write(value: Object | list[Value], margin: str, lines: list[str]) -> None:
-    """Append the lines of a map or list with content, all of them indented by ``margin``."""
+    """Append the lines of a map or list that is not empty, indented by ``margin``."""
     if isinstance(value, dict):
-        for key in _sorted(value):
-            _write_field(key, value[key], margin, lines)
+        for key in _sorted_keys(value):
+            _write_member(key, value[key], margin, lines)
         return
     for item in value:
         if isinstance(item, (dict, list)) and item:
@@ -84,8 +86,8 @@ def _write(value: Object | list[Value], margin: str, lines: list[str]) -> None:
             _write_scalar(f"{margin}- ", item, margin, lines)
 
 
-def _write_field(key: str, value: Value, margin: str, lines: list[str]) -> None:
-    name = _escaped(key) if "\n" in key else _string(key)
+def _write_member(key: str, value: Value, margin: str, lines: list[str]) -> None:
+    name = _double_quoted(key) if "\n" in key else _string(key)
     if len(key) > _MAX_SIMPLE_KEY:
         lines.append(f"{margin}? {name}")
         name = ""
@@ -100,14 +102,44 @@ def _write_field(key: str, value: Value, margin: str, lines: list[str]) -> None:
 
 
 def _write_scalar(lead: str, value: Value, margin: str, lines: list[str]) -> None:
-    if isinstance(value, str) and "\n" in value and not _needs_escapes(value):
+    if (
+        isinstance(value, str)
+        and "\n" in value
+        and not _UNPRINTABLE.search(value)
+        and not _BLANK_BEFORE_BREAK.search(value)
+    ):
         _write_block(lead, value, margin, lines)
     else:
-        lines.extend(folded(lead, _scalar(value), f"{margin}  "))
+        lines.extend(_fold(lead, _scalar(value), f"{margin}  "))
+
+
+def _fold(lead: str, scalar: str, margin: str) -> list[str]:
+    """Split ``lead + scalar`` into lines where libyaml does; readers join them with one blank.
+
+    ``scalar`` is plain or quoted. Lines after the first are indented by ``margin``.
+    """
+    if len(lead) + len(scalar) <= _BEST_WIDTH or " " not in scalar:
+        return [lead + scalar]
+    is_double = scalar[0] == '"'
+    inner = 1 if scalar[0] in "'\"" else 0
+    lines: list[str] = []
+    start = 0
+    for at in range(inner + 1, len(scalar) - inner - 1):
+        if (
+            scalar[at] == " "
+            and scalar[at - 1] != " "
+            and (is_double or scalar[at + 1] != " ")
+            and len(lead) + at - start > _BEST_WIDTH
+        ):
+            lines.append(lead + scalar[start:at])
+            # A reader drops blanks at the begin of a line, unless a backslash is before them.
+            lead = f"{margin}\\" if scalar[at + 1] == " " else margin
+            start = at + 1
+    return [*lines, lead + scalar[start:]]
 
 
 def _write_block(lead: str, text: str, margin: str, lines: list[str]) -> None:
-    # A first line that is blank or indented would hide how far the text is indented.
+    # Readers take the indentation of the first line: if that is blank or indented, state it.
     indentation = "2" if text[0] in " \n" else ""
     content = text.rstrip("\n")
     breaks = len(text) - len(content)
@@ -139,19 +171,14 @@ def _string(text: str) -> str:
     if text[0] in NUMBER_STARTS and _NUMBER_LIKE.match(text):
         return f'"{text}"'
     if "\n" in text or _UNPRINTABLE.search(text):
-        return _escaped(text)
+        return _double_quoted(text)
     if text[0] == " " or text[-1] == " " or _NOT_PLAIN.match(text):
         return "'" + text.replace("'", "''") + "'"
     return text
 
 
-def _needs_escapes(text: str) -> bool:
-    """Whether a block would lose something: unprintable characters, blanks at a line's end."""
-    return _UNPRINTABLE.search(text) is not None or _BLANK_BEFORE_BREAK.search(text) is not None
-
-
-def _escaped(text: str) -> str:
-    text.encode()
+def _double_quoted(text: str) -> str:
+    text.encode()  # raises ValueError for half of a surrogate pair
     return f'"{_TO_ESCAPE.sub(_escape, text)}"'
 
 
@@ -165,8 +192,8 @@ def _escape(match: re.Match[str]) -> str:
     return f"\\u{code:04X}" if character <= "\uffff" else f"\\U{code:08X}"
 
 
-def _sorted(value: Object) -> list[str]:
-    """The keys in Go's order for YAML: numbers in them by value, letters last."""
+def _sorted_keys(value: Object) -> list[str]:
+    """Sort the keys as go-yaml does: numbers in them by value, letters last."""
     if _SIMPLE_KEYS.match("".join(value)):
         return sorted(value)
     return sorted(value, key=cmp_to_key(_compare))
@@ -175,18 +202,18 @@ def _sorted(value: Object) -> list[str]:
 def _compare(one: str, other: str) -> int:
     for at, (a, b) in enumerate(zip(one, other, strict=False)):
         if a != b:
-            left, right = _rank(one, at, a, b), _rank(other, at, b, a)
-            return -1 if left < right else 1
+            first, second = _rank(one, at, a, b), _rank(other, at, b, a)
+            return -1 if first < second else 1
     return len(one) - len(other)
 
 
 def _rank(key: str, at: int, character: str, opposite: str) -> tuple[bool, int, str, int, str]:
-    """What decides at the first difference: letters come last, numbers count by their value."""
+    """Return the sort key of a character: letters come last, numbers count by their value."""
     if character.isalpha() or opposite.isalpha():
         return (character.isalpha(), 0, "", 0, character)
     digits = _DIGITS.match(key, at)
     number = "" if digits is None else digits[0]
-    # A zero within a number is a digit like others, not one that leads.
-    within = "0" in {character, opposite} and _NUMBER_BEFORE.search(key[:at])
-    value = f"1{number}" if within else number.lstrip("0")
+    # A zero within a number is a digit like others, not a leading one.
+    is_within = "0" in {character, opposite} and _NUMBER_BEFORE.search(key[:at])
+    value = f"1{number}" if is_within else number.lstrip("0")
     return (False, len(value), value, len(number), character)

@@ -13,6 +13,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from function_script.cache import ByteLruCache
 from function_script.diagnostics import cut
 
 if TYPE_CHECKING:
@@ -22,8 +23,8 @@ _MAX_FILES = 1_000
 _MAX_BYTES = 8 << 20
 _MAX_DEPTH = 10
 _MAX_SHOWN_BYTES = 200
-# The cache is cleared when it has this many directories.
-_MAX_CACHED = 64
+_CACHE_BYTES = 64 << 20
+_MAX_CACHED_DIRECTORIES = 64
 
 # Path, inode, size and modification time of each file: they change when a file does.
 Signature = tuple[tuple[str, int, int, int], ...]
@@ -34,7 +35,9 @@ class Files:
 
     def __init__(self, root: Path | None) -> None:
         self.root = root
-        self._cache: dict[str, tuple[Signature, Mapping[str, str]]] = {}
+        self._cache: ByteLruCache[str, tuple[Signature, Mapping[str, str]]] = ByteLruCache(
+            _CACHE_BYTES, max_entries=_MAX_CACHED_DIRECTORIES
+        )
 
     def read(self, dir_path: str) -> Mapping[str, str]:
         """Return every file's text below ``dir_path`` by its relative path, in walk order.
@@ -49,9 +52,8 @@ class Files:
             return cached[1]
         _check_size(dir_path, signature)
         texts = {name: _read_text(directory, name) for name, *_ in signature}
-        if len(self._cache) >= _MAX_CACHED:
-            self._cache.clear()
-        self._cache[dir_path] = signature, texts
+        size_bytes = sum(size for _, _, size, _ in signature)
+        self._cache.put(dir_path, (signature, texts), size_bytes)
         return texts
 
     def _find(self, dir_path: str) -> tuple[Path, Path]:

@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Final, cast
 
 from function_script import objects, wire
-from function_script.documents import ByteLruCache
+from function_script.cache import ByteLruCache
 from function_script.engines import registry
 from function_script.engines.gotemplate.language import LANGUAGE as GOTEMPLATE
 from function_script.errors import InputError
@@ -51,7 +51,9 @@ EMPTY = ExternalState(context=lambda _: None, required=lambda *_: None)
 _CACHE_BYTES = 4 << 20
 _SIZE_FACTOR = 2
 _STEP_BYTES = 2_000
-_cache: ByteLruCache[Step] = ByteLruCache(_CACHE_BYTES)
+_cache: ByteLruCache[tuple[bytes, Limits], Step] = ByteLruCache(
+    _CACHE_BYTES, admit_on_second_miss=True, is_counted=True
+)
 
 
 def parse(value: Object, ceilings: Limits, external: ExternalState = EMPTY) -> Step:
@@ -72,12 +74,12 @@ def parse_cached(payload: bytes, ceilings: Limits, external: ExternalState) -> S
     so one input has a few byte strings. A program outside of the input is read each time.
     """
     key = (payload, ceilings)
-    step = _cache.find(key)
+    step = _cache.get(key)
     if step is None:
         value = wire.decode_struct(payload, sort_keys=True)
         step = parse(value, ceilings, external)
         if _has_own_program(value):
-            _cache.keep(key, step, size_bytes=len(payload) * _SIZE_FACTOR + _STEP_BYTES)
+            _cache.put(key, step, len(payload) * _SIZE_FACTOR + _STEP_BYTES)
     if not step.params:
         return step
     # A program may change its params; the next run must not see that.

@@ -17,6 +17,8 @@ from function_script.telemetry import RequestInfo
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from function_script.errors import LimitName
+
 # A program that prints more is ended.
 MAX_LOG_BYTES = 64 * 1024
 # A worker that grew this close to its limit did not crash from deep nesting.
@@ -152,11 +154,12 @@ def explain(cause: Cause, limits: AppliedLimits, detail: str = "") -> FatalError
     if cause is Cause.TIMEOUT:
         took = "it needed more CPU time" if limits.counts_cpu else "on the clock it took more time"
         text = f"{took} than its limit of {_seconds(limits.timeout_seconds)}"
-        return _limit(text, f"set by {limits.timeout_set_by}")
+        return _limit(text, f"set by {limits.timeout_set_by}", "time")
     if cause is Cause.MEMORY:
         return _limit(
             f"it needed more memory than its limit of {_size(limits.memory_bytes)}",
             f"set by {limits.memory_set_by}",
+            "memory",
         )
     if cause is Cause.OUTPUT:
         return _limit(f"it printed more than {_size(MAX_LOG_BYTES)}", "print less")
@@ -217,8 +220,8 @@ def request_too_large_error(request_bytes: int, max_bytes: int) -> Failed:
     return Failed(error=error, cause=Cause.REFUSED)
 
 
-def _limit(text: str, hint: str) -> LimitError:
-    return LimitError.of(f"cannot run the program: {text}", hint=hint)
+def _limit(text: str, hint: str, limit: LimitName | None = None) -> LimitError:
+    return LimitError.of(f"cannot run the program: {text}", hint=hint, limit=limit)
 
 
 _BUSY_HINT = "it is tried again; run more replicas or --workers when this stays"

@@ -37,7 +37,7 @@ def apply(request: wire.Request, contribution: Contribution, step: Step) -> Cont
     Raises DocumentError for dependencies that make no sense, and for a missing value of a
     resource that exists and may not or cannot be kept.
     """
-    if (step.readiness is None and not contribution.is_ordered) or contribution.is_fatal:
+    if (step.readiness is None and not contribution.needs_sequencing) or contribution.is_fatal:
         return contribution
     options = step.readiness or ReadinessOptions()
     if _has_unanswered_requirements(contribution, request):
@@ -47,7 +47,11 @@ def apply(request: wire.Request, contribution: Contribution, step: Step) -> Cont
     graph = dependencies.read(contribution, _desired_names(contribution, cluster))
     _check_operation(graph, request)
     unmet = dependencies.blocked_by(graph, cluster)
-    blocked = [_blocked_by_missing_value(each) for each in contribution.deferred]
+    blocked = []
+    for deferred in contribution.deferred:
+        position = f" ({deferred.span})" if deferred.span is not None else ""
+        reason = f"because {deferred.missing}{position}"
+        blocked.append(status.Blocked(deferred.subject, reason))
     for name, waiting_for in unmet.items():
         blocked.append(status.Blocked(name, f"for {', '.join(each.text for each in waiting_for)}"))
 
@@ -100,11 +104,6 @@ def _check_operation(graph: dependencies.Graph, request: wire.Request) -> None:
         )
 
 
-def _blocked_by_missing_value(deferred: DeferredDocument) -> status.Blocked:
-    position = f" ({deferred.span})" if deferred.span is not None else ""
-    return status.Blocked(deferred.subject, f"because {deferred.missing}{position}")
-
-
 def _keep_existing(
     deferred: DeferredDocument, name: str, options: ReadinessOptions, cluster: ClusterState
 ) -> DesiredResource:
@@ -135,7 +134,7 @@ def _judge_all(
     """Return the entries whose readiness is judged, with their readiness."""
     entries: dict[str, DesiredResource] = {}
     for name, entry in composed.items():
-        has_rule = entry.order is not None and entry.order.ready_when is not None
+        has_rule = entry.policy is not None and entry.policy.ready_when is not None
         if entry.resource is None or not (has_rule or options.auto_ready):
             continue
         if cluster.stated(name) is None:
@@ -150,7 +149,7 @@ def _judge_all(
 
 def _judge(entry: DesiredResource, name: str, cluster: ClusterState) -> DesiredResource:
     is_ready = cluster.judge(name).is_ready
-    return entry.judged(enums.READY_TRUE if is_ready else enums.READY_FALSE)
+    return entry.with_ready(enums.READY_TRUE if is_ready else enums.READY_FALSE)
 
 
 def _collect_unready(

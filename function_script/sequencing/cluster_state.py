@@ -61,8 +61,10 @@ class ClusterState:
         entry = self.composed.get(name)
         if entry is not None and entry.ready is not None:
             return entry.ready
-        if entry is not None and (_has_rule(entry) or entry.replace):
-            return None
+        if entry is not None:
+            has_rule = entry.policy is not None and entry.policy.ready_when is not None
+            if has_rule or entry.replace:
+                return None
         earlier = self.earlier.get(name)
         is_in_scope = self._options.auto_ready == "All" or name in self.composed
         if earlier is None or (self._options.overwrite_stated and is_in_scope):
@@ -72,8 +74,8 @@ class ClusterState:
     def judge(self, name: str) -> Verdict:
         """Judge the observed resource by its own rule or its kind's."""
         entry = self.composed.get(name)
-        order = entry.order if entry is not None else None
-        return judge(self.find(name), order.ready_when if order is not None else None)
+        policy = entry.policy if entry is not None else None
+        return judge(self.find(name), policy.ready_when if policy is not None else None)
 
     def verdict(self, name: str) -> Verdict:
         """Return whether the resource counts as ready; stated readiness wins."""
@@ -84,10 +86,6 @@ class ClusterState:
             return self.judge(name)
         verdict = self.judge(name)
         return not_ready(verdict.why or "is not ready by the program's own word")
-
-
-def _has_rule(entry: DesiredResource) -> bool:
-    return entry.order is not None and entry.order.ready_when is not None
 
 
 def _decode_lazily(resource: wire.Resource) -> Mapping[str, Readable]:

@@ -29,9 +29,9 @@ def read(contribution: Contribution, names: Collection[str]) -> Graph:
     problems: list[Diagnostic] = []
     graph: Graph = {}
     for name, entry in contribution.composed.items():
-        if entry.resource is None or entry.order is None or not entry.order.depends_on:
+        if entry.resource is None or entry.policy is None or not entry.policy.depends_on:
             continue
-        graph[name] = tuple(_resolve(each, names) for each in entry.order.depends_on)
+        graph[name] = tuple(_resolve(each, names) for each in entry.policy.depends_on)
         problems += [
             _unknown_name(name, each, contribution, names)
             for each in graph[name]
@@ -78,7 +78,7 @@ def _unknown_name(
     return Diagnostic(
         message=f'cannot order resource "{name}": it depends on "{dependency.name}", '
         "which is not desired",
-        span=contribution.places[name](),
+        span=contribution.policy_spans[name](),
         hint=hint,
     )
 
@@ -87,33 +87,30 @@ def _cycle_problem(cycle: tuple[str, ...], contribution: Contribution) -> Diagno
     path = " → ".join((*cycle, cycle[0]))
     return Diagnostic(
         message=f'cannot order resource "{cycle[0]}": it depends on itself: {path}',
-        span=contribution.places[cycle[0]](),
+        span=contribution.policy_spans[cycle[0]](),
         hint="leave out one of these dependencies",
     )
 
 
 def _cycles(graph: Graph) -> Iterator[tuple[str, ...]]:
-    """Yield every cycle of a depth-first search over all resources, each once."""
+    """Yield every cycle of a depth-first search over all resources, each once.
+
+    The search has no recursion, since a chain may have any length.
+    """
     visited: set[str] = set()
     for start in sorted(graph):
-        if start not in visited:
-            yield from _cycles_from(start, graph, visited)
-
-
-def _cycles_from(start: str, graph: Graph, visited: set[str]) -> Iterator[tuple[str, ...]]:
-    """Search without recursion, since a chain may have any length."""
-    trail: dict[str, Iterator[str]] = {start: _dependency_names(graph, start)}
-    while trail:
-        name = next(reversed(trail))
-        following = next(trail[name], None)
-        if following is None:
-            visited.add(name)
-            del trail[name]
-        elif following in trail:
-            names = list(trail)
-            yield tuple(names[names.index(following) :])
-        elif following not in visited:
-            trail[following] = _dependency_names(graph, following)
+        trail = {} if start in visited else {start: _dependency_names(graph, start)}
+        while trail:
+            name = next(reversed(trail))
+            following = next(trail[name], None)
+            if following is None:
+                visited.add(name)
+                del trail[name]
+            elif following in trail:
+                names = list(trail)
+                yield tuple(names[names.index(following) :])
+            elif following not in visited:
+                trail[following] = _dependency_names(graph, following)
 
 
 def _dependency_names(graph: Mapping[str, tuple[Dependency, ...]], name: str) -> Iterator[str]:

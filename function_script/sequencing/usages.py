@@ -38,8 +38,8 @@ def compose(
     composed: dict[str, DesiredResource] = {}
     unprotected: list[Diagnostic] = []
     for user, dependencies in graph.items():
-        order = cluster.composed[user].order
-        own_setting = order.usages if order is not None else None
+        policy = cluster.composed[user].policy
+        own_setting = policy.usages if policy is not None else None
         if not (options.usages if own_setting is None else own_setting):
             continue
         for used in sorted({each.name for each in dependencies}):
@@ -88,7 +88,12 @@ def _usage(of: _End, by: _End, options: ReadinessOptions, cluster: ClusterState)
     its own namespace.
     """
     kind, namespace = "Usage", by.namespace or of.namespace
-    is_modern = _is_modern(cluster.xr) or (namespace is not None and cluster.has_protection)
+    # An XR of Crossplane 2 is namespaced, or has `spec.crossplane`.
+    is_modern = (
+        _namespace(cluster.xr) is not None
+        or find_path(cluster.xr, ("spec", "crossplane")) is not None
+        or (namespace is not None and cluster.has_protection)
+    )
     api_version = options.usage_version or (_MODERN if is_modern else _LEGACY)
     if api_version == _MODERN and namespace is None:
         kind = "ClusterUsage"
@@ -116,8 +121,3 @@ def _unprotected(used: str, user: str) -> Diagnostic:
 def _namespace(resource: Mapping[str, Readable]) -> str | None:
     namespace = find_path(resource, ("metadata", "namespace"))
     return namespace if isinstance(namespace, str) and namespace else None
-
-
-def _is_modern(xr: Mapping[str, Readable]) -> bool:
-    """Report whether the XR is of Crossplane 2: namespaced, or with ``spec.crossplane``."""
-    return _namespace(xr) is not None or find_path(xr, ("spec", "crossplane")) is not None

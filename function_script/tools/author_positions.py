@@ -80,7 +80,7 @@ def find_outer(span: Span, found: StepInput) -> Span | None:
     path = _embedded(span, found)
     if path is None:
         return None
-    embedding = documents.find_embedding(found.document.key, path)
+    embedding = documents.find_embedded_text(found.document.text, path)
     if embedding is None:
         return None
     line, column = embedding.outer(span.line, span.column)

@@ -202,7 +202,7 @@ JINJA_FILTERS = {
 @pytest.mark.parametrize("kind", TEMPLATES)
 @pytest.mark.parametrize(("place", "body"), PLACES, ids=[place for place, _ in PLACES])
 def test_a_gap_anywhere_in_a_document(kind: str, place: str, body: str) -> None:
-    """Whatever the text is worth as YAML without the value."""
+    """The text need not be YAML without the value."""
     del place
     if kind == "JinjaTemplate":
         for go, jinja in JINJA_FILTERS.items():
@@ -243,7 +243,7 @@ def test_a_name_that_is_used_twice_is_told(kind: str) -> None:
 
 @pytest.mark.parametrize("kind", TEMPLATES)
 def test_later_errors_keep_their_lines(kind: str) -> None:
-    """What was taken out of the text left its lines behind."""
+    """A removed document leaves its line breaks in the text."""
     step = template(kind, document("b", "spec: {{ ID }}\n"), "apiVersion: v1\nkind: T\n")
     assert fatal(run(step)).startswith("inline:6")
 

@@ -52,7 +52,7 @@ def test_functions_are_called_when_nothing_is_missing(missing: str) -> None:
 
 
 def test_without_deferring_a_function_that_fails_stops_the_step() -> None:
-    """As the same expression would outside of a function."""
+    """The same expression outside of a function stops it, too."""
     assert 'key "vpc" is missing' in fatal(run(starlark(SCRIPT)))
 
 

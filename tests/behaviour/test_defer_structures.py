@@ -24,9 +24,9 @@ def document(name: str, body: str) -> str:
 def step(kind: str, text: str, **modules: str) -> Object:
     """A step that defers; M in its texts is what does not exist."""
     path = MISSING if kind == "JinjaTemplate" else f".{MISSING}"
-    named: Object = {name: body.replace("M_", path) for name, body in modules.items()}
+    sources: Object = {name: body.replace("M_", path) for name, body in modules.items()}
     base: Object = {"apiVersion": API_VERSION, "kind": kind, "missing": "Defer"}
-    return {**base, "inline": text.replace("M_", path), **({"modules": named} if named else {})}
+    return {**base, "inline": text.replace("M_", path), **({"modules": sources} if sources else {})}
 
 
 CAPTURED = "{% set x %}{% include 'm' %}{% endset %}a: {{ x }}"

@@ -82,7 +82,7 @@ IN_INPUT = {
 }
 
 
-def told(step_input: Object, ceilings: Limits) -> tuple[str, str]:
+def reach_limit(step_input: Object, ceilings: Limits) -> tuple[str, str]:
     """The limit in the info for the log, and the FATAL's message."""
     data = builders.request(step_input).SerializeToString()
     answer = function.handle(data, ceilings, lambda _: None)
@@ -94,8 +94,8 @@ def told(step_input: Object, ceilings: Limits) -> tuple[str, str]:
 def test_a_ceiling_names_itself_and_its_flag(name: str, step_input: Object) -> None:
     """The operator's limit: the result names the flag, the log the limit."""
     only = replace(WIDE, **{LIMITS[name].field: getattr(SMALL, LIMITS[name].field)})
-    found, message = told(step_input, only)
-    assert found == name
+    limit_name, message = reach_limit(step_input, only)
+    assert limit_name == name
     assert message.endswith(f"set by {LIMITS[name].flag})")
 
 
@@ -104,8 +104,8 @@ def test_a_narrowed_limit_names_the_field_of_the_input(name: str, step_input: Ob
     """The step's own limit: the result names the field that has to be changed."""
     key, value = IN_INPUT.get(name, (name, getattr(SMALL, LIMITS[name].field)))
     narrowed = {**step_input, "limits": {key: value}}
-    found, message = told(narrowed, replace(Limits(), timeout_seconds=1.0))
-    assert found == name
+    limit_name, message = reach_limit(narrowed, replace(Limits(), timeout_seconds=1.0))
+    assert limit_name == name
     assert message.endswith(f"set by {LIMITS[name].path})")
 
 
@@ -125,13 +125,13 @@ BUILT_IN_BOUNDS = [
 @pytest.mark.parametrize("step_input", BUILT_IN_BOUNDS)
 def test_a_built_in_bound_is_attributed_to_no_setting(step_input: Object, ceilings: Limits) -> None:
     """A bound that nobody can set names no flag, whatever words its message has."""
-    name, message = told(step_input, ceilings)
+    name, message = reach_limit(step_input, ceilings)
     assert name == BUILT_IN
     assert "set by" not in message
 
 
 def test_every_limit_has_a_flag_and_a_name() -> None:
-    """What Limits bounds is in the table, and its flag is one of the server's, but for files."""
+    """Every field of Limits that bounds a size is in the table, with a flag of the server."""
     settings = {"timeout_set_by", "program_root", "default_source", "default_options"}
     assert {limit.field for limit in LIMITS.values()} == {f.name for f in fields(Limits)} - settings
     flags = {

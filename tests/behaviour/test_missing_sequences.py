@@ -1,4 +1,4 @@
-"""What a misspelt path does to a cluster: nothing. In every language the step stops."""
+"""A misspelt path changes nothing in a cluster: the step stops in every language."""
 
 from __future__ import annotations
 
@@ -169,7 +169,7 @@ def test_a_loop_over_a_misspelt_path_deletes_nothing(
 
 @pytest.mark.parametrize("loop", ["until (int SPEC.conut)", "SPEC.zoens"])
 def test_go_deletes_them_where_that_is_wanted(loop: str) -> None:
-    """As function-go-templating does it: the model of a cluster would tell."""
+    """function-go-templating deletes resources here; the model of a cluster shows it."""
     loop = loop.replace("SPEC", SPEC)
     for lenient in (
         go_template(go_text(loop), options={"missingKey": "Default"}),

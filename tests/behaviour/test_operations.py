@@ -70,9 +70,9 @@ def test_a_program_reacts_to_what_is_watched(language: str) -> None:
     response = operate(PROGRAMS[language], required_resources=fetched)
     assert list(response.results) == []
     assert not response.desired.HasField("composite")
-    found = builders.to_dict(response)
-    assert found["output"] == {"seen": "team-a"}
-    assert found["desired"] == {
+    document = builders.to_dict(response)
+    assert document["output"] == {"seen": "team-a"}
+    assert document["desired"] == {
         "resources": {
             "settings": {
                 "resource": {

@@ -75,7 +75,7 @@ def call(step_input: Object, **parts: object) -> pb.RunFunctionResponse:
 
 
 def said(response: pb.RunFunctionResponse) -> str:
-    """What the program said."""
+    """Return the word that the program printed."""
     assert list(response.results) == []
     return str(response.context["said"])
 
@@ -160,7 +160,7 @@ def test_a_field_of_any_object_may_be_the_program(language: str) -> None:
 
 @LANGUAGES
 def test_errors_name_the_object_and_its_key(language: str) -> None:
-    """Where the author finds the line."""
+    """The position is in the author's own object."""
     remote = step(
         language, source="RequiredResource", requiredResource={**REFERENCE, "main": "script"}
     )
@@ -292,7 +292,7 @@ def test_an_object_without_the_field_is_told_by_its_name() -> None:
 
 
 def test_an_object_of_another_name_is_not_run() -> None:
-    """What an earlier reconcile fetched may be there at first."""
+    """Resources of an earlier reconcile may be in the first request."""
     remote = step("starlark", source="RequiredResource", requiredResource=REFERENCE)
     old = config_map({"main.star": "fail('old')"}, name="old")
     response = call(remote, required_resources=fetched(old))

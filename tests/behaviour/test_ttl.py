@@ -1,4 +1,4 @@
-"""How long a response may be kept: the program says, else the input, else a minute."""
+"""TTL of a response: the program's, else the input's, else a minute."""
 
 from __future__ import annotations
 

@@ -79,7 +79,7 @@ class Cluster:
         self.get(by_group, str(by["kind"]), by_ref["name"], own)
 
     def can_delete(self, resource: Object) -> bool:
-        """Whether the webhook lets an object be deleted."""
+        """Report whether the webhook lets an object be deleted."""
         found = key(resource)
         if found not in self.marked:
             return True
@@ -106,10 +106,10 @@ def exists(of: str | None, by: str | None) -> dict[str, Object]:
 
 
 def respond(resources: dict[str, Object], xr: Object, *capabilities: str, **usages: str) -> Object:
-    """What a step answers whose `db` depends on its `net`."""
-    wanted = step("starlark", {"net": {}, "db": {"depends_on": ["net"]}}, usages=dict(usages))
+    """Return the response of a step whose `db` depends on its `net`."""
+    ordered_step = step("starlark", {"net": {}, "db": {"depends_on": ["net"]}}, usages=dict(usages))
     state = {"composite": {"resource": xr}, "resources": resources}
-    return run(wanted, observed=state, meta={"tag": "a", "capabilities": list(capabilities)})
+    return run(ordered_step, observed=state, meta={"tag": "a", "capabilities": list(capabilities)})
 
 
 def usage_of(response: Object) -> Object | None:
@@ -125,7 +125,7 @@ def cluster_of(resources: dict[str, Object]) -> Cluster:
 
 @pytest.mark.parametrize(("of", "by"), PLACES)
 def test_what_is_depended_on_cannot_be_deleted(of: str | None, by: str | None) -> None:
-    """Whatever the scopes of both, on Crossplane 2."""
+    """The scopes of both do not count on Crossplane 2."""
     resources = exists(of, by)
     cluster = cluster_of(resources)
     usage = usage_of(respond(resources, MODERN))

@@ -1,18 +1,17 @@
-"""The page of documents names what there is: meta kinds, sources, and what Operations watch."""
+"""The reference page of documents has all meta kinds, sources, and what Operations watch."""
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
+from support.paths import ROOT
 
-from function_script.contribution.dialects import OURS
+from function_script.contribution.dialects import SCRIPT
 from function_script.inputs import external_sources, program_source
 from function_script.program import OWN_REQUIREMENTS
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "reference" / "documents.md"
+PAGE = ROOT / "docs" / "reference" / "documents.md"
 NAMES = [
-    *(f"| `{kind}` |" for kind in OURS.kinds),
+    *(f"| `{kind}` |" for kind in SCRIPT.kinds),
     *(
         f"| `{source}` |"
         for source in (
@@ -21,13 +20,12 @@ NAMES = [
             *external_sources.SECTIONS,
         )
     ),
-    f"`{OURS.annotations.prefix}/composition-resource-name`",
-    f"`{OURS.meta_api_version}`",
+    f"`{SCRIPT.annotations.prefix}/composition-resource-name`",
+    f"`{SCRIPT.meta_api_version}`",
     f"`{OWN_REQUIREMENTS}`",
 ]
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_name_is_on_the_page(name: str) -> None:
-    """Whoever adds one says what it means."""
     assert name in PAGE.read_text()

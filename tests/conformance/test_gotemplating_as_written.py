@@ -1,4 +1,4 @@
-"""Documents in the apiVersion of function-go-templating are read as that function reads them."""
+"""Resources in the apiVersion of function-go-templating are sent as that function sends them."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 def composed_object(text: str) -> Object:
     """Return the desired resource ``a`` of a template."""
     resource = respond(request(text)).desired.resources["a"].resource
-    actual: Object = json_format.MessageToDict(resource)
-    return actual
+    plain: Object = json_format.MessageToDict(resource)
+    return plain
 
 
 WRITTEN = [
@@ -46,10 +46,10 @@ WRITTEN = [
 
 
 @pytest.mark.parametrize(("rest", "fields"), WRITTEN)
-def test_fields_are_as_written(rest: str, fields: Object) -> None:
-    """Nulls and status are sent; the last of duplicate keys counts."""
-    actual = composed_object(composed("a", rest))
-    assert {key: actual[key] for key in fields} == fields
+def test_fields_of_resource_are_sent_verbatim(rest: str, fields: Object) -> None:
+    """Nulls and status are sent; of duplicate keys the last one counts."""
+    resource = composed_object(composed("a", rest))
+    assert {key: resource[key] for key in fields} == fields
 
 
 METADATA = [
@@ -61,51 +61,46 @@ METADATA = [
 
 
 @pytest.mark.parametrize(("line", "fields"), METADATA)
-def test_metadata_is_as_written(line: str, fields: Object) -> None:
-    """Crossplane validates it, as it does for that function."""
-    actual = composed_object(composed("a", f"  {line}\n"))["metadata"]
-    assert actual == {"annotations": {}, **fields}
+def test_metadata_of_resource_is_sent_verbatim(line: str, fields: Object) -> None:
+    """Crossplane checks it, as it does for function-go-templating."""
+    metadata = composed_object(composed("a", f"  {line}\n"))["metadata"]
+    assert metadata == {"annotations": {}, **fields}
 
 
-def test_annotations_that_nobody_reads_stay() -> None:
-    """Only the name and the readiness are for the function."""
-    ours = f"    {PREFIX}/ready: 'True'\n    {PREFIX}/other: x\n    {PREFIX}/b: z\n"
-    annotations = composed_object(composed("a", ours))["metadata"]
+def test_annotations_other_than_name_and_readiness_are_sent() -> None:
+    extra_annotations = f"    {PREFIX}/ready: 'True'\n    {PREFIX}/other: x\n    {PREFIX}/b: z\n"
+    annotations = composed_object(composed("a", extra_annotations))["metadata"]
     assert annotations == {"annotations": {f"{PREFIX}/other": "x", f"{PREFIX}/b": "z"}}
 
 
-def test_of_a_name_used_twice_the_last_one_counts() -> None:
-    """Also with other documents between them."""
+def test_resource_name_used_twice_takes_last_document() -> None:
     text = composed("a", "spec: {size: 1}\n") + composed("b") + composed("a", "spec: {size: 2}\n")
     assert composed_object(text)["spec"] == {"size": 2}
 
 
-def test_what_is_doubtful_is_told_every_time() -> None:
-    """Also for a text in the cache."""
+def test_warnings_of_cached_text_are_sent_each_time() -> None:
     text = composed("a", "spec: {x: 1, x: 2}\n") + composed("a", "  labels: {a: on}\n")
-    told = [warnings(text) for _ in range(3)]
-    assert len(told[0]) == 3
-    assert told[1:] == told[:1] * 2
+    messages = [warnings(text) for _ in range(3)]
+    assert len(messages[0]) == 3
+    assert messages[1:] == messages[:1] * 2
 
 
-def test_only_the_first_doubts_have_a_place() -> None:
-    """Each position costs another run of the template, in every reconcile."""
-    told = warnings(composed("a", "spec: {x: 1, x: 2}\n") * 40)
-    assert len(told) == 4
-    assert told[-1] == "76 more warnings like these"
+def test_warnings_beyond_three_are_counted_only() -> None:
+    """The template runs again for each position, in every reconcile."""
+    messages = warnings(composed("a", "spec: {x: 1, x: 2}\n") * 40)
+    assert len(messages) == 4
+    assert messages[-1] == "76 more warnings like these"
 
 
-def test_many_doubts_of_a_document_take_no_time() -> None:
-    """Each key of a large map is a duplicate."""
+def test_warnings_of_large_map_with_duplicate_keys_take_no_time() -> None:
     keys = "{{ range until 15000 }}  k{{ . }}: 1\n{{ end }}"
     assert len(warnings(composed("a", f"data:\n{keys}{keys}"))) == 4
 
 
-def test_nulls_of_the_status_are_sent() -> None:
-    """Those of the XR."""
+def test_status_of_xr_keeps_nulls() -> None:
     text = f"---\n{XR_HEAD}status: {{a: null, b: {{c: null}}}}\n"
-    actual = json_format.MessageToDict(run(text).desired.composite.resource)
-    assert actual["status"] == {"a": None, "b": {"c": None}}
+    resource = json_format.MessageToDict(run(text).desired.composite.resource)
+    assert resource["status"] == {"a": None, "b": {"c": None}}
 
 
 SEEN_LATER = [
@@ -114,23 +109,22 @@ SEEN_LATER = [
 ]
 
 
-@pytest.mark.parametrize(("first", "value"), SEEN_LATER)
-def test_later_steps_see_a_desired_xr(first: str, value: str) -> None:
-    """Independent of the step before: later steps need not check for it."""
+@pytest.mark.parametrize(("first", "seen"), SEEN_LATER)
+def test_desired_xr_is_sent_even_without_changes(first: str, seen: str) -> None:
+    """Templates of later steps read it without a check."""
     desired = json_format.MessageToDict(respond(request(first)).desired)
     second = composed("a", "data: {seen: {{ .desired.composite.resource | toJson | quote }}}\n")
     resource = run(second, desired=desired).desired.resources["a"].resource
-    assert resource["data"]["seen"] == value
+    assert resource["data"]["seen"] == seen
 
 
-def test_an_operation_has_no_desired_xr() -> None:
-    """An operation observes no XR."""
+def test_desired_xr_of_operation_is_absent() -> None:
     response = respond(request(composed("a"), observed={}))
     assert not response.desired.HasField("composite")
 
 
-def test_readiness_is_spelt_as_that_function_wants_it() -> None:
-    """That function refuses other values, too."""
+def test_readiness_in_other_spellings_is_rejected() -> None:
+    """function-go-templating rejects them, too."""
     for text in ("true", "READY_TRUE", ""):
         assert "must be one of" in refusal(composed("a", f'    {PREFIX}/ready: "{text}"\n'))
 
@@ -143,8 +137,7 @@ STATUSES = [
 
 
 @pytest.mark.parametrize(("text", "status"), STATUSES)
-def test_a_status_that_is_none_is_unknown(text: str, status: int) -> None:
-    """Similar words included."""
+def test_condition_with_invalid_status_is_unknown(text: str, status: int) -> None:
     response = respond(
         request(meta("ClaimConditions", f"conditions: [{{type: A, status: {text}}}]"))
     )
@@ -152,8 +145,7 @@ def test_a_status_that_is_none_is_unknown(text: str, status: int) -> None:
     assert bool(response.results) is (status == pb.STATUS_CONDITION_UNKNOWN)
 
 
-def test_a_status_that_is_no_text_is_refused() -> None:
-    """That function refuses it, too."""
+def test_condition_with_boolean_status_is_rejected() -> None:
     text = meta("ClaimConditions", "conditions: [{type: A, status: true}]")
     assert "conditions[0].status: must be a string" in refusal(text)
 
@@ -170,7 +162,9 @@ DETAILS = [
 
 
 @pytest.mark.parametrize(("text", "value"), DETAILS)
-def test_details_are_what_base64_they_begin_with(text: str, value: bytes) -> None:
+def test_connection_detail_with_invalid_base64_takes_valid_beginning(
+    text: str, value: bytes
+) -> None:
     """A value that does not exist yet must not stop the resources that create it."""
     response = respond(request(meta("CompositeConnectionDetails", f'data: {{a: "{text}"}}')))
     assert dict(response.desired.composite.connection_details) == {"a": value}
@@ -178,8 +172,7 @@ def test_details_are_what_base64_they_begin_with(text: str, value: bytes) -> Non
     assert bool(response.results) is not is_whole
 
 
-def test_one_detail_that_is_no_text_drops_all() -> None:
-    """A warning says so."""
+def test_connection_detail_that_is_no_string_drops_all_with_warning() -> None:
     text = meta("CompositeConnectionDetails", "data: {a: null, b: aGVsbG8=}")
     assert not respond(request(text)).desired.composite.connection_details
     assert [message.rpartition(": ")[2] for message in warnings(text)] == [
@@ -188,14 +181,13 @@ def test_one_detail_that_is_no_text_drops_all() -> None:
     ]
 
 
-def test_a_null_label_of_a_selector_is_an_empty_text() -> None:
-    """Go decodes null into an empty text."""
-    requirements = run(extra("apiVersion: v1, kind: K, matchLabels: {a: null}")).requirements
-    assert dict(requirements.resources["things"].match_labels.labels) == {"a": ""}
+def test_selector_with_null_label_has_empty_string() -> None:
+    """Go decodes null into an empty string."""
+    asked = run(extra("apiVersion: v1, kind: K, matchLabels: {a: null}")).requirements
+    assert dict(asked.resources["things"].match_labels.labels) == {"a": ""}
 
 
-def test_what_was_not_found_is_an_empty_object_in_the_context() -> None:
-    """The items of resources that exist are copied."""
+def test_context_has_empty_object_for_requirement_without_items() -> None:
     required = {"none": {}, "some": {"items": [{"resource": XR}]}}
-    actual = json_format.MessageToDict(run("# nothing", requiredResources=required).context)
-    assert actual == {EXTRA: {"none": {}, "some": {"items": [{"resource": XR}]}}}
+    context = json_format.MessageToDict(run("# nothing", requiredResources=required).context)
+    assert context == {EXTRA: {"none": {}, "some": {"items": [{"resource": XR}]}}}

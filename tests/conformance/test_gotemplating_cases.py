@@ -23,7 +23,7 @@ CASES = gotemplating.load()
 
 
 def call(case: Case, directory: Path) -> pb.RunFunctionResponse:
-    """Return our response; files of the case are below ``directory``."""
+    """Return the response; files of the case are below ``directory``."""
     for name, text in case.directory.items():
         (directory / name).parent.mkdir(parents=True, exist_ok=True)
         (directory / name).write_text(text)
@@ -40,9 +40,10 @@ def call(case: Case, directory: Path) -> pb.RunFunctionResponse:
 @pytest.mark.parametrize("head", gotemplating.HEADS.values(), ids=gotemplating.HEADS)
 @pytest.mark.parametrize("name", [case.name for case in CASES])
 def test_case(name: str, head: Object, tmp_path: Path) -> None:
-    """The response is the one of the table; a fatal one is the request, one result and no TTL.
+    """The response is that of the table; a fatal one is the request with one result, without TTL.
 
-    Whatever the input's apiVersion and kind, for that function looks at neither.
+    The head of the input makes no difference: function-go-templating reads neither its apiVersion
+    nor its kind.
     """
     (case,) = (case for case in gotemplating.load(head) if case.name == name)
     response = call(case, tmp_path)
@@ -61,8 +62,7 @@ def test_case(name: str, head: Object, tmp_path: Path) -> None:
     assert gotemplating.comparable(response) == case.want
 
 
-def test_the_table_is_whole() -> None:
-    """It has all 49 cases, each once."""
+def test_table_has_49_different_cases() -> None:
     assert len({case.name for case in CASES}) == len(CASES) == 49
 
 
@@ -70,8 +70,8 @@ MISSING = [case for case in CASES if "missingkey=error" in str((case.request, ca
 
 
 @pytest.mark.parametrize("case", MISSING, ids=lambda case: case.name)
-def test_a_missing_key_is_told_at_its_character(case: Case, tmp_path: Path) -> None:
-    """The position counts characters from 1; the other function counts bytes from 0."""
+def test_missing_key_is_reported_with_line_and_column(case: Case, tmp_path: Path) -> None:
+    """The other function counts bytes from 0, this one characters from 1."""
     (result,) = call(case, tmp_path).results
     column = str(find_path(case.request, "input.inline.template")).index(".missing") + 1
     assert result.message.startswith(f"inline.template:1:{column}: ")

@@ -1,7 +1,7 @@
-"""What function-go-templating gets wrong and we do not, through the main path in its apiVersion.
+"""Known mistakes of function-go-templating that this function does not make, in its apiVersion.
 
-The numbers are those of the list of its known mistakes. Mistakes outside of a response (logs,
-caches, documentation) have their tests elsewhere.
+The numbers are those of the list of its mistakes; those that concern no response (logs, caches,
+documentation) have their tests elsewhere.
 """
 
 from __future__ import annotations
@@ -36,14 +36,14 @@ from support.gotemplating_steps import (
 )
 
 
-def test_01_readiness_of_an_earlier_step_is_kept() -> None:
-    """A step without an XR document does not change it."""
+def test_01_readiness_of_earlier_step_stays() -> None:
+    """A step that does not set the readiness of the XR does not change it."""
     desired = {"composite": {"resource": XR, "ready": "READY_TRUE"}}
     assert run(composed("a"), desired=desired).desired.composite.ready == pb.READY_TRUE
 
 
-def test_02_untouched_state_is_not_touched() -> None:
-    """Entries are copied byte for byte, unknown fields included; the XR is omitted."""
+def test_02_state_without_changes_is_byte_identical() -> None:
+    """Unknown fields are included, and the XR has no changes."""
     message = pb.RunFunctionRequest.FromString(request(composed("a")))
     message.desired.resources["b"].MergeFromString(
         b"\x0a\x0b\x0a\x09\x0a\x01n\x12\x04\x1a\x02ok\xfa\x3f\x01x"
@@ -55,20 +55,20 @@ def test_02_untouched_state_is_not_touched() -> None:
     assert sorted(after.resources) == ["a", "b"]
 
 
-def test_03_a_name_twice_is_told() -> None:
-    """A warning with a position: one of the resources is lost."""
+def test_03_resource_name_used_twice_is_a_warning() -> None:
+    """One of the resources is lost."""
     (message,) = warnings(composed("a") + composed("b") + composed("a"))
     assert message.startswith("inline.template:14:1: ")
     assert 'resource name "a" is used before, and the last one counts' in message
 
 
-def test_04_labels_and_namespace_go_together() -> None:
-    """Both are requested, and a name that was used with a namespace counts as used."""
-    query = extra("apiVersion: v1, kind: K, matchLabels: {a: b}, namespace: ns")
-    selector = run(query).requirements.resources["things"]
+def test_04_selector_has_labels_and_namespace() -> None:
+    """A requirement with a namespace is a use of its name, too."""
+    asked = extra("apiVersion: v1, kind: K, matchLabels: {a: b}, namespace: ns")
+    selector = run(asked).requirements.resources["things"]
     assert (dict(selector.match_labels.labels), selector.namespace) == ({"a": "b"}, "ns")
     again = extra("apiVersion: v1, kind: K, matchName: x")
-    assert 'requirement "things" is used twice' in refusal(query + again)
+    assert 'requirement "things" is used twice' in refusal(asked + again)
 
 
 SELECTORS = [
@@ -83,31 +83,28 @@ DOUBTFUL_SELECTORS = [
 
 
 @pytest.mark.parametrize(("selector", "message"), SELECTORS)
-def test_05_selectors_are_checked(selector: str, message: str) -> None:
-    """A selector that selects nothing is refused."""
+def test_05_selector_without_type_is_rejected(selector: str, message: str) -> None:
     assert message in refusal(extra(selector))
 
 
 @pytest.mark.parametrize(("selector", "message"), DOUBTFUL_SELECTORS)
-def test_05_selectors_by_mistake_are_told(selector: str, message: str) -> None:
-    """A warning if they select something else than intended."""
+def test_05_selector_of_unintended_objects_is_a_warning(selector: str, message: str) -> None:
     assert message in warnings(extra(f"apiVersion: v1, {selector}"))[0]
 
 
-def test_05_everything_is_asked_for_in_so_many_words() -> None:
-    """Empty labels select everything."""
+def test_05_selector_with_empty_labels_has_no_warning() -> None:
     selector = run(extra("apiVersion: v1, kind: K, matchLabels: {}")).requirements.resources[
         "things"
     ]
     assert selector.WhichOneof("match") == "match_labels"
 
 
-def test_06_objects_are_asked_for_once() -> None:
-    """Callers that state their capabilities get one field; others get the older field, too."""
-    query = extra("apiVersion: v1, kind: K, matchName: a")
-    assert sorted(run(query).requirements.extra_resources) == ["things"]
-    capabilities = ["CAPABILITY_CAPABILITIES", "CAPABILITY_REQUIRED_RESOURCES"]
-    requirements = run(query, meta={"capabilities": capabilities}).requirements
+def test_06_requirement_is_sent_once() -> None:
+    """A caller without capabilities gets the older field as well."""
+    asked = extra("apiVersion: v1, kind: K, matchName: a")
+    assert sorted(run(asked).requirements.extra_resources) == ["things"]
+    known = ["CAPABILITY_CAPABILITIES", "CAPABILITY_REQUIRED_RESOURCES"]
+    requirements = run(asked, meta={"capabilities": known}).requirements
     assert sorted(requirements.resources) == ["things"]
     assert not requirements.extra_resources
 
@@ -119,29 +116,29 @@ SHAPES = [
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-def test_07_both_shapes_of_fetched_resources_are_read(shape: object) -> None:
+def test_07_fetched_resources_are_read_in_both_shapes(shape: object) -> None:
     """Two functions write to the same key of the context, each in its own shape."""
     text = composed('{{ (index (getExtraResourcesFromContext . "x") 0).resource.kind }}')
     assert sorted(run(text, context={EXTRA: {"x": shape}}).desired.resources) == ["K"]
 
 
 @pytest.mark.parametrize("context", [{}, {"a": {"x": "1"}}], ids=["empty", "there"])
-def test_08_context_documents_merge(context: Object) -> None:
-    """With a context in the request and without."""
+def test_08_context_documents_are_merged(context: Object) -> None:
+    """The request may have a context or not."""
     text = meta("Context", "data: {a: {b: '1'}}") + meta("Context", "data: {a: {c: '1'}}")
-    actual = json_format.MessageToDict(run(text, context=context).context)
-    assert actual == {"a": {**context.get("a", {}), "b": "1", "c": "1"}}
+    after = json_format.MessageToDict(run(text, context=context).context)
+    assert after == {"a": {**context.get("a", {}), "b": "1", "c": "1"}}
 
 
-def test_09_a_fatal_result_changes_nothing() -> None:
-    """Documents before the mistake are dropped, too."""
+def test_09_fatal_result_changes_nothing() -> None:
+    """Documents before the mistake are not sent either."""
     text = meta("Context", "data: {a: '1'}") + composed("a") + "---\napiVersion: v1\nkind: CD\n"
     response = respond(request(text, context={"b": "2"}))
     assert json_format.MessageToDict(response.context) == {"b": "2"}
     assert not response.HasField("desired")
 
 
-def test_11_unreadable_times_are_told() -> None:
+def test_11_invalid_ttl_is_reported() -> None:
     """In the input and on the XR."""
     (message,) = warnings(composed("a"), fields={"ttl": "soon"})
     assert message.startswith('input.ttl: is not looked at: cannot parse duration "soon"')
@@ -152,8 +149,7 @@ def test_11_unreadable_times_are_told() -> None:
     assert respond(request(composed("a"), observed=observed)).meta.ttl.ToSeconds() == 0
 
 
-def test_12_half_an_input_is_told() -> None:
-    """Fields that have no effect there have none here, but there is a warning."""
+def test_12_input_with_ignored_fields_is_a_warning() -> None:
     templates: Object = {"inline": {"template": composed("a"), "templates": [composed("b")]}}
     fields: Object = {**templates, "delims": {"left": "[["}, "fileSystem": {"dirPath": "x"}}
     assert warnings("", fields=fields) == [
@@ -177,13 +173,15 @@ META_FIELDS = [
 
 
 @pytest.mark.parametrize(("kind", "rest", "message"), META_FIELDS)
-def test_13_meta_documents_are_checked(kind: str, rest: str, message: str) -> None:
-    """An invalid value is replaced by another with a warning."""
+def test_13_meta_document_with_invalid_value_is_a_warning(
+    kind: str, rest: str, message: str
+) -> None:
+    """The value is replaced."""
     assert message in warnings(meta(kind, rest))[0]
 
 
-def test_14_what_is_dropped_of_the_xr_is_told() -> None:
-    """A warning; fields equal to the observed ones are merely not needed."""
+def test_14_ignored_fields_of_xr_are_a_warning() -> None:
+    """A field that equals the observed one is not a change."""
     text = (
         XR_HEAD + "metadata: {name: cool-xr, labels: {a: b}}\nspec: {count: %d}\nstatus: {a: b}\n"
     )
@@ -192,15 +190,14 @@ def test_14_what_is_dropped_of_the_xr_is_told() -> None:
     assert warnings(XR_HEAD + "spec: {count: 2}\nstatus: {a: b}\n") == []
 
 
-def test_15_another_version_of_the_xr_is_told() -> None:
-    """The document is the XR, not a resource without a name."""
+def test_15_document_with_other_version_of_xr_is_rejected() -> None:
     assert "has the XR's kind but not its apiVersion example.org/v1" in refusal(
         XR_HEAD.replace("v1", "v2")
     )
 
 
-def test_16_missing_values_in_resources_are_told() -> None:
-    """A warning with the position, or an error if the input says so."""
+def test_16_missing_value_is_a_warning_or_an_error() -> None:
+    """As the option missingkey demands."""
     text = composed("a", "spec:\n  a: {{ .nope }}\n  b: x # {{ .nope }}\n")
     (message,) = warnings(text)
     assert message.startswith('inline.template:8:3: "<no value>" was written')
@@ -208,23 +205,20 @@ def test_16_missing_values_in_resources_are_told() -> None:
     assert error.startswith("inline.template:8:9: ")
 
 
-def test_17_every_resource_name_can_be_read() -> None:
-    """Also numbers, and names with brackets."""
+def test_17_resource_names_with_digits_and_brackets_are_readable() -> None:
     resources = {name: {"resource": {"kind": name[:1]}} for name in ("0", "a[0]")}
     observed = {"composite": {"resource": XR}, "resources": resources}
     name = '{{ (getComposedResource . "0").kind }}{{ (getComposedResource . "a[0]").kind }}'
     assert sorted(run(composed(f"x{name}"), observed=observed).desired.resources) == ["x0a"]
 
 
-def test_19_names_are_quoted_where_yaml_needs_it() -> None:
-    """A number is a valid name."""
+def test_19_resource_name_annotation_quotes_numbers() -> None:
     annotation = '{{ setResourceNameAnnotation "0" }}'
     text = f"apiVersion: v1\nkind: CD\nmetadata:\n  annotations:\n    {annotation}\n"
     assert sorted(run(text).desired.resources) == ["0"]
 
 
-def test_20_credentials_are_read_whatever_the_template_changed() -> None:
-    """They do not depend on the rest of the request."""
+def test_20_credentials_are_readable_after_changes_of_the_request() -> None:
     data = {"k": base64.b64encode(b"value").decode()}
     text = '{{ $_ := set . "observed" "x" }}{{ (getCredentialData . "c").k | toString }}'
     credentials = {"c": {"credentialData": {"data": data}}}
@@ -232,7 +226,7 @@ def test_20_credentials_are_read_whatever_the_template_changed() -> None:
 
 
 def test_21_random_values_are_stable() -> None:
-    """They are equal in every run of an XR, and differ by XR and call."""
+    """They are the same for an XR in every run, and differ between XRs and calls."""
     text = composed('{{ randAlphaNum 8 }}-{{ randAlphaNum 8 }}-{{ randomChoice "a" "b" }}')
 
     def names(uid: str) -> str:
@@ -256,8 +250,8 @@ BOMBS = [
 
 
 @pytest.mark.parametrize(("action", "message"), BOMBS)
-def test_22_nothing_is_unbounded(action: str, message: str) -> None:
-    """Each template is stopped by a limit; the error has its name and the position."""
+def test_22_runaway_template_is_stopped_by_a_limit(action: str, message: str) -> None:
+    """The error names the limit and has a position."""
     error = refusal(action)
     assert error.startswith("inline.template:1:")
     assert message in error
@@ -277,15 +271,16 @@ PLACES = [
 
 
 @pytest.mark.parametrize(("templates", "places"), PLACES)
-def test_23_errors_are_at_their_template(templates: tuple[str, ...], places: list[str]) -> None:
-    """All errors, each with the item of the list and the line in it."""
+def test_23_error_names_item_of_template_list_and_line(
+    templates: tuple[str, ...], places: list[str]
+) -> None:
+    """All errors are reported."""
     message = refusal(*templates)
     assert message.startswith(places[0])
     assert all(place in message for place in places)
 
 
-def test_24_all_meta_kinds_are_listed() -> None:
-    """The error of an unknown kind lists them."""
+def test_24_unknown_meta_kind_lists_all() -> None:
     kinds = "ClaimConditions, CompositeConnectionDetails, Context, ExtraResources"
     assert kinds in refusal(meta("Nope", ""))
 
@@ -299,22 +294,21 @@ TEXTS = [
 
 
 @pytest.mark.parametrize(("rest", "message", "line"), TEXTS)
-def test_25_to_27_yaml_is_read_attentively(rest: str, message: str, line: str) -> None:
-    """Nothing changes its type or is lost without a warning."""
-    (said,) = warnings(composed("a", rest))
-    assert said.startswith(f"inline.template:{line}:")
-    assert message in said
+def test_25_to_27_yaml_keeps_types_and_reports_losses(rest: str, message: str, line: str) -> None:
+    (warning,) = warnings(composed("a", rest))
+    assert warning.startswith(f"inline.template:{line}:")
+    assert message in warning
 
 
-def test_27_labels_and_names_are_checked() -> None:
-    """A warning: Crossplane continues without that resource, which may be valid next time."""
-    found = warnings(composed("a", "  name: A\n  labels: {a: b c, d: null}\n"))
-    assert 'resource "a": metadata.name: invalid name "A"' in found[0]
-    assert 'resource "a": metadata.labels["a"]: invalid label value "b c"' in found[1]
+def test_27_invalid_names_and_labels_are_warnings() -> None:
+    """Crossplane goes on without the resource, which may be valid next time."""
+    messages = warnings(composed("a", "  name: A\n  labels: {a: b c, d: null}\n"))
+    assert 'resource "a": metadata.name: invalid name "A"' in messages[0]
+    assert 'resource "a": metadata.labels["a"]: invalid label value "b c"' in messages[1]
 
 
-def test_27_a_list_is_explained() -> None:
-    """A list cannot be composed, but its items can."""
+def test_27_list_is_rejected_with_hint() -> None:
+    """Its items can be composed, the List cannot."""
     assert "write its items as documents" in refusal("apiVersion: v1\nkind: List\nitems: []\n")
 
 
@@ -326,8 +320,7 @@ DIRECTORIES = [
 
 
 @pytest.mark.parametrize(("path", "message"), DIRECTORIES)
-def test_29_directories_are_checked(tmp_path: Path, path: str, message: str) -> None:
-    """They must be below the allowed one and have a template."""
+def test_29_directory_outside_or_empty_is_rejected(tmp_path: Path, path: str, message: str) -> None:
     (tmp_path / "empty").mkdir()
     (tmp_path / "hidden").mkdir()
     (tmp_path / "hidden" / ".a").write_text("a")
@@ -336,8 +329,8 @@ def test_29_directories_are_checked(tmp_path: Path, path: str, message: str) -> 
     assert message in response.results[0].message
 
 
-def test_29_linked_directories_are_followed(tmp_path: Path) -> None:
-    """Kubernetes mounts ConfigMaps as links."""
+def test_29_linked_directory_is_read(tmp_path: Path) -> None:
+    """Kubernetes mounts a ConfigMap as links."""
     (tmp_path / "..data").mkdir()
     (tmp_path / "..data" / "a.yaml").write_text(composed("a"))
     (tmp_path / "site").mkdir()

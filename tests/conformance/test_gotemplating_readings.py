@@ -1,4 +1,4 @@
-"""Meta documents, data and odd texts as function-go-templating reads them, each tried with it."""
+"""Meta documents, data and odd texts as function-go-templating reads them."""
 
 from __future__ import annotations
 
@@ -66,37 +66,36 @@ ANNOTATIONS = {
 
 def to_object(response: pb.RunFunctionResponse) -> Object:
     """Return a response as plain data."""
-    actual: Object = json_format.MessageToDict(response, preserving_proto_field_name=True)
-    return actual
+    plain: Object = json_format.MessageToDict(response, preserving_proto_field_name=True)
+    return plain
 
 
 @pytest.mark.parametrize("annotations", ANNOTATIONS.values(), ids=ANNOTATIONS)
 @pytest.mark.parametrize("kind", META_KINDS)
-def test_a_meta_document_with_a_resource_name_stays_one(kind: str, annotations: str) -> None:
-    """The apiVersion decides first: it is not composed, and nothing of it is lost."""
+def test_meta_document_with_resource_name_is_meta(kind: str, annotations: str) -> None:
+    """The apiVersion decides: it is not composed, and nothing of it is lost."""
     body, added = META_KINDS[kind]
     head = f"apiVersion: {META}\nkind: {kind}\n"
-    document = f"{head}metadata:\n  annotations:\n    {annotations}\n{body}\n"
-    actual = to_object(run(document, desired={"composite": {}}))
-    assert not actual.get("desired", {}).get("resources")
-    assert actual == to_object(run(f"{head}{body}\n", desired={"composite": {}}))
-    actual.pop("meta")
+    named = f"{head}metadata:\n  annotations:\n    {annotations}\n{body}\n"
+    response = to_object(run(named, desired={"composite": {}}))
+    assert not response.get("desired", {}).get("resources")
+    assert response == to_object(run(f"{head}{body}\n", desired={"composite": {}}))
+    response.pop("meta")
     if kind != "CompositeConnectionDetails":
-        actual.pop("desired", None)
+        response.pop("desired", None)
     else:
-        actual["desired"]["composite"].pop("resource", None)
-    assert actual == added
+        response["desired"]["composite"].pop("resource", None)
+    assert response == added
 
 
-def test_our_own_meta_documents_are_read_the_same() -> None:
-    """A resource name does not make them composed resources."""
+def test_own_meta_document_with_resource_name_is_meta() -> None:
     own = "script.fn.crossplane.io"
     text = f"apiVersion: meta.{own}/v1beta1\nkind: Context\ndata: {{key: value}}\n"
     text += f"metadata: {{annotations: {{{own}/composition-resource-name: a}}}}\n"
     value: Object = {"apiVersion": f"{own}/v1beta1", "kind": "GoTemplate", "source": "Inline"}
-    actual = to_object(respond(request("", fields={**value, "inline": text})))
-    assert actual["context"] == {"key": "value"}
-    assert not actual.get("desired", {}).get("resources")
+    response = to_object(respond(request("", fields={**value, "inline": text})))
+    assert response["context"] == {"key": "value"}
+    assert not response.get("desired", {}).get("resources")
 
 
 STATUSES = [
@@ -109,14 +108,12 @@ STATUSES = [
 
 
 @pytest.mark.parametrize(("line", "before", "after"), STATUSES)
-def test_a_status_that_is_null_is_an_empty_one(
-    line: str, before: Object | None, after: Object | None
-) -> None:
-    """Templates write it if all values are missing."""
+def test_status_of_null_is_empty(line: str, before: Object | None, after: Object | None) -> None:
+    """A template renders it when all values are missing."""
     desired: Object = {**XR, **({} if before is None else {"status": before})}
     response = run(XR_HEAD + line, desired={"composite": {"resource": desired}})
-    actual = json_format.MessageToDict(response.desired.composite.resource)
-    assert actual.get("status") == after
+    resource = json_format.MessageToDict(response.desired.composite.resource)
+    assert resource.get("status") == after
 
 
 METAS = [
@@ -130,16 +127,16 @@ METAS = [
 ]
 
 
-@pytest.mark.parametrize(("meta", "expected"), METAS)
-def test_absent_parts_of_meta_are_absent(meta: Object, expected: Object | None) -> None:
-    """As in protobuf JSON; in our own apiVersion both are always present."""
+@pytest.mark.parametrize(("meta", "seen"), METAS)
+def test_request_meta_omits_empty_parts(meta: Object, seen: Object | None) -> None:
+    """As in protobuf JSON; in the own apiVersion both are always there."""
     text = composed("a", "seen: {{ toJson .meta | quote }}\n")
     response = run(text, meta=meta)
-    assert json.loads(response.desired.resources["a"].resource["seen"]) == expected
+    assert json.loads(response.desired.resources["a"].resource["seen"]) == seen
 
 
-def test_context_data_may_be_null() -> None:
-    """Such a document changes nothing; one without data is refused."""
+def test_context_with_null_data_changes_nothing() -> None:
+    """A document without data is rejected."""
     head = f"apiVersion: {META}\nkind: Context\n"
     assert to_object(run(f"{head}data:\n", context={"a": 1}))["context"] == {"a": 1}
     assert "data: is required" in refusal(head)
@@ -162,20 +159,20 @@ STREAMS = [
 ]
 
 
-@pytest.mark.parametrize(("text", "doubts"), STREAMS)
-def test_doubtful_json_is_read_and_told(text: str, doubts: list[str]) -> None:
-    """Objects one after the other, as in YAML: the last of duplicate keys, labels of any type."""
+@pytest.mark.parametrize(("text", "messages"), STREAMS)
+def test_json_with_duplicate_keys_or_labels_is_a_warning(text: str, messages: list[str]) -> None:
+    """Objects follow each other; the last of equal keys counts, labels have any type."""
     response = respond(request(text))
     assert sorted(response.desired.resources) == ["a", "b"]
     assert response.desired.resources["b"].resource["kind"] == "CD"
-    if "twice" in str(doubts):
+    if "twice" in str(messages):
         assert response.desired.resources["b"].resource["x"] == 2
-    assert [result.severity for result in response.results] == [pb.SEVERITY_WARNING] * len(doubts)
-    for result, doubt in zip(response.results, doubts, strict=True):
-        assert doubt in result.message
+    assert [result.severity for result in response.results] == [pb.SEVERITY_WARNING] * len(messages)
+    for result, message in zip(response.results, messages, strict=True):
+        assert message in result.message
 
 
-def test_json_that_is_refused_is_refused_at_its_place() -> None:
+def test_json_with_invalid_annotation_is_rejected_with_position() -> None:
     """It is not read as YAML instead, where two objects on a line are another mistake."""
     text = named("a") + "\n" + named("b", metadata={"annotations": {NAME: "b", "n": 1}})
     message = refusal(text)
@@ -184,14 +181,14 @@ def test_json_that_is_refused_is_refused_at_its_place() -> None:
 
 
 @pytest.mark.parametrize("rest", ["# a comment", " # a comment", "#", "\t# x", "\u00a0", ""])
-def test_a_separator_may_have_a_comment(rest: str) -> None:
+def test_separator_with_comment_separates(rest: str) -> None:
     """With or without a blank before it."""
     text = composed("a") + f"---{rest}\n" + composed("b")[4:]
     assert sorted(run(text).desired.resources) == ["a", "b"]
 
 
-def test_integers_that_a_double_holds_are_passed_on() -> None:
-    """Other integers would change."""
+def test_integers_within_a_double_are_exact() -> None:
+    """Others would be other numbers."""
     for number in (2**53, 2**54, -(2**60), 10**19, 2**64 - 2**11):
         response = run(composed("a", f"value: {number}\n"))
         assert int(response.desired.resources["a"].resource["value"]) == number
@@ -203,15 +200,15 @@ KEYS = [("1.5", "1.5"), ("0.123456789", "0.12345679"), ("1e30", "1e+30"), ("1e30
         ("-1e300", "-Inf"), ("100000000000000000000", "1e+20")]  # fmt: skip
 
 
-@pytest.mark.parametrize(("number", "key"), KEYS)
-def test_fractions_as_keys_have_the_digits_of_a_small_float(number: str, key: str) -> None:
-    """The YAML library of Kubernetes writes them so."""
-    response = run(composed("a", f"value: {{{number}: x}}\n"))
+@pytest.mark.parametrize(("written", "key"), KEYS)
+def test_fraction_as_key_has_digits_of_32_bits(written: str, key: str) -> None:
+    """As the YAML library of Kubernetes writes it."""
+    response = run(composed("a", f"value: {{{written}: x}}\n"))
     assert [*response.desired.resources["a"].resource["value"]] == [key]
 
 
-def test_copies_of_fetched_resources_are_whole() -> None:
-    """With connection details and readiness, by the names and numbers of Go's JSON."""
+def test_fetched_resource_in_context_has_details_and_readiness() -> None:
+    """With the names and numbers of Go's JSON."""
     item: Object = {
         "resource": {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "n"}},
         "connectionDetails": {"text": "dQ==", "bytes": base64.b64encode(b"\xff").decode()},
@@ -232,8 +229,8 @@ def test_copies_of_fetched_resources_are_whole() -> None:
 
 
 @pytest.mark.parametrize(("text", "seconds"), [("+5m", 300), ("-5m", -300), ("", 0)])
-def test_the_xrs_annotation_may_have_a_sign(text: str, seconds: int) -> None:
-    """It has precedence over the input; an invalid duration is 0 there, and a warning here."""
+def test_ttl_annotation_overrides_input(text: str, seconds: int) -> None:
+    """An invalid duration is 0 there, and a warning here."""
     metadata = {"name": "x", "annotations": {f"{PREFIX}/ttl": text}}
     parts: Object = {"observed": {"composite": {"resource": {**XR, "metadata": metadata}}}}
     parts["fields"] = {"ttl": "20m"}
@@ -241,8 +238,8 @@ def test_the_xrs_annotation_may_have_a_sign(text: str, seconds: int) -> None:
     assert len(warnings(composed("a"), **parts)) == (0 if text else 1)
 
 
-def test_annotations_that_function_does_not_know_stay_and_mean_nothing() -> None:
-    """A resource replaces an earlier step's, also if our own apiVersion would merge it."""
+def test_merge_annotation_has_no_effect() -> None:
+    """The resource replaces that of an earlier step, and the annotation is sent."""
     earlier: Object = {"apiVersion": "v1", "kind": "CD", "spec": {"a": 1}}
     text = composed("a", "spec: {b: 2}\n").replace("spec:", f"    {PREFIX}/merge: Merge\nspec:")
     response = run(text, desired={"resources": {"a": {"resource": earlier}}})

@@ -1,4 +1,4 @@
-"""The input CRDs and the parser accept and refuse the same documents."""
+"""The input CRDs and the parser accept and reject the same documents."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from support.paths import ROOT
 
 from function_script import documents, inputs, objects, quantities
 from function_script.errors import InputError
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from function_script.values import Object
 
 CORPUS = Path(__file__).parent / "inputs"
-CRDS = Path(__file__).resolve().parents[2] / "input_crds"
+CRDS = ROOT / "input_crds"
 CATALOG = Catalog(document.value for document in packages.bundled())
 # One process for all tests.
 EVALUATOR = Evaluator()
@@ -38,20 +39,20 @@ def _end_of_evaluator() -> Iterator[None]:
 
 
 def corpus(folder: str) -> list[object]:
-    """The documents of a folder, each with the comment it begins with."""
-    found = []
+    """Return the documents of a folder, each with the comment at its begin."""
+    cases = []
     for path in sorted((CORPUS / folder).glob("*.yaml")):
         source = Source(name=path.name, text=path.read_text())
         for document in documents.read_source(source):
-            said = re.match(r"\s*# (.*)", document.key)
-            assert said, f"{path.name} document {document.number} begins with no comment"
+            comment = re.match(r"\s*# (.*)", document.text)
+            assert comment, f"{path.name} document {document.number} begins with no comment"
             case_id = f"{path.stem}-{document.number}"
-            found.append(pytest.param(document.value, said[1], id=case_id))
-    return found
+            cases.append(pytest.param(document.value, comment[1], id=case_id))
+    return cases
 
 
 def parser_problems(value: Object) -> list[str]:
-    """What the parser refuses; programs elsewhere are not looked for."""
+    """Return the problems of the parser; programs outside of the input are not read."""
     try:
         inputs.parse_without_sources(value)
     except InputError as error:
@@ -60,7 +61,7 @@ def parser_problems(value: Object) -> list[str]:
 
 
 def schema_problems(value: Object) -> list[str]:
-    """What the CRD refuses, by its schema and by its rules."""
+    """Return the problems of the CRD's schema and of its rules."""
     schema = CATALOG.find(*objects.api_version_and_kind(value))
     if schema is None:
         return ["no schema"]
@@ -76,39 +77,37 @@ def schema_problems(value: Object) -> list[str]:
 ACCEPTED, REFUSED, PARSER_ONLY = map(corpus, ("accepted", "refused", "parser-only"))
 
 
-def test_the_corpus_is_large_enough() -> None:
+def test_corpus_is_large_enough() -> None:
     """A corpus that lost its files would prove nothing."""
     assert len(ACCEPTED) >= 35
     assert len(REFUSED) >= 80
 
 
-@pytest.mark.parametrize(("value", "_said"), ACCEPTED)
-def test_both_accept(value: Object, _said: str) -> None:
-    """What the parser runs, the CRD allows."""
+@pytest.mark.parametrize(("value", "_comment"), ACCEPTED)
+def test_accepted_input_has_no_problems(value: Object, _comment: str) -> None:
     assert (parser_problems(value), schema_problems(value)) == ([], [])
 
 
-@pytest.mark.parametrize(("value", "said"), REFUSED)
-def test_both_refuse(value: Object, said: str) -> None:
-    """What the CRD forbids, the parser tells, and the other way round."""
-    assert [problem for problem in parser_problems(value) if problem.startswith(unescaped(said))]
+@pytest.mark.parametrize(("value", "problem"), REFUSED)
+def test_refused_input_has_problems_in_parser_and_schema(value: Object, problem: str) -> None:
+    assert any(text.startswith(unescaped(problem)) for text in parser_problems(value))
     assert schema_problems(value) != []
 
 
-@pytest.mark.parametrize(("value", "said"), PARSER_ONLY)
-def test_only_the_parser_refuses(value: Object, said: str) -> None:
-    """The list of what a CRD cannot say is complete: these the CRD accepts."""
-    assert [problem for problem in parser_problems(value) if problem.startswith(said)]
+@pytest.mark.parametrize(("value", "problem"), PARSER_ONLY)
+def test_parser_only_input_is_valid_for_schema(value: Object, problem: str) -> None:
+    """The list of rules that a CRD cannot express is complete."""
+    assert any(text.startswith(problem) for text in parser_problems(value))
     assert schema_problems(value) == []
 
 
 def unescaped(comment: str) -> str:
-    """A comment's text; control characters are written as in JSON."""
+    """Return the text of a comment; control characters are escaped as in JSON."""
     return comment.replace("\\n", "\n")
 
 
 def crds() -> list[Object]:
-    """Our CRDs, as they are packaged."""
+    """Return the CRDs as they are packaged."""
     paths = sorted(CRDS.glob("*.yaml"))
     return [
         document.value
@@ -118,21 +117,21 @@ def crds() -> list[Object]:
 
 
 def at(crd: Object, path: str) -> Object:
-    """An object in a CRD."""
-    found = objects.find_path(crd, path)
-    assert isinstance(found, dict)
-    return found
+    """Return an object in a CRD."""
+    value = objects.find_path(crd, path)
+    assert isinstance(value, dict)
+    return value
 
 
 def schema_of(crd: Object) -> Object:
-    """The schema of a CRD's only version."""
+    """Return the schema of a CRD's only version."""
     return at(crd, "spec.versions[0].schema.openAPIV3Schema")
 
 
-def test_every_kind_of_ours_has_its_crd() -> None:
+def test_each_kind_has_a_crd() -> None:
     """Names, version and category follow the conventions for inputs."""
-    ours = [kind for api_version, kind in inputs.KINDS if api_version.startswith("script.")]
-    assert sorted(str(at(crd, "spec.names")["kind"]) for crd in crds()) == sorted(ours)
+    kinds = [kind for api_version, kind in inputs.KINDS if api_version.startswith("script.")]
+    assert sorted(str(at(crd, "spec.names")["kind"]) for crd in crds()) == sorted(kinds)
     for crd in crds():
         names, version = at(crd, "spec.names"), at(crd, "spec.versions[0]")
         assert at(crd, "metadata")["name"] == f"{names['plural']}.script.fn.crossplane.io"
@@ -140,28 +139,27 @@ def test_every_kind_of_ours_has_its_crd() -> None:
         assert (version["name"], version["served"], version["storage"]) == ("v1beta1", True, True)
 
 
-def test_kinds_share_their_fields() -> None:
-    """A field that all kinds have is described and checked alike everywhere."""
+def test_common_fields_are_equal_in_all_crds() -> None:
     first, *others = [at(schema_of(crd), "properties") for crd in crds()]
     for name in ("source", "params", "ttl", "limits", "metadata"):
         for other in others:
             assert other[name] == first[name]
 
 
-def test_every_field_is_described() -> None:
-    """The reference is made from the descriptions: none may be missing."""
+def test_each_field_has_a_description() -> None:
+    """The reference page is generated from the descriptions."""
 
     def undescribed(schema: Object, path: str) -> list[str]:
-        found = [] if schema.get("description") else [path]
+        paths = [] if schema.get("description") else [path]
         for name, field in structural_schema.properties(schema).items():
-            found += undescribed(field, f"{path}.{name}")
-        return found
+            paths += undescribed(field, f"{path}.{name}")
+        return paths
 
     assert [path for crd in crds() for path in undescribed(schema_of(crd), "")] == []
 
 
-def test_patterns_are_the_parsers() -> None:
-    """Notations have one grammar: durations, sizes and names are the same text in both."""
+def test_patterns_equal_those_of_the_parser() -> None:
+    """Durations, sizes and names have one grammar."""
     names = f"^{program_source.MODULE_NAME.pattern}$"
     for crd in crds():
         text = json.dumps(crd, ensure_ascii=False)
@@ -173,13 +171,13 @@ def test_patterns_are_the_parsers() -> None:
 
 
 def test_schemas_are_structural() -> None:
-    """Below the root every field has a type, or says that it may be an integer or a string."""
+    """Below the root every field has a type, or is an integer or a string."""
 
     def untyped(schema: Object, path: str) -> list[str]:
         typed = "type" in schema or schema.get("x-kubernetes-int-or-string") is True
-        found = [] if typed else [path]
+        paths = [] if typed else [path]
         for name, field in structural_schema.properties(schema).items():
-            found += untyped(field, f"{path}.{name}")
-        return found
+            paths += untyped(field, f"{path}.{name}")
+        return paths
 
     assert [path for crd in crds() for path in untyped(schema_of(crd), "")] == []

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 from generate import input_crds, inputs_page
 from support import generated
+from support.paths import ROOT
 
-ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "reference" / "inputs.md"
 CRDS = ROOT / "input_crds"
 TEXTS = input_crds.texts()

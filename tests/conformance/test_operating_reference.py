@@ -46,7 +46,7 @@ FULL = request_record.RequestRecord(
 
 def families() -> dict[str, tuple[str, set[str]]]:
     """Our metrics: name as documented to type and label names."""
-    made = metrics.Metrics(lambda: metrics.Gauges(certificate_expiry=1.0, refused={"INTERNAL": 1}))
+    made = metrics.Metrics(lambda: metrics.Gauges(certificate_expiry=1.0, rejected={"INTERNAL": 1}))
     made.observe(FULL)
     made.observe(FULL._replace(outcome="timeout"))
     found = {}
@@ -188,7 +188,7 @@ def test_the_bounds_of_capturing_are_told() -> None:
         "files in the directory": f"`--capture-limit`, {_default('--capture-limit')} by default",
         "one request with its response": f"{capture_writer.MAX_REQUEST_BYTES // limits.MIB} MiB",
         "one file": f"{capture_writer.MAX_FILE_BYTES // limits.MIB} MiB",
-        "requests waiting to be written": f"{capture_writer._MAX_WAITING}",
+        "requests waiting to be written": f"{capture_writer._MAX_QUEUED}",
         "time spent on it": {9: "a tenth of one thread"}[capture_writer._REST],
     }.items():
         assert f"| {bound} | {value}" in page

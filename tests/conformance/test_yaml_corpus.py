@@ -2,18 +2,18 @@ from __future__ import annotations
 
 import json
 import re
-from pathlib import Path
 
 import pytest
+from support.paths import ROOT
 
 from function_script import documents
 from function_script.errors import FatalError
 
-CORPUS = Path(__file__).resolve().parents[3] / "shared" / "corpus" / "yaml"
+CORPUS = ROOT.parent / "shared" / "corpus" / "yaml"
 
-# Texts that Kubernetes accepts and we refuse, by the cause we give.
+# Texts that Kubernetes accepts and this reader rejects, with its message.
 REFUSED = {
-    # YAML's own rule is that the key which is written out counts.
+    # By YAML's own rule the explicit key counts.
     "yaml/047": "the key 'b' is before the << that has it, too",
     "yaml/049": "duplicate key 'a'",
     "yaml/050": "the tag !!binary is not supported",
@@ -28,7 +28,7 @@ REFUSED = {
     "yaml/157": "duplicate key '1'",
     "yaml/173": "more than one document",
 }
-# Texts that Kubernetes refuses and we accept, with the value we give.
+# Texts that Kubernetes rejects and this reader accepts, with the value.
 ACCEPTED = {
     # libyaml knows the escape \/ of JSON; Go's parser does not.
     "yaml/075": {"a": "xéA/"},
@@ -52,20 +52,20 @@ def _read(text: str) -> object:
 
 
 def _exact(value: object) -> str:
-    """A text that tells 1 from 1.0 and from true, which Python's comparison does not."""
+    """Return a text that differs for 1, 1.0 and true, which are equal in Python."""
     return json.dumps(value, sort_keys=True)
 
 
 def _number(digits: str) -> float:
-    """Go prints doubles beyond 64 bits like integers."""
+    """Parse a number; Go prints doubles beyond 64 bits like integers."""
     number = int(digits)
     return number if -(2**63) <= number < 2**64 else float(number)
 
 
 @pytest.mark.skipif(not ROWS, reason="the corpus is not there")
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row["id"])
-def test_texts_are_read_as_kubernetes_reads_them(row: dict[str, str]) -> None:
-    """Value for value and error for error, except for what is listed above."""
+def test_text_is_read_as_kubernetes_reads_it(row: dict[str, str]) -> None:
+    """Value for value and error for error, except for the differences listed above."""
     if row["id"] in REFUSED:
         with pytest.raises(FatalError, match=re.escape(REFUSED[row["id"]])):
             _read(row["text"])
@@ -80,14 +80,13 @@ def test_texts_are_read_as_kubernetes_reads_them(row: dict[str, str]) -> None:
 
 
 @pytest.mark.skipif(not ROWS, reason="the corpus is not there")
-def test_every_listed_difference_is_one() -> None:
-    """An entry of the lists that no longer differs from Kubernetes must leave them."""
+def test_listed_difference_differs() -> None:
     rows = {row["id"]: row for row in ROWS}
     assert all("json" in rows[name] for name in REFUSED)
     assert all("error" in rows[name] for name in ACCEPTED)
 
 
-# Our own rows, for when the corpus is not there: one for each rule of the resolver.
+# Rows for each rule of the resolver: the corpus may be absent.
 OWN = [
     ("a: yes", {"a": True}),
     ("a: Off", {"a": False}),
@@ -141,6 +140,6 @@ OWN = [
 
 
 @pytest.mark.parametrize(("text", "expected"), OWN)
-def test_rules(text: str, expected: object) -> None:
-    """The rules of the resolver, tags, keys and merges, each by an example of ours."""
+def test_rule_of_resolver(text: str, expected: object) -> None:
+    """Tags, keys and merges, each by an example."""
     assert _exact(_read(text)) == _exact(expected)

@@ -1,6 +1,6 @@
-"""Whatever bytes come as a request, ``handle`` raises nothing and answers with the tag.
+"""For any bytes as a request, ``handle`` raises nothing and returns a response with the tag.
 
-``make fuzz`` looks for more of the same with the help of coverage.
+``make fuzz`` searches for more of the same with the help of coverage.
 """
 
 from __future__ import annotations
@@ -20,14 +20,13 @@ MUTATIONS = 25
 
 
 @given(st.binary(max_size=300))
-def test_any_bytes_are_answered(data: bytes) -> None:
-    """Noise instead of a request."""
+def test_handle_of_any_bytes_returns_a_response(data: bytes) -> None:
     targets.handle(data)
 
 
 @pytest.mark.parametrize("number", range(len(REQUESTS)))
-def test_mutated_requests_are_answered(number: int) -> None:
-    """The examples' requests with a few bytes changed, cut out or doubled: always the same ones."""
+def test_handle_of_mutated_request_returns_a_response(number: int) -> None:
+    """A few bytes of the examples' requests are changed, cut out or doubled: always the same."""
     chance = random.Random(number)  # noqa: S311 - the same mutations each time
     targets.handle(REQUESTS[number])
     for _ in range(MUTATIONS):
@@ -39,8 +38,7 @@ def test_mutated_requests_are_answered(number: int) -> None:
 
 
 @pytest.mark.parametrize("number", range(len(REQUESTS)))
-def test_truncated_requests_are_answered(number: int) -> None:
-    """The same requests, of which only the beginning came, with the tag in front."""
+def test_handle_of_truncated_request_returns_its_tag(number: int) -> None:
     chance = random.Random(number)  # noqa: S311 - the same lengths each time
     whole = REQUESTS[number]
     tag = pb.RunFunctionRequest.FromString(whole).meta.tag

@@ -1,7 +1,7 @@
-"""Nothing that stands in for a missing value ever gets out: random templates say so.
+"""A placeholder of a missing value never gets into a resource: random templates prove it.
 
-Every template is rendered three ways: deferring, with the value there, and with errors. Whatever
-is composed while the value is missing must be what is composed when it is there.
+Each template is rendered three times: deferring, with the value, and with errors. A resource that
+is composed while the value is missing must equal the one that is composed with it.
 """
 
 from __future__ import annotations
@@ -12,21 +12,20 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.builders import API_VERSION
+from support.builders import API_VERSION, NAME_KEY
 from support.example_counts import examples
 from support.readiness_steps import desired, observed, run
 
 if TYPE_CHECKING:
     from function_script.values import Object
 
-NAME = "script.fn.crossplane.io/composition-resource-name"
-# A value that a text shows wherever it gets to, however it is worked on.
+# A value that is visible in a text after each operation on it.
 VALUE = "7"
 JINJA = "observed.resources.vpc.resource.status.id"
 GO = ".observed.resources.vpc.resource.status.id"
 
-# Expressions that use what is missing (M), by language: as it is, in filters, in operators, in
-# containers, in calls, in conditions, through variables.
+# Expressions that use the missing value (M), by language: plain, in filters, operators, containers,
+# calls and conditions, through variables.
 JINJA_EXPRESSIONS = [
     "M",
     "M | upper",
@@ -129,23 +128,24 @@ MARKS = ("gap0", "gap1", "Gap", "Undefined", "undefined", "<no value>", "<nil>",
 
 
 def document(name: str, body: str) -> str:
-    """A document of a composed resource."""
-    return f"apiVersion: e.org/v1\nkind: T\nmetadata: {{annotations: {{{NAME}: {name}}}}}\n{body}\n"
+    """Return the document of a composed resource."""
+    metadata = f"{{annotations: {{{NAME_KEY}: {name}}}}}"
+    return f"apiVersion: e.org/v1\nkind: T\nmetadata: {metadata}\n{body}\n"
 
 
 def step(kind: str, documents: list[tuple[str, str]], missing: str) -> Object:
-    """The input of a template with these places and expressions, one document each."""
+    """Return the input of a template with a document for each place and its expression."""
     head, path = (JINJA_HEAD, JINJA) if kind == "JinjaTemplate" else (GO_HEAD, GO)
-    written = [
+    texts = [
         document(f"r{number}", place.replace("E", expression))
         for number, (place, expression) in enumerate(documents)
     ]
-    text = (head + "---\n".join(["", *written])).replace("M", path)
+    text = (head + "---\n".join(["", *texts])).replace("M", path)
     return {"apiVersion": API_VERSION, "kind": kind, "inline": text, "missing": missing}
 
 
 def bodies(response: Object) -> dict[str, str]:
-    """What is composed, as text."""
+    """Return each composed resource as text."""
     return {
         name: json.dumps(entry["resource"], sort_keys=True)
         for name, entry in desired(response).items()
@@ -153,7 +153,7 @@ def bodies(response: Object) -> dict[str, str]:
 
 
 def check(kind: str, documents: list[tuple[str, str]]) -> None:
-    """Render while the value is missing; whatever is composed must be free of it."""
+    """Render while the value is missing; assert that no resource has a trace of it."""
     deferring = step(kind, documents, "Defer")
     response = run(deferring)
     composed = bodies(response)
@@ -167,13 +167,13 @@ def check(kind: str, documents: list[tuple[str, str]]) -> None:
     if is_fatal:
         assert not composed
         return
-    # Nothing is lost without a word: what is not composed is what waits.
+    # A resource that is not composed is reported as waiting.
     conditions = response["conditions"]
     assert isinstance(conditions, list)
-    (told,) = conditions
-    assert isinstance(told, dict)
+    (condition,) = conditions
+    assert isinstance(condition, dict)
     withheld = {f"r{number}" for number in range(len(documents))} - composed.keys()
-    message = str(told.get("message", ""))
+    message = str(condition.get("message", ""))
     for name in withheld:
         assert f"{name} because" in message or message.endswith("…")
     if withheld:
@@ -193,30 +193,32 @@ def cases(expressions: list[str]) -> st.SearchStrategy[list[tuple[str, str]]]:
     [("JinjaTemplate", each) for each in JINJA_EXPRESSIONS]
     + [("GoTemplate", each) for each in GO_EXPRESSIONS],
 )
-def test_every_expression_can_be_deferred(kind: str, expression: str) -> None:
-    """None of them is a mistake that would stop the step and prove nothing."""
+def test_defer_accepts_each_expression(kind: str, expression: str) -> None:
+    """An expression that is an error would prove nothing below."""
     response = run(step(kind, [("spec: {{ E }}", expression)], "Defer"))
     assert "conditions" in response, response
 
 
 @examples(150)
 @given(cases(JINJA_EXPRESSIONS))
-def test_no_trace_of_a_missing_value_in_jinja(documents: list[tuple[str, str]]) -> None:
+def test_defer_in_jinja_leaves_no_trace_of_missing_value(documents: list[tuple[str, str]]) -> None:
     """Text, filters, operators, containers, macros, variables: in every position of a document."""
     check("JinjaTemplate", documents)
 
 
 @examples(150)
 @given(cases(GO_EXPRESSIONS))
-def test_no_trace_of_a_missing_value_in_go_templates(documents: list[tuple[str, str]]) -> None:
+def test_defer_in_go_templates_leaves_no_trace_of_missing_value(
+    documents: list[tuple[str, str]],
+) -> None:
     """Pipelines, functions, includes, variables: in every position of a document."""
     check("GoTemplate", documents)
 
 
 @examples(60)
 @given(st.data())
-def test_deferring_changes_nothing_when_nothing_is_missing(data: st.DataObject) -> None:
-    """With the value there, the response is that of a step that does not defer, but its report."""
+def test_defer_without_missing_values_changes_nothing(data: st.DataObject) -> None:
+    """The response is that of a step that does not defer, except for its report."""
     kind = data.draw(st.sampled_from(["JinjaTemplate", "GoTemplate"]))
     expressions = JINJA_EXPRESSIONS if kind == "JinjaTemplate" else GO_EXPRESSIONS
     documents = data.draw(cases(expressions))

@@ -1,4 +1,4 @@
-"""The order in which Crossplane happens to send maps never shows in a response."""
+"""The order in which Crossplane sends the entries of maps does not change a response."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def main(req):
 
 
 def shuffled(value: object, seed: random.Random) -> object:
-    """The same data with every map in another order."""
+    """Return the data with the entries of every map in another order."""
     if isinstance(value, dict):
         keys = list(value)
         seed.shuffle(keys)
@@ -50,7 +50,7 @@ def shuffled(value: object, seed: random.Random) -> object:
 
 
 def encoded(value: object) -> bytes:
-    """A request's bytes with its maps in the order given, as callers in Go may send them."""
+    """Encode a request with its maps in the order of the dicts: Go sends them in any order."""
     message = json_format.ParseDict(value, pb.RunFunctionRequest())  # type: ignore[arg-type] # it is a dict
     return message.SerializeToString()
 
@@ -63,8 +63,8 @@ def encoded(value: object) -> bytes:
     ],
     ids=["jinja", "starlark"],
 )
-def test_the_order_of_maps_does_not_show(step_input: dict[str, object]) -> None:
-    """The same request in fifty orders gives one and the same response, to the byte."""
+def test_response_is_independent_of_map_order(step_input: dict[str, object]) -> None:
+    """The same request in fifty orders gives the same bytes."""
     labels = dict.fromkeys(WORDS, "x")
     thing = {"apiVersion": "v1", "kind": "Thing", "metadata": {"labels": labels}}
     whole = json_format.MessageToDict(

@@ -1,4 +1,4 @@
-"""Whatever is read as JSON, the composer of YAML reads as the same, also keys that come again."""
+"""For JSON, `json_objects` and `kubernetes_yaml` read the same value, also with duplicate keys."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from support.example_counts import examples
 
-from function_script.documents.composer import parse
 from function_script.documents.errors import YamlError
-from function_script.documents.json_objects import find_object
+from function_script.documents.json_objects import parse_object
+from function_script.documents.kubernetes_yaml import parse
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,7 +31,7 @@ SCALARS = (
 
 
 def to_text(members: Sequence[tuple[str, str]]) -> str:
-    """An object with these members, of which each value is JSON; keys may come again."""
+    """Return a JSON object with these members, whose values are JSON; keys may be repeated."""
     return "{" + ", ".join(f"{json.dumps(key)}: {value}" for key, value in members) + "}"
 
 
@@ -51,20 +51,20 @@ OBJECTS = st.lists(st.tuples(KEYS, MEMBERS), max_size=4).map(to_text)
 @example(text='{"a": {"b": 1}, "a": {"c": 2}}', after="{}")
 @example(text='{"n": 18446744073709551616}', after="")
 @examples(300)
-def test_json_is_read_as_its_yaml(text: str, after: str) -> None:
-    """The same value, size and doubts, wherever the slower reader can read it."""
-    doubts: list[YamlError] = []
-    expected_doubts: list[YamlError] = []
+def test_json_objects_equals_kubernetes_yaml(text: str, after: str) -> None:
+    """Value, size and warnings are the same, if the slower reader accepts the text."""
+    warnings: list[YamlError] = []
+    expected_warnings: list[YamlError] = []
     try:
-        expected = parse(text, nodes=NODES, depth=DEPTH, doubts=expected_doubts)
+        expected = parse(text, nodes=NODES, depth=DEPTH, warnings=expected_warnings)
     except YamlError:
         return
-    found = find_object(text + after, 0, nodes=NODES, depth=DEPTH, doubts=doubts)
-    assert found is not None
+    parsed = parse_object(text + after, 0, nodes=NODES, depth=DEPTH, warnings=warnings)
+    assert parsed is not None
     assert expected is not None
-    composed, end = found
+    document, end = parsed
     assert end == len(text)
-    assert json.dumps(composed.value, sort_keys=True) == json.dumps(expected.value, sort_keys=True)
-    assert [str(doubt) for doubt in doubts] == [str(doubt) for doubt in expected_doubts]
-    if not doubts:
-        assert (composed.nodes, composed.depth) == (expected.nodes, expected.depth)
+    assert json.dumps(document.value, sort_keys=True) == json.dumps(expected.value, sort_keys=True)
+    assert [str(warning) for warning in warnings] == [str(warning) for warning in expected_warnings]
+    if not warnings:
+        assert (document.nodes, document.depth) == (expected.nodes, expected.depth)

@@ -1,4 +1,4 @@
-"""What is decoded part by part is, to every program, what decoding all of it at once gives."""
+"""A request that is decoded lazily is, for each program, equal to one that is decoded at once."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ RESOURCES = st.dictionaries(
 
 
 def message(resource: Object, other: Object) -> wire.Request:
-    """A request with the resource observed, and fetched."""
+    """Return a request with the resource observed and fetched."""
     resources = {"r": {"resource": resource, "ready": "READY_TRUE"}, "s": {"resource": other}}
     content = {
         "observed": {"composite": {"resource": other}, "resources": resources},
@@ -97,13 +97,13 @@ def message(resource: Object, other: Object) -> wire.Request:
 
 
 def eager(scope: Scope) -> Scope:
-    """The scope with all of it built, in dicts."""
+    """Return the scope with everything decoded, in dicts."""
     built: dict[str, Readable] = {key: plain(scope.request[key]) for key in scope.request}
     return replace(scope, request=Lazy({key: partial(built.__getitem__, key) for key in built}))
 
 
 def outcome(language: str, text: str, scope: Scope) -> object:
-    """What the program gives: its text or value, or its error."""
+    """Return the text or value of the program, or its error."""
     program = Program(main=Source(name="inline", text=text))
     try:
         result = LANGUAGES[language].engine.evaluate(program, scope, Limits())
@@ -115,10 +115,10 @@ def outcome(language: str, text: str, scope: Scope) -> object:
 @pytest.mark.parametrize("language", WAYS)
 @given(RESOURCES, RESOURCES, st.data())
 @examples(60)
-def test_programs_see_what_they_would_see_of_dicts(
+def test_lazy_scope_equals_dicts_for_programs(
     language: str, resource: Object, other: Object, data: st.DataObject
 ) -> None:
-    """Every way to look at a resource gives the same, part by part or all at once."""
+    """Each way to read a resource gives the same, lazily or eagerly."""
     text = FRAMES[language].format(data.draw(st.sampled_from(WAYS[language])))
     indexed = message(resource, other)
     sort_keys = not LANGUAGES[language].sorts_keys
@@ -127,7 +127,7 @@ def test_programs_see_what_they_would_see_of_dicts(
 
 
 @given(RESOURCES)
-def test_parts_are_those_of_the_whole(resource: Object) -> None:
+def test_lazy_parts_equal_decoded_struct(resource: Object) -> None:
     """Without managedFields, in the order of the keys, at every depth."""
     indexed = message(resource, {})
     read = plain(find_path(request.scope(indexed, {}).request, "observed.resources.r.resource"))

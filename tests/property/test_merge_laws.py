@@ -1,4 +1,4 @@
-"""The laws of merging: what holds for every desired state and every contribution."""
+"""The laws of `desired.merge`, for any desired state and any contribution."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ READY = st.sampled_from([None, 0, 1, 2])
 
 
 def resource(spec: Object) -> Object:
-    """A composed resource with that spec."""
+    """Return a composed resource with that spec."""
     return {"apiVersion": "example.org/v1", "kind": "Thing", "spec": spec}
 
 
@@ -53,20 +53,20 @@ CONTRIBUTIONS = st.builds(
 
 
 def sent(state: dict[str, Object]) -> pb.RunFunctionRequest:
-    """A request whose desired state holds these composed resources."""
+    """Return a request whose desired state holds these composed resources."""
     resources = {name: {"resource": resource(spec)} for name, spec in state.items()}
     return request(desired={"resources": resources} if resources else {})
 
 
-def merged(message: pb.RunFunctionRequest, wanted: Contribution) -> pb.State:
-    """Desired state after the contribution, as protobuf reads it."""
-    payload = desired.merge(wire.index_request(message.SerializeToString()), wanted)
+def merged(message: pb.RunFunctionRequest, contribution: Contribution) -> pb.State:
+    """Return the desired state after the contribution, parsed by protobuf."""
+    payload = desired.merge(wire.index_request(message.SerializeToString()), contribution)
     return pb.State.FromString(payload or b"")
 
 
 @given(STATES)
-def test_nothing_wanted_changes_nothing(state: dict[str, Object]) -> None:
-    """Merging the empty contribution is the identity, to the byte."""
+def test_merge_of_empty_contribution_is_identity(state: dict[str, Object]) -> None:
+    """To the byte."""
     message = sent(state)
     indexed = wire.index_request(message.SerializeToString())
     before = indexed.desired.payload if indexed.desired is not None else None
@@ -74,21 +74,19 @@ def test_nothing_wanted_changes_nothing(state: dict[str, Object]) -> None:
 
 
 @given(STATES, CONTRIBUTIONS)
-def test_merging_twice_is_merging_once(state: dict[str, Object], wanted: Contribution) -> None:
-    """A contribution merged into its own result changes nothing more."""
+def test_merge_is_idempotent(state: dict[str, Object], contribution: Contribution) -> None:
     message = sent(state)
-    once = merged(message, wanted)
+    once = merged(message, contribution)
     again = pb.RunFunctionRequest()
     again.CopyFrom(message)
     again.desired.CopyFrom(once)
-    assert merged(again, wanted) == once
+    assert merged(again, contribution) == once
 
 
 @given(STATES, CONTRIBUTIONS, CONTRIBUTIONS)
-def test_disjoint_contributions_commute(
+def test_merge_of_disjoint_contributions_commutes(
     state: dict[str, Object], first: Contribution, second: Contribution
 ) -> None:
-    """Two contributions that speak of different resources may be merged in either order."""
     others = {k: v for k, v in second.composed.items() if k not in first.composed}
     second = Contribution(composed=others)
     message = sent(state)
@@ -103,22 +101,18 @@ def test_disjoint_contributions_commute(
 
 
 @given(STATES, CONTRIBUTIONS)
-def test_unmentioned_resources_are_identical(
-    state: dict[str, Object], wanted: Contribution
+def test_merge_leaves_other_resources_identical(
+    state: dict[str, Object], contribution: Contribution
 ) -> None:
-    """Resources the contribution does not name come out as they went in."""
     message = sent(state)
-    after = merged(message, wanted)
+    after = merged(message, contribution)
     for name in state:
-        if name not in wanted.composed:
+        if name not in contribution.composed:
             assert after.resources[name] == message.desired.resources[name]
-    assert set(after.resources) == set(state) | set(wanted.composed)
+    assert set(after.resources) == set(state) | set(contribution.composed)
 
 
 @given(STATES, CONTRIBUTIONS)
-def test_the_same_input_gives_the_same_bytes(
-    state: dict[str, Object], wanted: Contribution
-) -> None:
-    """Merging is deterministic."""
+def test_merge_is_deterministic(state: dict[str, Object], contribution: Contribution) -> None:
     data = wire.index_request(sent(state).SerializeToString())
-    assert desired.merge(data, wanted) == desired.merge(data, wanted)
+    assert desired.merge(data, contribution) == desired.merge(data, contribution)

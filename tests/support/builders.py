@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from function_script.values import Object
 
 API_VERSION = "script.fn.crossplane.io/v1beta1"
+NAME_KEY = "script.fn.crossplane.io/composition-resource-name"
+"""The annotation with the name of a composed resource."""
 XR: Object = {
     "apiVersion": "example.org/v1",
     "kind": "XThing",

@@ -4,22 +4,22 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 import yaml
 from google.protobuf import json_format, struct_pb2
+from support.paths import ROOT
 
 from function_script.proto.v1 import run_function_pb2 as pb
 
 if TYPE_CHECKING:
     from function_script.values import Object
 
-TABLE = Path(__file__).resolve().parents[1] / "conformance" / "gotemplating" / "cases.yaml"
+TABLE = ROOT / "tests" / "conformance" / "gotemplating" / "cases.yaml"
 API_VERSION = "gotemplating.fn.crossplane.io/v1beta1"
 META = "meta.gotemplating.fn.crossplane.io/v1alpha1"
 TAG = "a-tag"
-# What stands at the head of inputs in public Compositions, and of what Go marshals.
+# The first fields of inputs in public Compositions, and of inputs that Go marshals.
 HEADS: dict[str, Object] = {
     "its own": {"apiVersion": API_VERSION, "kind": "GoTemplate"},
     "as Go marshals it": {"metadata": {}, "ttl": ""},
@@ -49,7 +49,7 @@ class Case:
 
 
 def load(head: Object = HEADS["its own"]) -> list[Case]:
-    """All cases of the table, in its order, with the ``head`` of their inputs."""
+    """Load all cases of the table, in its order, with ``head`` in their inputs."""
     return [_case(row, head) for row in yaml.safe_load(TABLE.read_text())["cases"]]
 
 
@@ -89,13 +89,13 @@ def _template(row: Object) -> Object:
 
 
 def request(case: Case, directory: str) -> pb.RunFunctionRequest:
-    """The case's request, with its files below ``directory``."""
+    """Return the case's request, with its files below ``directory``."""
     text = json.dumps(case.request).replace("@DIR@", directory)
     return json_format.Parse(text, pb.RunFunctionRequest())
 
 
 def comparable(response: pb.RunFunctionResponse) -> Object:
-    """The response as plain data; an empty desired XR is as good as none."""
+    """Return the response as plain data, without a desired XR that is empty."""
     if response.desired.composite == pb.Resource(resource=struct_pb2.Struct()):
         response.desired.ClearField("composite")
     if not response.desired.ByteSize():

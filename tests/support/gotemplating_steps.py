@@ -20,7 +20,7 @@ XR_HEAD = "apiVersion: example.org/v1\nkind: XR\n"
 
 
 def request(*templates: str, fields: Object | None = None, **parts: object) -> bytes:
-    """A request with these templates; ``fields`` of its input, other ``parts`` of itself."""
+    """Return a request with templates; ``fields`` are its input's, ``parts`` its own."""
     inline: Object = (
         {"template": templates[0]} if len(templates) == 1 else {"templates": [*templates]}
     )
@@ -31,20 +31,20 @@ def request(*templates: str, fields: Object | None = None, **parts: object) -> b
 
 
 def respond(data: bytes, limits: Limits | None = None) -> pb.RunFunctionResponse:
-    """Our response."""
+    """Return the response."""
     answer = function.handle(data, limits or Limits(), lambda _: None)
     return pb.RunFunctionResponse.FromString(answer.response)
 
 
 def run(*templates: str, **parts: object) -> pb.RunFunctionResponse:
-    """The response to a request that must succeed."""
+    """Return the response to a request that must succeed."""
     response = respond(request(*templates, **parts))
     assert [result.message for result in response.results] == []
     return response
 
 
 def refusal(*templates: str, **parts: object) -> str:
-    """The message of the one FATAL; nothing else is in the response."""
+    """Return the message of the only result, which is FATAL; nothing else is in the response."""
     response = respond(request(*templates, **parts))
     (result,) = response.results
     assert result.severity == pb.SEVERITY_FATAL
@@ -55,23 +55,23 @@ def refusal(*templates: str, **parts: object) -> str:
 
 
 def warnings(*templates: str, **parts: object) -> list[str]:
-    """The messages of the warnings of a response that has no other results."""
+    """Return the warnings of a response that has no other results."""
     results = respond(request(*templates, **parts)).results
     assert {result.severity for result in results} <= {pb.SEVERITY_WARNING}
     return [result.message for result in results]
 
 
 def composed(name: str, rest: str = "") -> str:
-    """The document of a composed resource; ``rest`` follows its annotations."""
+    """Return the document of a composed resource; ``rest`` follows its annotations."""
     key = f"{PREFIX}/composition-resource-name"
     return f"---\napiVersion: v1\nkind: CD\nmetadata:\n  annotations:\n    {key}: {name}\n{rest}"
 
 
 def meta(kind: str, rest: str) -> str:
-    """A meta document."""
+    """Return a meta document."""
     return f"---\napiVersion: {META}\nkind: {kind}\n{rest}\n"
 
 
 def extra(selector: str) -> str:
-    """A document that asks for ``things``."""
+    """Return a document that requires ``things``."""
     return meta("ExtraResources", f"requirements:\n  things: {{{selector}}}")

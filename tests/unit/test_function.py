@@ -49,7 +49,7 @@ BROKEN = [
 
 @pytest.mark.parametrize(("data", "tag"), BROKEN)
 def test_the_tag_of_a_broken_request_comes_back(data: bytes, tag: str) -> None:
-    """As far as the bytes can be read; otherwise there is none."""
+    """The tag is copied as far as the bytes can be read."""
     with pytest.raises(DecodeError):
         pb.RunFunctionRequest.FromString(data)
     _, response = handle(data)
@@ -85,11 +85,11 @@ def test_a_bug_is_told_without_values(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_limits_in_force_are_told_first() -> None:
-    """What the input narrows is known before its program runs."""
-    told: list[Limits] = []
+    """The callback has the input's limits before its program runs."""
+    narrowed_limits: list[Limits] = []
     script = starlark("def main(req):\n    return {}\n", limits={"timeout": "100ms"})
-    function.handle(request(script).SerializeToString(), Limits(), told.append)
-    assert [limits.timeout_seconds for limits in told] == [0.1]
+    function.handle(request(script).SerializeToString(), Limits(), narrowed_limits.append)
+    assert [limits.timeout_seconds for limits in narrowed_limits] == [0.1]
 
 
 ERROR = SandboxError.of("the worker was lost")

@@ -1,4 +1,4 @@
-"""What an input requires is asked for before its program runs, on every call."""
+"""Requirements of an input are stated before its program runs, on every call."""
 
 from __future__ import annotations
 
@@ -100,16 +100,23 @@ def test_after_it_the_program_runs(language: str, items: tuple[Object, ...], see
 
 def test_callers_of_old_are_asked_and_answer_in_the_old_field() -> None:
     """Without capabilities both fields are set, and an answer in either counts."""
-    asked = call(step()).requirements
-    assert set(asked.extra_resources) == set(asked.resources) == {"settings"}
+    stated_requirements = call(step()).requirements
+    assert (
+        set(stated_requirements.extra_resources)
+        == set(stated_requirements.resources)
+        == {"settings"}
+    )
     response = call(step(), extra_resources=answered(FETCHED))
     assert list(response.results) != []  # this program reads the new field
 
 
 def test_callers_that_say_so_are_asked_once() -> None:
     """With capabilities only the field of today is set."""
-    asked = call(step(), meta={"tag": "t", "capabilities": ALL}).requirements
-    assert (set(asked.extra_resources), set(asked.resources)) == (set(), {"settings"})
+    stated_requirements = call(step(), meta={"tag": "t", "capabilities": ALL}).requirements
+    assert (set(stated_requirements.extra_resources), set(stated_requirements.resources)) == (
+        set(),
+        {"settings"},
+    )
 
 
 def test_a_caller_that_cannot_answer_is_an_error() -> None:
@@ -136,9 +143,9 @@ def test_schemas_are_waited_for() -> None:
         requirements={"schemas": {"thing": {"apiVersion": "example.org/v1", "kind": "Thing"}}},
     )
     meta = {"capabilities": ALL}
-    asked = call(script, meta=meta)
-    assert "seen" not in asked.context
-    assert asked.requirements.schemas["thing"].kind == "Thing"
+    stated_requirements = call(script, meta=meta)
+    assert "seen" not in stated_requirements.context
+    assert stated_requirements.requirements.schemas["thing"].kind == "Thing"
     response = call(script, meta=meta, required_schemas={"thing": {}})
     assert "seen" in response.context
 

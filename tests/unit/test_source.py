@@ -8,9 +8,9 @@ from function_script.source import Source, Span, excerpt
 def test_only_line_ends_end_lines() -> None:
     """A form feed or a Unicode line separator within a string does not shift the excerpt."""
     text = "a = '\u2028'\r\nb = '\x0c'\nc = 3\n"
-    found = excerpt(Source(name="script", text=text), Span(name="script", line=3))
-    assert found is not None
-    assert found.lines[found.first_line + 1] == "c = 3"
+    around = excerpt(Source(name="script", text=text), Span(name="script", line=3))
+    assert around is not None
+    assert around.lines[around.first_line + 1] == "c = 3"
 
 
 def test_a_place_outside_the_text_has_no_excerpt() -> None:
@@ -23,9 +23,9 @@ def test_a_place_outside_the_text_has_no_excerpt() -> None:
 def test_the_last_line_end_begins_no_line_to_show() -> None:
     """The empty line after it is shown only when it is the place itself."""
     source = Source(name="script", text="a\n")
-    shown = excerpt(source, Span(name="script", line=1))
-    assert shown is not None
-    assert shown.lines == ("a",)
+    cut_excerpt = excerpt(source, Span(name="script", line=1))
+    assert cut_excerpt is not None
+    assert cut_excerpt.lines == ("a",)
     at_the_end = excerpt(source, Span(name="script", line=2))
     assert at_the_end is not None
     assert at_the_end.lines == ("a", "")

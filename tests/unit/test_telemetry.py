@@ -1,4 +1,4 @@
-"""What is read of a request for the log: identities, from any bytes, and nothing else."""
+"""RequestInfo: identity of a request from any bytes, and what a run counts."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def test_a_request_is_known_by_its_xr_and_its_step() -> None:
 
 
 def test_an_unknown_input_is_told_as_unknown() -> None:
-    """What somebody wrote into a kind is no fact; so metrics stay few."""
+    """An author's text never becomes a label of a metric."""
     assert identity_of({"apiVersion": "example.org/v1", "kind": "Mine"}) == XR | {
         "input": "unknown"
     }
@@ -55,7 +55,7 @@ def test_an_input_that_its_fields_tell_is_told_once_it_has_run() -> None:
 
 
 def test_an_operation_has_no_xr() -> None:
-    """What is not there is left out."""
+    """Fields that are not known are left out."""
     assert identity_of(builders.starlark(""), observed={}) == {
         "input": "StarlarkScript",
         "language": "starlark",

@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 
 def test_render_gives_plain_data(tmp_path: Path) -> None:
     """Everything that a case's checks can look at."""
-    found = testing.render(project(tmp_path), patch={"spec": {"size": 5}})
-    assert found["resources"]["database"]["spec"]["size"] == 5
-    assert found["ready"] == {"database": False}
-    assert found["status"]["runs"] == 1
-    assert sorted(found["requirements"]["resources"]) == ["zones"]
+    rendered = testing.render(project(tmp_path), patch={"spec": {"size": 5}})
+    assert rendered["resources"]["database"]["spec"]["size"] == 5
+    assert rendered["ready"] == {"database": False}
+    assert rendered["status"]["runs"] == 1
+    assert sorted(rendered["requirements"]["resources"]) == ["zones"]
 
 
 def test_render_takes_the_keys_of_a_case(tmp_path: Path) -> None:
@@ -31,9 +31,9 @@ def test_render_takes_the_keys_of_a_case(tmp_path: Path) -> None:
         "{apiVersion: v1, kind: Zone, metadata: {name: a, labels: {in: use}}}"
     )
     database = {"apiVersion": "example.org/v1", "kind": "Database", "status": {"address": "x"}}
-    found = testing.render(tmp_path, observed={"database": database}, required=["zone.yaml"])
-    assert found["status"]["address"] == "x"
-    assert found["resources"]["database"]["spec"]["zones"] == ["a"]
+    rendered = testing.render(tmp_path, observed={"database": database}, required=["zone.yaml"])
+    assert rendered["status"]["address"] == "x"
+    assert rendered["resources"]["database"]["spec"]["zones"] == ["a"]
 
 
 def test_failures_are_exceptions(tmp_path: Path) -> None:
@@ -49,8 +49,8 @@ def test_failures_are_exceptions(tmp_path: Path) -> None:
 def pytest_run(path: Path, *args: str) -> str:
     """What a run of pytest prints, in a process of its own."""
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *args]
-    done = subprocess.run(command, cwd=path, capture_output=True, text=True, check=False)
-    return done.stdout + done.stderr
+    completed = subprocess.run(command, cwd=path, capture_output=True, text=True, check=False)
+    return completed.stdout + completed.stderr
 
 
 def test_the_plugin_collects_cases(tmp_path: Path) -> None:

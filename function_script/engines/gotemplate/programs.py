@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from function_script.engines.cache import Cache
+from function_script.cache import ByteLruCache
 from function_script.engines.gotemplate import registry
 from function_script.engines.gotemplate.compiler import checking, deferring
 from function_script.engines.gotemplate.compiler.codegen import CompileContext, compile_templates
@@ -134,8 +134,8 @@ def parse_main(program: Program) -> list[Node]:
         return []
 
 
-_programs: Final[Cache[Sources, LoadedProgram]] = Cache(
-    max_entries=_MAX_PROGRAMS, max_size=_MAX_CHARACTERS
+_programs: Final[ByteLruCache[Sources, LoadedProgram]] = ByteLruCache(
+    _MAX_CHARACTERS, max_entries=_MAX_PROGRAMS
 )
 
 
@@ -144,7 +144,7 @@ def load(sources: Sources) -> LoadedProgram:
 
     Raises ProgramFailure, and LimitExceededError for too many tokens.
     """
-    program = _programs.find(sources)
+    program = _programs.get(sources)
     if program is None:
         program = compile_program(sources)
         _programs.put(sources, program, sum(len(source.text) for _, source in sources.texts))

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, cast
 
 from jinja2 import TemplateSyntaxError
 
+from function_script.cache import ByteLruCache
 from function_script.diagnostics import Diagnostic
-from function_script.engines.cache import Cache
 from function_script.engines.jinja import modules, parsing, positions, tree
 from function_script.engines.jinja.environment import Environment
 from function_script.engines.jinja.exceptions import reworded
@@ -62,8 +62,8 @@ class _Parsed:
     tree: nodes.Template | None = None
 
 
-_programs: Cache[tuple[object, ...], Compiled] = Cache(
-    max_entries=MAX_PROGRAMS, max_size=_MAX_CHARACTERS
+_programs: ByteLruCache[tuple[object, ...], Compiled] = ByteLruCache(
+    _MAX_CHARACTERS, max_entries=MAX_PROGRAMS
 )
 
 
@@ -71,7 +71,7 @@ def load(program: Program, limits: Limits) -> Compiled:
     """The compiled program, from the cache if it was compiled before; raises ProgramError."""
     check_size(program, limits)
     key = key_of(program)
-    found = _programs.find(key)
+    found = _programs.get(key)
     if found is None:
         found = build(program, Environment(is_strict=is_strict(program), defers=defers(program)))
         _programs.put(key, found, count_characters(key))

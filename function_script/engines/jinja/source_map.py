@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, NamedTuple
 
-from function_script.engines.cache import Cache
+from function_script.cache import ByteLruCache
 from function_script.engines.jinja import programs
 from function_script.engines.jinja.budget import Budget
 from function_script.engines.jinja.codegen import CodeGenerator
@@ -183,8 +183,8 @@ class _TracingBudget(Budget):
         return merge(pieces)
 
 
-_programs: Cache[tuple[object, ...], Compiled] = Cache(
-    max_entries=_MAX_PROGRAMS, max_size=_MAX_CHARACTERS
+_programs: ByteLruCache[tuple[object, ...], Compiled] = ByteLruCache(
+    _MAX_CHARACTERS, max_entries=_MAX_PROGRAMS
 )
 
 
@@ -235,7 +235,7 @@ class Tracer:
     def _load(self) -> Compiled | None:
         """The program compiled for tracing; None when compiling it anew would take too long."""
         key = programs.key_of(self._program)
-        program = _programs.find(key)
+        program = _programs.get(key)
         if program is not None:
             return program
         if self._costs.compile_seconds * _COMPILE_STRETCH > self._costs.allowance.left_seconds():

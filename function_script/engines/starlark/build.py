@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 import starlark
 
-from function_script.engines.cache import Cache
+from function_script.cache import ByteLruCache
 from function_script.engines.starlark import bridge, dialect, errors, predeclared
 from function_script.engines.starlark.analysis import pruning
 from function_script.errors import LimitError, ProgramError
@@ -50,13 +50,13 @@ class Script:
 # Memory of a frozen script, measured: 30 KB, and 90 bytes for a byte of its text.
 _BASE_BYTES = 30_000
 _BYTES_PER_CHARACTER = 90
-_SCRIPTS: Cache[tuple[str, ...], Script] = Cache(max_entries=256, max_size=32 << 20)
+_SCRIPTS: ByteLruCache[tuple[str, ...], Script] = ByteLruCache(32 << 20, max_entries=256)
 
 
 def script(program: Program, limits: Limits, options: starlark.EvalOptions) -> Script:
     """Return the program's script, from the cache or built; raises FatalError."""
     key = _key(program, limits)
-    result = _SCRIPTS.find(key)
+    result = _SCRIPTS.get(key)
     if result is None:
         result = _Build(program, limits, options).script()
         length = sum(len(source.text) for source in result.sources.values())

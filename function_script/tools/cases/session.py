@@ -67,7 +67,7 @@ def _parse(file: CaseFile, files: FileCache) -> ParsedCase | CaseVerdict:
 def _run_group(
     root: Path | None, group: Sequence[ParsedCase], options: RunOptions, jobs: int
 ) -> Generator[CaseVerdict]:
-    texts = {parsed.case.setup.program.document.key for parsed in group}
+    texts = {parsed.case.setup.program.document.text for parsed in group}
     sandbox = replace(pool_options(root, jobs), preload=local_pool.engines_in(texts))
     with Pool(sandbox) as pool:
         # A case collects the output of its programs itself.

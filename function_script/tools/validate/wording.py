@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Final
 
-from function_script.documents.scalars import number_text
+from function_script.documents.kubernetes_yaml import number_text
 from function_script.tools.validate.findings import Problem
 from function_script.values import type_name
 

@@ -213,5 +213,5 @@ def _join(documents: Iterable[Document]) -> str:
 
     Crossplane's reader drops the text before the first and after the last separator.
     """
-    bodies = (document.key.strip("\n") for document in documents)
+    bodies = (document.text.strip("\n") for document in documents)
     return "---\n" + "".join(f"{body}\n---\n" for body in bodies)

@@ -1,9 +1,11 @@
+"""Positions of fields in YAML, and of lines of embedded texts."""
+
 from __future__ import annotations
 
 import pytest
 
-from function_script.documents import find_embedding
-from function_script.documents.positions import Path, find_place
+from function_script.documents import find_embedded_text
+from function_script.documents.positions import Path, find_position
 
 TEXT = """\
 # a composition
@@ -21,13 +23,13 @@ spec:
 """
 
 
-def _place(text: str, path: Path) -> tuple[int, int, bool]:
-    found = find_place(text, path)
-    assert found is not None
-    return found.line, found.column, found.is_exact
+def _position(text: str, path: Path) -> tuple[int, int, bool]:
+    position = find_position(text, path)
+    assert position is not None
+    return position.line, position.column, position.is_exact
 
 
-PLACES = [
+POSITIONS = [
     pytest.param((), (1, 0, True), id="the-whole"),
     pytest.param(("spec", "pipeline"), (2, 2, True), id="key"),
     pytest.param(("spec", "pipeline", 0), (3, 6, True), id="item"),
@@ -41,16 +43,16 @@ PLACES = [
 ]
 
 
-@pytest.mark.parametrize(("path", "expected"), PLACES)
-def test_fields_have_places(path: Path, expected: tuple[int, int, bool]) -> None:
-    """A path has the place of its key or item, or that of its nearest ancestor."""
-    assert _place(TEXT, path) == expected
+@pytest.mark.parametrize(("path", "expected"), POSITIONS)
+def test_position_of_path_is_its_key_or_nearest_ancestor(
+    path: Path, expected: tuple[int, int, bool]
+) -> None:
+    assert _position(TEXT, path) == expected
 
 
 @pytest.mark.parametrize("text", ["a: [", "null: 1", "", "# only", "a: \ud800"])
-def test_what_is_no_yaml_has_no_places(text: str) -> None:
-    """Without a way to a field there is no place, and no error either."""
-    assert find_place(text, ("c",)) is None
+def test_position_in_invalid_yaml_is_none(text: str) -> None:
+    assert find_position(text, ("c",)) is None
 
 
 EMBEDDINGS = [
@@ -75,11 +77,11 @@ EMBEDDINGS = [
 
 
 @pytest.mark.parametrize(("text", "inner", "outer"), EMBEDDINGS)
-def test_places_in_embedded_text_lead_to_the_outer_text(
+def test_embedded_text_maps_positions_to_outer_text(
     text: str, inner: tuple[int, int] | None, outer: tuple[int, int] | None
 ) -> None:
-    """Lines and columns of a script in YAML have exact ones in the file, or none at all."""
-    embedding = find_embedding(text, ("a",))
+    """They are exact, or there is no embedded text."""
+    embedding = find_embedded_text(text, ("a",))
     if inner is None:
         assert embedding is None
     else:
@@ -87,9 +89,8 @@ def test_places_in_embedded_text_lead_to_the_outer_text(
         assert embedding.outer(*inner) == outer
 
 
-def test_each_character_of_a_script_is_found_in_its_file() -> None:
-    """The outer place of every inner character holds that character."""
-    embedding = find_embedding(TEXT, ("spec", "pipeline", 0, "input", "script"))
+def test_embedded_text_maps_each_character_of_a_script() -> None:
+    embedding = find_embedded_text(TEXT, ("spec", "pipeline", 0, "input", "script"))
     assert embedding is not None
     script = "def main(req):\n\n  return {\n}\n"
     for number, line in enumerate(script.splitlines(), 1):
@@ -99,8 +100,8 @@ def test_each_character_of_a_script_is_found_in_its_file() -> None:
             assert TEXT.splitlines()[outer_line - 1][outer_column - 1] == character
 
 
-def test_lines_beyond_the_text_stay_within_it() -> None:
-    """An error at the end of a script is shown at its last line; a missing column stays so."""
-    embedding = find_embedding("a: |\n  x\n  y\nb: 1", ("a",))
+def test_embedded_text_maps_later_lines_to_its_last() -> None:
+    """A missing column stays missing."""
+    embedding = find_embedded_text("a: |\n  x\n  y\nb: 1", ("a",))
     assert embedding is not None
     assert embedding.outer(9) == (3, None)

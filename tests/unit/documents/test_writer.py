@@ -1,3 +1,5 @@
+"""Values to YAML text, and back."""
+
 from __future__ import annotations
 
 import json
@@ -74,7 +76,7 @@ WRITTEN = [
 
 
 @pytest.mark.parametrize(("value", "expected"), WRITTEN)
-def test_values_are_written_in_the_style_of_kubernetes(value: object, expected: str) -> None:
+def test_to_yaml_has_style_of_kubernetes(value: object, expected: str) -> None:
     """Layout, order, quotes and numbers are those of the official commands."""
     assert to_yaml(value) == expected  # type: ignore[arg-type] # literals of plain values
 
@@ -86,21 +88,19 @@ AMBIGUOUS = (
 
 
 @pytest.mark.parametrize("text", ["", *AMBIGUOUS.split()[1:]])
-def test_ambiguous_texts_are_in_double_quotes(text: str) -> None:
-    """Whatever YAML 1.1 or 1.2 reads as another type is quoted, as value and as key."""
+def test_to_yaml_quotes_ambiguous_string(text: str) -> None:
+    """YAML 1.1 or 1.2 would read it as another type, as a value or as a key."""
     assert to_yaml({"a": text}) == f'a: "{text}"\n'
     assert to_yaml({text: 1}) == f'"{text}": 1\n'
 
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), "\ud800", {"a": ["\ud800\n"]}])
-def test_what_has_no_place_in_json_is_refused(value: object) -> None:
-    """Not everything Python holds can be written."""
+def test_to_yaml_of_value_that_json_lacks_is_rejected(value: object) -> None:
     with pytest.raises(ValueError, match=r"no place in YAML|surrogates not allowed"):
         to_yaml(value)  # type: ignore[arg-type] # wrong on purpose
 
 
-def test_streams_begin_each_document_with_a_mark() -> None:
-    """Each document follows a line with three dashes."""
+def test_to_yaml_stream_has_separator_before_each_document() -> None:
     stream = to_yaml_stream([{"a": "x\n"}, {"b": 1}])
     assert stream == "---\na: |\n  x\n---\nb: 1\n"
     assert [document.value for document in read_stream(stream)] == [{"a": "x\n"}, {"b": 1}]
@@ -136,8 +136,8 @@ def _exact(value: object) -> str:
 
 @examples(300)
 @given(_values(SCALARS))
-def test_what_is_written_is_read_back(value: object) -> None:
-    """Reading undoes writing, for Kubernetes' reader and for plain YAML 1.1."""
+def test_to_yaml_reads_back(value: object) -> None:
+    """With this package's reader, and as plain YAML 1.1."""
     text = to_yaml(value)  # type: ignore[arg-type] # made of plain values
     assert _exact(read_value(text)) == _exact(value)
     assert _exact(yaml.safe_load(text)) == _exact(value)
@@ -145,15 +145,46 @@ def test_what_is_written_is_read_back(value: object) -> None:
 
 @examples(100)
 @given(st.dictionaries(TEXTS, FLOATS))
-def test_numbers_are_read_back(value: dict[str, float]) -> None:
-    """Doubles keep their value, to the last bit."""
+def test_to_yaml_of_double_reads_back_exactly(value: dict[str, float]) -> None:
     assert read_value(to_yaml(dict(value))) == value
 
 
 @examples(60)
 @given(st.lists(st.dictionaries(TEXTS, _values(SCALARS), max_size=3), max_size=4))
-def test_streams_are_read_back(value: list[dict[str, object]]) -> None:
-    """A stream of documents splits where they were joined, whatever text they hold."""
+def test_to_yaml_stream_reads_back(value: list[dict[str, object]]) -> None:
     named = [{"a": item} for item in value]
     stream = to_yaml_stream(named)  # type: ignore[arg-type] # made of plain values
     assert _exact([document.value for document in read_stream(stream)]) == _exact(named)
+
+
+WORDS = "unready resources " * 6
+
+
+PLAIN = f"""\
+message: {WORDS[:79].rstrip()}
+  resources unready resources end
+"""
+QUOTED = f"""\
+a:
+- message: 'x: {WORDS[:72].rstrip()}
+    unready resources unready resources end'
+"""
+FOLDED = [
+    ("plain", {"message": f"{WORDS}end"}, PLAIN),
+    ("quoted in a list", {"a": [{"message": f"x: {WORDS}end"}]}, QUOTED),
+    ("no blank", {"a": "x" * 100}, f"a: {'x' * 100}\n"),
+]
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"), [row[1:] for row in FOLDED], ids=[row[0] for row in FOLDED]
+)
+def test_to_yaml_breaks_long_scalar_at_blank(value: dict[str, str], expected: str) -> None:
+    """The first single blank beyond column 80 becomes a line break."""
+    assert to_yaml(value) == expected  # type: ignore[arg-type] # plain values
+
+
+@given(st.text(alphabet="ab '\"\\:\n\tÄ#", max_size=400))
+def test_to_yaml_of_long_scalar_reads_back(text: str) -> None:
+    value = {"key": [{"inner": text}, text]}
+    assert read_value(to_yaml(value)) == value  # type: ignore[arg-type] # plain values

@@ -46,7 +46,7 @@ def hints(value: Object) -> list[str | None]:
 
 
 def test_a_script_alone_gets_every_default() -> None:
-    """What an input leaves out has the operator's limits, no ttl and empty params."""
+    """An empty input has the operator's limits, no ttl and empty params."""
     step = inputs.parse(script(), CEILINGS)
     assert step.language.name == "starlark"
     assert step.dialect == "script"
@@ -120,7 +120,7 @@ def test_options_of_go_templates_are_checked() -> None:
 
 def test_every_problem_is_told_at_once() -> None:
     """One error holds all problems, each with the path of its field."""
-    found = problems(
+    lines = problems(
         script(
             script=" \n",
             scrpt="",
@@ -131,7 +131,7 @@ def test_every_problem_is_told_at_once() -> None:
             options="fast",
         )
     )
-    assert found == [
+    assert lines == [
         "input.scrpt: unknown field",
         "input.script: must not be empty",
         "input.modules.b: must be a string, not an integer",
@@ -161,7 +161,7 @@ HINTS = [
 
 @pytest.mark.parametrize(("value", "hint"), HINTS)
 def test_a_problem_says_how_to_mend_it(value: Object, hint: str) -> None:
-    """Where there is one likely way out, the hint shows it."""
+    """The hint shows the one likely correction."""
     assert hints(value) == [hint]
 
 
@@ -192,7 +192,7 @@ def test_other_kinds_are_refused(value: Object, message: str) -> None:
 
 
 def test_accepted_kinds_are_named() -> None:
-    """Who uses a wrong kind learns of every one there is."""
+    """The hint for a wrong kind lists every kind."""
     (hint,) = hints({"apiVersion": OURS, "kind": "Script"})
     assert hint is not None
     assert [kind for api_version, kind in inputs.KINDS if f"{kind}" not in hint] == []

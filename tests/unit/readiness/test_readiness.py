@@ -1,4 +1,4 @@
-"""When an object is ready: the table of kinds, and the rules that authors write."""
+"""Readiness of objects: the table of kinds, and the rules that authors write."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from function_script.values import Object, Value
 
 
-def made(api_version: str, kind: str, **parts: Value) -> Object:
+def build_object(api_version: str, kind: str, **parts: Value) -> Object:
     """An object that exists."""
     return {"apiVersion": api_version, "kind": kind, "metadata": {"generation": 2}, **parts}
 
@@ -158,7 +158,7 @@ KINDS = [
 @pytest.mark.parametrize(("kind", "api_version", "parts", "is_ready"), KINDS)
 def test_kind_has_its_rule(kind: str, api_version: str, parts: Object, is_ready: bool) -> None:
     """Each kind is judged by what its controller reports, if it has one."""
-    verdict = judge(made(api_version, kind, **parts))
+    verdict = judge(build_object(api_version, kind, **parts))
     assert verdict.is_ready is is_ready
     assert bool(verdict.why) is not is_ready
 
@@ -169,8 +169,8 @@ def test_what_does_not_exist_is_not_ready() -> None:
 
 
 def test_what_is_being_deleted_is_not_ready() -> None:
-    """Whatever its conditions still say."""
-    secret = made("v1", "Secret")
+    """Its conditions do not count."""
+    secret = build_object("v1", "Secret")
     secret["metadata"] = {"deletionTimestamp": "2025-01-01T00:00:00Z"}
     assert judge(secret) == (False, "is being deleted")
 
@@ -178,20 +178,20 @@ def test_what_is_being_deleted_is_not_ready() -> None:
 def test_a_stale_condition_is_not_believed() -> None:
     """It was judged for a spec that the object no longer has; one without a generation is."""
     condition: Object = {"type": "Ready", "status": "True", "observedGeneration": 1}
-    assert judge(made("a.b/v1", "C", status={"conditions": [condition]})) == (
+    assert judge(build_object("a.b/v1", "C", status={"conditions": [condition]})) == (
         False,
         "has a condition Ready of an older generation",
     )
     condition["observedGeneration"] = 2
-    assert judge(made("a.b/v1", "C", status={"conditions": [condition]})).is_ready
+    assert judge(build_object("a.b/v1", "C", status={"conditions": [condition]})).is_ready
     del condition["observedGeneration"]
-    assert judge(made("a.b/v1", "C", status={"conditions": [condition]})).is_ready
+    assert judge(build_object("a.b/v1", "C", status={"conditions": [condition]})).is_ready
 
 
 def test_the_reason_is_told_and_the_message_is_not() -> None:
     """Messages of controllers hold times and identifiers, which would be news on every call."""
     condition = {"type": "Ready", "status": "False", "reason": "Creating", "message": "at 12:01"}
-    verdict = judge(made("a.b/v1", "C", status={"conditions": [condition]}))
+    verdict = judge(build_object("a.b/v1", "C", status={"conditions": [condition]}))
     assert verdict.why == "has Ready=False: Creating"
 
 
@@ -219,7 +219,7 @@ RULES = [
 @pytest.mark.parametrize(("text", "is_ready"), RULES)
 def test_rule_of_an_author(text: str, is_ready: bool) -> None:
     """A word, a condition, a field, or a field with a value."""
-    resource = made(
+    resource = build_object(
         "a.b/v1",
         "C",
         status=having(

@@ -48,11 +48,11 @@ def test_a_namespaced_xr_has_a_usage_in_its_namespace() -> None:
 
 
 def test_a_used_object_in_another_namespace_is_named_with_it() -> None:
-    """As a cluster scoped XR may have them."""
+    """A cluster-scoped XR may compose into several namespaces."""
     exists = both(namespace="here")
     exists["net"] = observed("Net", READY, namespace="there")
-    found = usage(exists, MODERN_CLUSTER)
-    assert found["spec"]["of"]["resourceRef"]["namespace"] == "there"  # type: ignore[index,call-overload] # an object
+    protection = usage(exists, MODERN_CLUSTER)
+    assert protection["spec"]["of"]["resourceRef"]["namespace"] == "there"  # type: ignore[index,call-overload] # an object
 
 
 @pytest.mark.parametrize(
@@ -77,9 +77,9 @@ def test_a_used_object_in_another_namespace_is_named_with_it() -> None:
 )
 def test_cluster_scoped_objects(xr: Object, fields: Object, api_version: str, kind: str) -> None:
     """The XR tells which Crossplane it is, unless the input does."""
-    found = usage(both(), xr, **fields)
-    assert (found["apiVersion"], found["kind"]) == (api_version, kind)
-    assert "metadata" not in found
+    protection = usage(both(), xr, **fields)
+    assert (protection["apiVersion"], protection["kind"]) == (api_version, kind)
+    assert "metadata" not in protection
 
 
 @pytest.mark.parametrize("missing", ["net", "db"])
@@ -93,10 +93,10 @@ def test_there_is_none_before_both_exist(missing: str) -> None:
 def test_readiness_of_a_usage_is_judged_without_asking() -> None:
     """Or the XR would never be ready for it."""
     exists = both()
-    wanted = step("starlark", RESOURCES, usages={})
-    assert readiness(run(wanted, exists))[NAME] == "READY_FALSE"
+    ordered_step = step("starlark", RESOURCES, usages={})
+    assert readiness(run(ordered_step, exists))[NAME] == "READY_FALSE"
     exists[NAME] = observed("Usage", READY)
-    assert readiness(run(wanted, exists))[NAME] == "READY_TRUE"
+    assert readiness(run(ordered_step, exists))[NAME] == "READY_TRUE"
 
 
 @pytest.mark.parametrize(
@@ -108,5 +108,5 @@ def test_a_resource_decides_for_itself(fields: Object, stated: bool | None, is_t
     """Its own word beats the input's."""
     entry: Object = {"depends_on": ["net"]} | ({} if stated is None else {"usages": stated})
     for language in ("starlark", "jinja"):
-        wanted = step(language, {"net": {}, "db": entry}, **fields)
-        assert (NAME in desired(run(wanted, both()))) is is_there
+        ordered_step = step(language, {"net": {}, "db": entry}, **fields)
+        assert (NAME in desired(run(ordered_step, both()))) is is_there

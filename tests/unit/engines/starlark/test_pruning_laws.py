@@ -170,8 +170,7 @@ def _calm(text: str) -> str:
 
 def _outcome(text: str) -> object:
     program = Program(main=Source(name="script", text=text))
-    starlark.build._SCRIPTS._entries.clear()
-    starlark.build._SCRIPTS._size = 0
+    starlark.build._SCRIPTS.clear()
     try:
         return whole(starlark.evaluate(program, SCOPE, LIMITS))
     except FatalError as error:

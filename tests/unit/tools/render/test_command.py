@@ -190,6 +190,19 @@ def test_positions_in_an_author_s_own_text_stay_as_they_are(tmp_path: Path) -> N
     assert problem.message == text
 
 
+def test_a_position_that_a_message_ends_with_is_in_the_composition_too(tmp_path: Path) -> None:
+    """The first of two documents with one name is found in the file, too."""
+    name = "annotations: {script.fn.crossplane.io/composition-resource-name: one}"
+    document = (
+        f"        ---\n        apiVersion: v1\n        kind: Thing\n        metadata: {{{name}}}\n"
+    )
+    step = STEP.replace("StarlarkScript", "JinjaTemplate") + "      inline: |\n" + document * 2
+    with pytest.raises(FatalError) as caught:
+        render(example(tmp_path, step))
+    (problem,) = caught.value.diagnostics
+    assert problem.message.endswith(f"first at {tmp_path / 'composition.yaml'}:21:9")
+
+
 def test_a_field_whose_name_looks_like_a_message_is_found(tmp_path: Path) -> None:
     """The position comes from the field's path and not from the text of the problem."""
     script = "      script: |\n        def main(req):\n          return {}\n      'a: b': 3\n"

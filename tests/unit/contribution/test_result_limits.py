@@ -1,8 +1,9 @@
-"""How many results and conditions a step may return, and how long they may be."""
+"""The limits of results and conditions."""
 
 from __future__ import annotations
 
 import pytest
+from support import gotemplating_steps
 from support.builders import call, request, starlark, to_dict
 
 from function_script.proto.v1 import run_function_pb2 as pb
@@ -61,8 +62,7 @@ REFUSED = [
 
 
 @pytest.mark.parametrize("script", ALLOWED)
-def test_what_is_within_the_bounds_is_returned(script: str) -> None:
-    """Whole, to the last one."""
+def test_results_within_limits_are_sent(script: str) -> None:
     response = call(request(starlark(script)))
     severities = {result.severity for result in response.results}
     assert severities <= {pb.SEVERITY_WARNING}
@@ -70,8 +70,8 @@ def test_what_is_within_the_bounds_is_returned(script: str) -> None:
 
 
 @pytest.mark.parametrize(("script", "text"), REFUSED)
-def test_what_is_beyond_them_is_one_fatal(script: str, text: str) -> None:
-    """That says what is too much; desired state is as it was."""
+def test_results_beyond_limits_are_one_fatal(script: str, text: str) -> None:
+    """It names the limit; desired state is that of the request."""
     earlier = {"resources": {"earlier": {"resource": {"kind": "A"}}}}
     response = call(request(starlark(script), desired=earlier))
     (fatal,) = response.results
@@ -81,15 +81,9 @@ def test_what_is_beyond_them_is_one_fatal(script: str, text: str) -> None:
     assert to_dict(response.desired) == earlier
 
 
-def test_warnings_of_ours_are_cut_and_no_error() -> None:
+def test_warnings_of_the_function_beyond_limit_are_dropped() -> None:
     """A template with many odd resources still composes them."""
-    step_input = {
-        "apiVersion": "gotemplating.fn.crossplane.io/v1beta1",
-        "kind": "GoTemplate",
-        "source": "Inline",
-        "inline": {"template": MANY_NAMES},
-    }
-    response = call(request(step_input))
+    response = gotemplating_steps.respond(gotemplating_steps.request(MANY_NAMES))
     assert len(response.desired.resources) == 150
     assert {result.reason for result in response.results} == {"BadName"}
     assert len(response.results) == 100

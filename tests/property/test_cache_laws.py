@@ -1,4 +1,4 @@
-"""What is remembered between requests, and what is not copied, changes nothing but time."""
+"""Results that are cached or shared between requests change no response."""
 
 from __future__ import annotations
 
@@ -7,28 +7,28 @@ from unittest.mock import patch
 
 from hypothesis import given
 from hypothesis import strategies as st
-from support.builders import jinja, request, starlark
+from support.builders import NAME_KEY, jinja, request, starlark
 from support.example_counts import examples
 
 from function_script import function, inputs, objects, wire
-from function_script.documents import ByteLruCache, to_yaml_stream
+from function_script.cache import ByteLruCache
+from function_script.documents import to_yaml_stream
 from function_script.limits import Limits
 
 if TYPE_CHECKING:
     from function_script.values import Object
 
-NAME = "script.fn.crossplane.io/composition-resource-name"
 READY = "script.fn.crossplane.io/ready"
 MERGE = "script.fn.crossplane.io/merge"
 PEER_NAME = "gotemplating.fn.crossplane.io/composition-resource-name"
 
 
 def mostly(sound: list[object], wrong: object) -> st.SearchStrategy[object]:
-    """One of the sound values, and seldom the wrong one."""
+    """Draw one of the sound values, and seldom the wrong one."""
     return st.sampled_from([*sound * 10, wrong])
 
 
-# Few names and values: what is remembered has to come up again, next to what resembles it.
+# Few names and values: cached ones have to be repeated, beside similar ones.
 NAMES = mostly(["a", "b", "c"], "")
 SCALARS = st.sampled_from([None, True, 0, 1.5, "x", "", "line\nbreak", "null"])
 VALUES = st.recursive(
@@ -54,14 +54,14 @@ BODIES = st.fixed_dictionaries(
 
 
 def document(body: Object, annotations: Object) -> Object:
-    """The body with those annotations."""
+    """Return the body with the annotations."""
     metadata = body.get("metadata")
     metadata = metadata if isinstance(metadata, dict) else {}
     return {**body, "metadata": {**metadata, "annotations": annotations}}
 
 
 ANNOTATIONS = st.fixed_dictionaries(
-    {NAME: NAMES},
+    {NAME_KEY: NAMES},
     optional={
         READY: mostly(["True", "False"], "Perhaps"),
         MERGE: st.sampled_from(["Replace", "Merge"]),
@@ -100,17 +100,17 @@ EARLIER = st.dictionaries(
 )
 
 
-def answer(data: bytes) -> bytes:
-    """The response to a request."""
+def respond(data: bytes) -> bytes:
+    """Return the response to a request."""
     return function.handle(data, Limits(), lambda _: None).response
 
 
 @given(st.lists(st.tuples(INPUTS, EARLIER, SPECS), min_size=1, max_size=3))
 @examples(150)
-def test_what_was_seen_before_changes_no_response(
+def test_cached_results_change_no_response(
     steps: list[tuple[Object, Object, Object]],
 ) -> None:
-    """Every response, also the third, is the one of a process that remembers nothing."""
+    """Each response, also the third, is that of a process without caches."""
     requests = [
         request(
             step_input,
@@ -119,14 +119,13 @@ def test_what_was_seen_before_changes_no_response(
         ).SerializeToString()
         for step_input, earlier, spec in steps
     ]
-    remembered = [answer(data) for data in requests * 3]
-    with patch.object(ByteLruCache, "find", lambda _self, _key: None):
-        assert remembered == [answer(data) for data in requests] * 3
+    cached = [respond(data) for data in requests * 3]
+    with patch.object(ByteLruCache, "get", lambda _self, _key: None):
+        assert cached == [respond(data) for data in requests] * 3
 
 
 @given(OBJECTS)
-def test_nulls_are_left_out_as_if_they_had_been_removed_before(value: Object) -> None:
-    """Encoding without nulls gives the bytes of the pruned object."""
+def test_encoding_without_nulls_equals_pruned_object(value: Object) -> None:
     pruned = objects.without_nulls(value)
     assert isinstance(pruned, dict)
     assert wire.encode_struct(value, drop_nulls=True) == wire.encode_struct(pruned)
@@ -135,26 +134,27 @@ def test_nulls_are_left_out_as_if_they_had_been_removed_before(value: Object) ->
 XR_SPEC = {**XR, "spec": {"p": 1}}
 
 
-def test_a_text_seen_before_is_held_against_the_xr_of_now() -> None:
-    """The warning about a field that the XR has otherwise comes and goes with the XR."""
+def test_cached_text_is_compared_with_current_xr() -> None:
+    """The warning about a field that differs from the XR comes and goes with the XR."""
     step_input = jinja("{{ params.text }}", params={"text": to_yaml_stream([XR_SPEC])})
     for spec in ({"p": 1}, {"p": 1}, {"p": 2}, {"p": 1}):
         observed = {"composite": {"resource": {**XR, "spec": spec}}}
-        response = answer(request(step_input, observed=observed).SerializeToString())
+        response = respond(request(step_input, observed=observed).SerializeToString())
         assert (b"IgnoredFields" in response) == (spec != XR_SPEC["spec"])
 
 
-def test_a_text_seen_before_counts_with_the_limits_of_now() -> None:
-    """The same text under a lower limit is refused."""
-    text = to_yaml_stream([document({"apiVersion": "v1", "kind": "A"}, {NAME: n}) for n in "ab"])
+def test_cached_text_is_checked_with_current_limits() -> None:
+    text = to_yaml_stream(
+        [document({"apiVersion": "v1", "kind": "A"}, {NAME_KEY: n}) for n in "ab"]
+    )
     data = request(jinja("{{ params.text }}", params={"text": text})).SerializeToString()
     for most in (2, 2, 2, 1):
         response = function.handle(data, Limits(documents=most), lambda _: None).response
         assert (b"more than 1 documents" in response) == (most == 1)
 
 
-def test_params_of_a_remembered_input_are_a_copy_each_time() -> None:
-    """What one run does to its params does not reach the next."""
+def test_params_of_cached_input_are_copied() -> None:
+    """A program's changes of its params do not reach the next run."""
     payload = wire.encode_struct(jinja("x", params={"list": [1]}))
     first = inputs.parse_cached(payload, Limits(), dict)
     assert isinstance(first.params["list"], list)
@@ -162,8 +162,7 @@ def test_params_of_a_remembered_input_are_a_copy_each_time() -> None:
     assert inputs.parse_cached(payload, Limits(), dict).params == {"list": [1]}
 
 
-def test_an_input_counts_with_the_operators_limits() -> None:
-    """The same input under other ceilings has other limits."""
+def test_cached_input_has_current_limits() -> None:
     payload = wire.encode_struct(jinja("x"))
     for seconds in (1.0, 2.0):
         limits = Limits(timeout_seconds=seconds)

@@ -27,7 +27,7 @@ def go(**fields: Value) -> Object:
     }
 
 
-def given(environment: Object) -> inputs.ExternalState:
+def external_state(environment: Object) -> inputs.ExternalState:
     """A request with this environment in its context."""
     context: Object = {"apiextensions.crossplane.io/environment": environment}
     return inputs.ExternalState(context=context.get, required=lambda *_: None)
@@ -36,7 +36,7 @@ def given(environment: Object) -> inputs.ExternalState:
 def problems(value: Object, environment: Object | None = None) -> list[str]:
     """The messages of all problems of an input."""
     with pytest.raises(InputError) as caught:
-        inputs.parse(value, Limits(), given(environment or {}))
+        inputs.parse(value, Limits(), external_state(environment or {}))
     return [diagnostic.message for diagnostic in caught.value.diagnostics]
 
 
@@ -67,7 +67,7 @@ HEADS: list[Object] = [
 
 @pytest.mark.parametrize("head", HEADS, ids=str)
 def test_any_apiversion_and_kind_is_read_the_same(head: Object) -> None:
-    """That function looks at neither, and public Compositions have several."""
+    """function-go-templating ignores both, and public Compositions have several."""
     inline: Object = {"source": "Inline", "inline": {"template": "a: 1"}}
     assert inputs.parse({**head, **inline}, Limits()) == inputs.parse(go(**inline), Limits())
     assert inputs.is_meant_for_us({**head, **inline})
@@ -173,7 +173,7 @@ TTLS = [
 
 @pytest.mark.parametrize(("text", "seconds"), TTLS)
 def test_a_ttl_is_a_duration_of_gos(text: str, seconds: float | None) -> None:
-    """Whatever marshals that function's type writes an empty one; a sign is one of Go's."""
+    """Marshalling that function's Go type writes an empty one; Go's durations have signs."""
     step = inputs.parse(go(inline={"template": "a"}, ttl=text), Limits())
     assert (step.ttl_seconds, step.doubts) == (seconds, ())
 
@@ -248,7 +248,7 @@ def test_the_last_option_wins(options: list[Value], missingkey: str) -> None:
 def test_a_template_comes_from_the_environment() -> None:
     """`source: Environment` takes the text of a key of the context's environment."""
     value = go(source="Environment", environment={"key": "tpl"})
-    step = inputs.parse(value, Limits(), given({"tpl": "a: 1"}))
+    step = inputs.parse(value, Limits(), external_state({"tpl": "a: 1"}))
     assert (step.program.main.name, step.program.main.text) == ("environment[tpl]", "a: 1")
 
 

@@ -1,4 +1,4 @@
-"""Whatever the reader of simple YAML reads, the composer reads as the same."""
+"""For every text that the fast path reads, `kubernetes_yaml` reads the same value."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from support.example_counts import examples
 
 from function_script.documents import to_yaml
-from function_script.documents.composer import parse
-from function_script.documents.simple import parse_simple
+from function_script.documents.fast_path import parse_simple
+from function_script.documents.kubernetes_yaml import parse
 
 NODES, DEPTH = 30, 6
 PLAIN = st.sampled_from(
@@ -55,8 +55,8 @@ CHANGES = st.lists(
 )
 
 
-def written(tree: object, indent: str, shift: str) -> list[str]:
-    """The lines of a tree; lists stand ``shift`` to the right of their keys."""
+def to_lines(tree: object, indent: str, shift: str) -> list[str]:
+    """Return the lines of a tree; lists are indented by ``shift`` below their keys."""
     lines: list[str] = []
     if isinstance(tree, dict):
         for key, below in tree.items():
@@ -64,18 +64,18 @@ def written(tree: object, indent: str, shift: str) -> list[str]:
                 lines.append(f"{indent}{key}: {below}")
             else:
                 deeper = indent + (shift if isinstance(below, list) else "  ")
-                lines += [f"{indent}{key}:", *written(below, deeper, shift)]
+                lines += [f"{indent}{key}:", *to_lines(below, deeper, shift)]
     for item in tree if isinstance(tree, list) else ():
         if isinstance(item, str):
             lines.append(f"{indent}- {item}")
         else:
-            first, *others = written(item, indent + "  ", shift)
+            first, *others = to_lines(item, indent + "  ", shift)
             lines += [f"{indent}- {first.lstrip()}", *others]
     return lines
 
 
 def changed(lines: list[str], changes: list[tuple[int, str, str]]) -> str:
-    """The lines with a few things in them that may matter."""
+    """Return the lines with a few changes."""
     for number, change, text in changes:
         index = number % len(lines)
         line = lines[index]
@@ -92,7 +92,7 @@ def changed(lines: list[str], changes: list[tuple[int, str, str]]) -> str:
 
 
 TEXTS = st.builds(
-    lambda root, shift, changes: changed(written(root, "", shift), changes),
+    lambda root, shift, changes: changed(to_lines(root, "", shift), changes),
     ROOTS,
     st.sampled_from(["", "  "]),
     CHANGES,
@@ -109,14 +109,14 @@ OBJECTS = st.dictionaries(st.sampled_from(["a", "bc", "d.e/f"]), VALUES, min_siz
 
 
 def check(text: str) -> bool:
-    """Whether the text was simple; fails when the composer makes something else of it."""
-    found = parse_simple(text, nodes=NODES, depth=DEPTH)
-    if found is not None:
-        composed = parse(text, nodes=NODES, depth=DEPTH)
-        assert found == composed
-        assert composed is not None
-        assert repr(found.value) == repr(composed.value)  # 1, 1.0 and True are equal
-    return found is not None
+    """Report whether the fast path reads the text; fail if the other reader differs."""
+    document = parse_simple(text, nodes=NODES, depth=DEPTH)
+    if document is not None:
+        expected = parse(text, nodes=NODES, depth=DEPTH)
+        assert document == expected
+        assert expected is not None
+        assert repr(document.value) == repr(expected.value)  # 1, 1.0 and True are equal
+    return document is not None
 
 
 @given(TEXTS)
@@ -124,20 +124,17 @@ def check(text: str) -> bool:
 @example("a:\n- x\nb: 1\n")
 @example("a:\n- b:\n  - c: 1\n    d: 2\n  e: 3\n- f\n")
 @example("a:\n\n  # note\n  b:\nc:\n")
-def test_simple_is_what_the_composer_says(text: str) -> None:
-    """No text of lines that are nearly simple means something else to the composer."""
+def test_fast_path_equals_kubernetes_yaml_for_odd_lines(text: str) -> None:
     check(text)
 
 
 @given(OBJECTS)
 @examples(300)
-def test_what_is_written_is_read_alike(value: dict[str, object]) -> None:
-    """Nor does any text that our own writer writes."""
+def test_fast_path_equals_kubernetes_yaml_for_written_values(value: dict[str, object]) -> None:
     check(to_yaml(value))
 
 
-def test_what_templates_write_is_simple() -> None:
-    """A manifest as people write it is read line by line, and not given up."""
+def test_fast_path_reads_a_common_manifest() -> None:
     assert check(
         "# a bucket\napiVersion: v1\nkind: Bucket\nmetadata:\n  labels:\n    team: 'storage'\n\n"
         "  annotations: {}\nspec:\n  count: 3\n  url: https://example.org/x?y=z\n  rules:\n"
@@ -145,8 +142,8 @@ def test_what_templates_write_is_simple() -> None:
     )
 
 
-def test_more_than_the_limits_is_left_to_the_composer() -> None:
-    """Which says what is too much, and where."""
+def test_fast_path_beyond_limits_returns_none() -> None:
+    """The other reader reports which limit it is, and where."""
     assert parse_simple("a: 1\nb: 2\n", nodes=2, depth=9) is None
     assert parse_simple("a:\n  b: 2\n", nodes=9, depth=1) is None
     assert parse_simple("a: {}\n", nodes=9, depth=1) is None

@@ -61,7 +61,7 @@ def test_auto_ready_of_all_leaves_what_was_stated(language: str) -> None:
 
 
 def test_auto_ready_overwrites_when_asked(language: str) -> None:
-    """What an earlier step said is judged anew; what this step says is not."""
+    """Readiness of an earlier step is judged anew; the step's own is not."""
     response = run(
         step(
             language, {"a": {"ready": "False"}}, autoReady={"resources": "All", "overwrite": True}
@@ -137,13 +137,13 @@ def test_a_chain_is_built_one_after_the_other(language: str) -> None:
         "b": {"depends_on": ["a"]},
         "c": {"depends_on": ["a", "b"]},
     }
-    seen = []
+    names_by_call = []
     exists: dict[str, Object] = {}
     for name in ("a", "b", "c"):
         response = run(step(language, resources), exists)
-        seen.append(sorted(desired(response)))
+        names_by_call.append(sorted(desired(response)))
         exists[name] = observed(status=READY)
-    assert seen == [["a"], ["a", "b"], ["a", "b", "c"]]
+    assert names_by_call == [["a"], ["a", "b"], ["a", "b", "c"]]
 
 
 def test_a_dependency_on_a_field(language: str) -> None:
@@ -152,8 +152,10 @@ def test_a_dependency_on_a_field(language: str) -> None:
     waiting = run(step(language, resources), {"a": observed(status=READY)})
     assert set(desired(waiting)) == {"a"}
     assert condition(waiting)["message"] == "Waiting: b for a:status.id"
-    met = run(step(language, resources), {"a": observed(status={**CREATING, "id": "x"})})
-    assert set(desired(met)) == {"a", "b"}
+    response_with_id = run(
+        step(language, resources), {"a": observed(status={**CREATING, "id": "x"})}
+    )
+    assert set(desired(response_with_id)) == {"a", "b"}
 
 
 def test_a_dependency_uses_the_rule_and_the_word_of_its_resource(language: str) -> None:
@@ -204,8 +206,8 @@ def test_what_is_no_dependency_is_refused(language: str, text: str) -> None:
 
 def test_what_waits_is_told_once(language: str) -> None:
     """An event when the waiting begins; none while the XR's condition says the same."""
-    wanted = step(language, {"a": {}, "b": {"depends_on": ["a"]}})
-    first = run(wanted)
+    ordered_step = step(language, {"a": {}, "b": {"depends_on": ["a"]}})
+    first = run(ordered_step)
     assert [(each["severity"], each["message"]) for each in first["results"]] == [
         ("SEVERITY_NORMAL", "Waiting: b for a")
     ]
@@ -215,7 +217,7 @@ def test_what_waits_is_told_once(language: str) -> None:
         "status": {"conditions": [{"type": "ResourcesReady", **_said(first)}]},
     }
     state = {"composite": {"resource": xr}, "resources": {"a": observed(status=CREATING)}}
-    assert "results" not in run(wanted, observed=state)
+    assert "results" not in run(ordered_step, observed=state)
 
 
 def _said(response: Object) -> Object:
@@ -226,10 +228,12 @@ def test_the_condition_has_the_type_that_was_asked_for(language: str) -> None:
     """It is sorted, and bounded however many resources there are."""
     many: dict[str, Object] = {f"resource-{number:03}": {} for number in range(99, -1, -1)}
     response = run(step(language, many, resourcesCondition="PartsReady"))
-    told = condition(response)
-    assert (told["type"], told["reason"]) == ("PartsReady", "Unready")
-    assert str(told["message"]).startswith("Unready: resource-000 does not exist yet; resource-001")
-    assert len(str(told["message"]).encode()) <= 1024
+    report = condition(response)
+    assert (report["type"], report["reason"]) == ("PartsReady", "Unready")
+    assert str(report["message"]).startswith(
+        "Unready: resource-000 does not exist yet; resource-001"
+    )
+    assert len(str(report["message"]).encode()) <= 1024
     ready = run(
         step(language, {"a": {}}, resourcesCondition="PartsReady"), {"a": observed(status=READY)}
     )
@@ -240,20 +244,20 @@ def test_the_condition_has_the_type_that_was_asked_for(language: str) -> None:
 
 
 def test_the_same_request_gives_the_same_response(language: str) -> None:
-    """Whatever the order of what is observed."""
-    wanted = step(
+    """The order of observed resources does not count."""
+    ordered_step = step(
         language, {"c": {"depends_on": ["a", "b"]}, "a": {}, "b": {"depends_on": ["a"]}}, usages={}
     )
     exists = {name: observed(status=READY) for name in "abc"}
-    assert run(wanted, exists) == run(wanted, dict(reversed(exists.items())))
+    assert run(ordered_step, exists) == run(ordered_step, dict(reversed(exists.items())))
 
 
 def test_a_program_that_stops_is_not_told_of_its_order(language: str) -> None:
     """Its own message is what counts."""
-    wanted = step(language, {"a": {"depends_on": ["gone"]}}, autoReady={})
+    ordered_step = step(language, {"a": {"depends_on": ["gone"]}}, autoReady={})
     if language == "starlark":
-        wanted["script"] = (
-            str(wanted["script"])
+        ordered_step["script"] = (
+            str(ordered_step["script"])
             .replace("return ", "return FATAL | ")
             .replace(
                 "def main",
@@ -263,8 +267,8 @@ def test_a_program_that_stops_is_not_told_of_its_order(language: str) -> None:
     else:
         meta = {"apiVersion": "meta.script.fn.crossplane.io/v1beta1", "kind": "Results"}
         results: Object = {**meta, "results": [{"severity": "Fatal", "message": "own"}]}
-        wanted["inline"] = f"{wanted['inline']}\n---\n{json.dumps(results)}"
-    assert fatal(run(wanted)) == "own"
+        ordered_step["inline"] = f"{ordered_step['inline']}\n---\n{json.dumps(results)}"
+    assert fatal(run(ordered_step)) == "own"
 
 
 def test_an_operation_has_no_order(language: str) -> None:

@@ -1,7 +1,6 @@
-"""The bounds of results and conditions, which Crossplane turns into events and status.
+"""The limits of results and conditions, which Crossplane turns into events and status.
 
-Called when everything is read. An author who goes beyond them gets an error; of the warnings that
-are the function's own, the first ones are enough.
+More of a program's own are an error. Of the function's own warnings the first ones are sent.
 """
 
 from __future__ import annotations
@@ -14,35 +13,35 @@ from function_script.errors import LimitError
 from function_script.wire import enums
 
 if TYPE_CHECKING:
-    from function_script import wire
     from function_script.contribution.model import Contribution
 
 MAX_RESULTS: Final = 1_000
 MAX_CONDITIONS: Final = 100
 MAX_WARNINGS: Final = 100
-# The Kubernetes API's bounds of a condition's message and reason.
+# The limits of the Kubernetes API for the message and the reason of a condition.
 MAX_MESSAGE_BYTES: Final = 32 * 1024
 MAX_REASON_BYTES: Final = 1024
 
 
-def bounded(wanted: Contribution) -> Contribution:
-    """Return ``wanted`` with as many warnings as are useful; raises LimitError."""
-    for condition in wanted.conditions:
+def enforce(contribution: Contribution) -> Contribution:
+    """Return the contribution without surplus warnings; raise LimitError beyond other limits."""
+    for condition in contribution.conditions:
         _check_text(f'condition "{condition.type[:80]}"', condition.message, condition.reason)
         _check_size("a condition's type", condition.type, MAX_REASON_BYTES)
-    for number, result in enumerate(wanted.results):
+    for number, result in enumerate(contribution.results):
         _check_text(f"result {number + 1}", result.message, result.reason)
-    _check_count("conditions", len(wanted.conditions), MAX_CONDITIONS)
-    own = [result for result in wanted.results if _is_own(result)]
-    _check_count("results", len(wanted.results) - len(own), MAX_RESULTS)
-    if len(own) <= MAX_WARNINGS:
-        return wanted
-    rest = {id(result) for result in own[MAX_WARNINGS:]}
-    return replace(wanted, results=tuple(each for each in wanted.results if id(each) not in rest))
-
-
-def _is_own(result: wire.Result) -> bool:
-    return result.severity == enums.SEVERITY_WARNING and result.reason in lint.REASONS
+    _check_count("conditions", len(contribution.conditions), MAX_CONDITIONS)
+    warnings = [
+        result
+        for result in contribution.results
+        if result.severity == enums.SEVERITY_WARNING and result.reason in lint.REASONS
+    ]
+    _check_count("results", len(contribution.results) - len(warnings), MAX_RESULTS)
+    if len(warnings) <= MAX_WARNINGS:
+        return contribution
+    surplus = {id(result) for result in warnings[MAX_WARNINGS:]}
+    results = tuple(result for result in contribution.results if id(result) not in surplus)
+    return replace(contribution, results=results)
 
 
 def _check_count(name: str, count: int, maximum: int) -> None:
@@ -60,7 +59,7 @@ def _check_text(owner: str, message: str | None, reason: str | None) -> None:
 
 
 def _check_size(name: str, text: str, maximum: int) -> None:
-    # Most texts are so short that nobody needs to encode them.
+    # A character has four bytes at most: a short text need not be encoded.
     if len(text) * 4 > maximum and (size := len(text.encode("utf-8", "replace"))) > maximum:
         raise LimitError.of(
             f"cannot return {name}: it has {size:,} bytes, and {maximum:,} are allowed",

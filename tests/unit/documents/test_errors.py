@@ -1,0 +1,136 @@
+"""Errors in documents: their messages, positions and hints."""
+
+from __future__ import annotations
+
+import pytest
+from support.rendered_streams import stream_error
+
+from function_script import documents
+from function_script.errors import DocumentError
+from function_script.source import Source, Span
+
+
+def test_error_names_document_and_rendered_line() -> None:
+    """The rendered lines are notes, and the span is in the template."""
+    (diagnostic,) = stream_error("a: 1\n---\nb: 2\nc: d: e\nf: 3\n").diagnostics
+    assert diagnostic.span == Span(name="inline", line=14)
+    assert diagnostic.message == (
+        "cannot read document 2, line 4 of the rendered text: "
+        "mapping values are not allowed in this context"
+    )
+    assert diagnostic.hint is not None
+    assert diagnostic.hint.startswith('quote a value that holds ": "')
+    assert diagnostic.notes == ("rendered 3: b: 2", "rendered 4: c: d: e", "rendered 5: f: 3")
+
+
+LITERAL = [
+    pytest.param("  c: d: e", Span(name="t", line=9, column=3, width=7), 7, 1, id="as-it-is"),
+    pytest.param("  c: d: eff", Span(name="t", line=9, column=3, width=7), 3, 7, id="longer"),
+    pytest.param("c: d: e", Span(name="t", line=9, column=3, width=7), 3, 7, id="moved"),
+    pytest.param("  c: d: e", Span(name="t", line=9), None, 1, id="unknown"),
+]
+
+
+@pytest.mark.parametrize(("text", "span", "column", "width"), LITERAL)
+def test_error_in_literal_line_has_column_of_template(
+    text: str, span: Span, column: int | None, width: int
+) -> None:
+    """Otherwise the whole line of the template is shown."""
+    with pytest.raises(DocumentError) as caught:
+        documents.read_stream(text, locate=lambda _line: span)
+    (diagnostic,) = caught.value.diagnostics
+    assert diagnostic.span == Span(name="t", line=9, column=column, width=width)
+
+
+def test_error_in_file_has_exact_span_and_excerpt() -> None:
+    with pytest.raises(DocumentError) as caught:
+        documents.read_source(Source(name="xr.yaml", text="a: 1\n---\nb: [\n"))
+    (diagnostic,) = caught.value.diagnostics
+    assert diagnostic.message.startswith("cannot read document 2: ")
+    assert diagnostic.span == Span(name="xr.yaml", line=3, column=5)
+    assert diagnostic.excerpt is not None
+
+
+UNFINISHED = [
+    ("a: 1\nb: [1,\n  2\n", 2, 4, "the list that begins here", "close it with ]"),
+    ('{"a": {"b": 1}', 1, 1, "the map that begins here", "close it with }"),
+    ('a: "b\n\nc: d\n', 1, 4, "the text that begins here", 'close it with "'),
+    ("a: 'b", 1, 4, "the text that begins here", "close it with '"),
+    ('{"a": \n\n', 1, 6, "the text ends where a value is expected", None),
+]
+
+
+@pytest.mark.parametrize(("text", "line", "column", "message", "hint"), UNFINISHED)
+def test_error_of_unfinished_value_is_at_its_begin(
+    text: str, line: int, column: int, message: str, hint: str | None
+) -> None:
+    """The parser reports the end of the text, where nothing can be corrected."""
+    with pytest.raises(DocumentError) as caught:
+        documents.read_source(Source(name="f", text=text))
+    (diagnostic,) = caught.value.diagnostics
+    assert message in diagnostic.message
+    assert (diagnostic.span, diagnostic.hint) == (Span(name="f", line=line, column=column), hint)
+
+
+MISTAKES = [
+    ("a:\n\tb: 1", 2, "a tab in the indentation", "tabs"),
+    ("a: 1\nb:2\nc: 3", 3, "could not find expected ':'", "blank after the colon"),
+    ("a:1", 1, "must be an object, not a string", "blank after the colon"),
+    ("name: {{ x }}", 1, "cannot be a key", "quote a value that begins with"),
+    ("name: {% x %}", 1, "", "quote a value"),
+    ("a: b: c", 1, "mapping values are not allowed", 'holds ": "'),
+    ("a: b\n  c: d", 2, "mapping values are not allowed", "indentation"),
+    ("a: @b", 1, "cannot start any token", "begins with '@'"),
+    ("a: `b`", 1, "cannot start any token", "begins with '`'"),
+    ("a: *.example.org", 1, "scanning an alias", "quote a value that begins with"),
+    ("a: *all", 1, "the alias *all has no anchor &all before it", 'begins with "*"'),
+    ("a:\n  b: 1\n c: 2", 3, "did not find expected", "same column"),
+    ("a: 1\nb: 2\na: 3", 3, "duplicate key 'a', first 2 lines above", "take one"),
+    ("a: {b: 1, b: 2}", 1, "duplicate key 'b', first on the same line", "take one"),
+    ('{"a": 1,\n "a": 2}', 2, "duplicate key 'a', first 1 line above", "take one"),
+    ("x: &x {a: 1}\ny:\n  <<: *x\n  <<: *x", 4, "a second << in one map", "[*one, *other]"),
+    ("a: .inf", 1, ".inf has no place in JSON", "quote it"),
+    ("a: !!binary x", 1, "the tag !!binary is not supported", "leave it out"),
+    ("a: !!int x", 1, "'x' is no !!int", None),
+    ("? [a]\n: b", 1, "a map or a list cannot be a key", None),
+    ("null: a", 1, "a key must be a string, not null", "quote it"),
+    ("<<: 1", 1, "<< takes a map or a list of maps", None),
+    ("- a", 1, "must be an object, not a list", None),
+    ("a: 1\n--- b: 2", 2, "begins with ---", None),
+    ("a: |\n-----BEGIN CERTIFICATE-----", 2, "begins with ---", "indent it"),
+    ("a: 1\nb: x\x01", 2, "the character U+0001 is not allowed", "escape"),
+    ("a: 1\n...\nb: 2", 3, "did not find expected <document start>", None),
+    ("metadata:\n  annotations:\n    b: 1", 3, 'metadata.annotations["b"] must be', "quote"),
+    ("metadata:\n  labels:\n    a: x\n    b: on", 4, 'metadata.labels["b"] must be', "quote"),
+    ("metadata:\n  labels: [a]", 2, "metadata.labels must be an object, not a list", "dash"),
+]
+
+
+@pytest.mark.parametrize(("text", "line", "message", "hint"), MISTAKES)
+def test_error_of_classic_mistake_has_line_and_hint(
+    text: str, line: int, message: str, hint: str | None
+) -> None:
+    (diagnostic,) = stream_error(f"first: 1\n---\n{text}").diagnostics
+    if not text.startswith("{"):
+        assert f", line {line + 2} of the rendered text: " in diagnostic.message
+    assert message in diagnostic.message
+    assert hint in (diagnostic.hint or "") if hint else diagnostic.hint is None
+    assert diagnostic.span == Span(name="inline", line=line + 12)
+
+
+JSON_MISTAKES = [
+    ('{"a": 1,\n "b": {"c": 1,\n "c": 2}}', 3, "duplicate key 'c'"),
+    ('{"a": NaN}', 1, "NaN has no place in JSON"),
+    ('{"a": 1e999}', 1, "the number 1e999 is too large"),
+    ('{"a": "\\ud800"}', 1, "half of a surrogate pair"),
+    ('{"a": 1}, {"b": 2}', 1, "did not find expected"),
+    ('{"metadata":\n {"labels": {"a": 1}}}', 2, 'metadata.labels["a"] must be a string'),
+]
+
+
+@pytest.mark.parametrize(("text", "line", "message"), JSON_MISTAKES)
+def test_error_in_json_has_line(text: str, line: int, message: str) -> None:
+    """JSON that Kubernetes does not accept is rejected."""
+    (diagnostic,) = stream_error(f"\n{text}").diagnostics
+    assert message in diagnostic.message
+    assert diagnostic.span == Span(name="inline", line=line + 11)
