@@ -66,7 +66,7 @@ class _DocumentDisplay(_Display):
         self._note_change(changed, is_different=bool(text))
         if text:
             colourful = console.is_colourful(sys.stdout)
-            text = console.painted_difference(text) if colourful else text
+            text = console.colour_diff(text) if colourful else text
             terminal.echo_coloured(text, nl=False)
 
 

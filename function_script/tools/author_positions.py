@@ -1,7 +1,7 @@
-"""Move problems from a step's program to the file its author edits, such as a Composition.
+"""Mapping of problems from a step's program to the file its author edits, such as a Composition.
 
-Called for errors only. A position in a program becomes one in the block of YAML that holds it;
-a problem with a field of the input becomes one at that field.
+A position in a program becomes one in the block of YAML that contains it; a problem with a field of
+the input becomes one at that field.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ _TEXT_FIELDS: Final = sorted({language.text_field for language in LANGUAGES.valu
 _MODULE: Final = re.compile(r'modules\["?(?P<name>[^"\]]+)"?\]')
 
 
-def map_to_source(problem: Diagnostic, found: StepInput, programs: Path | None) -> Diagnostic:
-    """The problem of a step where its author can mend it; always with a position.
+def map_to_source(problem: Diagnostic, step_input: StepInput, programs: Path | None) -> Diagnostic:
+    """Return the problem of a step with a position in the author's file.
 
     ``programs`` is the directory of programs in files, if there is one.
     """
@@ -36,34 +36,36 @@ def map_to_source(problem: Diagnostic, found: StepInput, programs: Path | None) 
     if span is None:
         field = objects.read_path(problem.field)
         # Without a field's path, the problem is the whole step's.
-        path = (*found.path, *field[1:]) if field else found.path[:-1]
-        return _at(problem, found.document.span(path), found.document)
-    if _embedded(span, found) is None:
-        return _in_file(problem, span, found, programs)
-    outer = find_outer(span, found)
+        path = (*step_input.path, *field[1:]) if field else step_input.path[:-1]
+        return _at(problem, step_input.document.span(path), step_input.document)
+    if _embedded(span, step_input) is None:
+        return _in_file(problem, span, step_input, programs)
+    outer = find_outer(span, step_input)
     if outer is None:
-        # Quoted or folded: its lines do not stand in the file one by one.
+        # The text is quoted or folded: its lines are not lines of the file.
         noted = replace(problem, notes=(Note("at", span), *problem.notes))
-        return _at(noted, found.document.span(_embedded(span, found) or ()), found.document)
-    return _at(_mentioning(problem, found), outer, found.document)
+        return _at(
+            noted, step_input.document.span(_embedded(span, step_input) or ()), step_input.document
+        )
+    return _at(_mentioning(problem, step_input), outer, step_input.document)
 
 
-def _mentioning(problem: Diagnostic, found: StepInput) -> Diagnostic:
+def _mentioning(problem: Diagnostic, step_input: StepInput) -> Diagnostic:
     """Move the other positions of a problem to its author's file, too."""
     notes = tuple(
-        note if isinstance(note, str) else note._replace(span=_outer(note.span, found))
+        note if isinstance(note, str) else note._replace(span=_outer(note.span, step_input))
         for note in problem.notes
     )
     mention = problem.mention
     if mention is None or not problem.message.endswith(str(mention)):
         return replace(problem, notes=notes)
-    outer = _outer(mention, found)
+    outer = _outer(mention, step_input)
     message = f"{problem.message.removesuffix(str(mention))}{outer}"
     return replace(problem, message=message, notes=notes, mention=outer)
 
 
-def _outer(span: Span, found: StepInput) -> Span:
-    return find_outer(span, found) or span
+def _outer(span: Span, step_input: StepInput) -> Span:
+    return find_outer(span, step_input) or span
 
 
 def to_field(problem: Diagnostic, document: Document) -> Diagnostic:
@@ -72,28 +74,28 @@ def to_field(problem: Diagnostic, document: Document) -> Diagnostic:
     return _at(problem, span, document)
 
 
-def find_outer(span: Span, found: StepInput) -> Span | None:
-    """Where a place in a program of ``found`` is in its file.
+def find_outer(span: Span, step_input: StepInput) -> Span | None:
+    """Return the position in the author's file of a position in a program, or None.
 
-    None for a program that is not in the input, or whose lines do not stand there as they are.
+    None for a program that is not in the input, or whose lines are not in the file as they are.
     """
-    path = _embedded(span, found)
+    path = _embedded(span, step_input)
     if path is None:
         return None
-    embedding = documents.find_embedded_text(found.document.text, path)
+    embedding = documents.find_embedded_text(step_input.document.text, path)
     if embedding is None:
         return None
     line, column = embedding.outer(span.line, span.column)
-    line += found.document.first_line - 1
-    return replace(span, name=_name(found.document), line=line, column=column)
+    line += step_input.document.first_line - 1
+    return replace(span, name=_name(step_input.document), line=line, column=column)
 
 
-def _embedded(span: Span, found: StepInput) -> objects.Path | None:
-    """The path in the document of the text that a span is in; None for a file's."""
+def _embedded(span: Span, step_input: StepInput) -> objects.Path | None:
+    """Return the path in the document of the text that contains a span; None for a file's."""
     path = _path(span.name)
-    if path is None or not isinstance(objects.find_path(found.value, path), str):
+    if path is None or not isinstance(objects.find_path(step_input.value, path), str):
         return None
-    return (*found.path, *path)
+    return (*step_input.path, *path)
 
 
 def _at(problem: Diagnostic, span: Span | None, document: Document) -> Diagnostic:
@@ -104,7 +106,7 @@ def _at(problem: Diagnostic, span: Span | None, document: Document) -> Diagnosti
 
 
 def _path(name: str) -> objects.Path | None:
-    """The path below the input of the text that engines call ``name``; None for a file."""
+    """Return the path below the input of the text that engines call ``name``; None for a file."""
     if module := _MODULE.fullmatch(name):
         return ("modules", module["name"])
     try:
@@ -115,10 +117,10 @@ def _path(name: str) -> objects.Path | None:
 
 
 def _in_file(
-    problem: Diagnostic, span: Span, found: StepInput, programs: Path | None
+    problem: Diagnostic, span: Span, step_input: StepInput, programs: Path | None
 ) -> Diagnostic:
-    """A position in a file of ``programs``; what is shown of it came with the problem."""
-    directory = manifests.text_at(found.value, "fileSystem", "dirPath")
+    """Return the problem with the path of a file in ``programs``; its excerpt is already there."""
+    directory = manifests.text_at(step_input.value, "fileSystem", "dirPath")
     if programs is None or not directory:
         return problem
     path = programs / directory / span.name

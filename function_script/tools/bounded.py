@@ -1,13 +1,11 @@
-"""Readers of YAML and JSON that the tools did not write, bounded like the server's.
-
-Called by every tool that reads a file, an archive or a registry's answer.
-"""
+"""Readers of foreign YAML and JSON for the tools, with limits like the server's."""
 
 from __future__ import annotations
 
 import json
 import re
 from dataclasses import replace
+from operator import itemgetter
 from typing import TYPE_CHECKING, Final
 
 from function_script import documents
@@ -21,9 +19,9 @@ if TYPE_CHECKING:
     from function_script.source import Source
     from function_script.values import Value
 
-# A provider's schemas fill many megabytes, in thousands of documents.
+# A provider's schemas have many megabytes, in thousands of documents.
 _LIMITS: Final = Limits(documents=1_000_000, depth=200)
-# Every one of them costs a further look at the file.
+# Every error means one more reading of the file.
 _MAX_ERRORS: Final = 100
 _TOO_DEEP: Final = f"it is nested more than {_LIMITS.depth} levels deep"
 _SURROGATE: Final = re.compile(r"\\u[dD][89a-fA-F]")
@@ -44,10 +42,10 @@ def read_documents(source: Source) -> list[Document]:
 
 
 def read_each(source: Source) -> list[Document | FatalError]:
-    """Read the objects of a file one by one: one that cannot be read is its error.
+    """Read the objects of a file one by one; an error takes the place of an unreadable one.
 
-    After too many of those the last one says that the rest was not read. JSON objects without
-    ``---`` between them are one. Raises LimitError for too large files.
+    After too many errors the last one says that the rest was not read. JSON objects without ``---``
+    between them are one document. Raises LimitError for too large files.
     """
     errors: dict[int, FatalError] = {}
     lines = source.text.split("\n")
@@ -58,7 +56,10 @@ def read_each(source: Source) -> list[Document | FatalError]:
             raise outcome
         if len(errors) == _MAX_ERRORS:
             del lines[first:]
-            errors[first] = _too_many(source, first)
+            errors[first] = InputError.of(
+                f"cannot read further: {_MAX_ERRORS} documents before this one cannot be read",
+                span=Span(name=source.name, line=first + 1),
+            )
         else:
             errors[first] = _with_excerpts(outcome, source)
         outcome = _try_reading(replace(source, text="\n".join(lines)))
@@ -69,12 +70,8 @@ def read_each(source: Source) -> list[Document | FatalError]:
         if document.first_line - 1 not in errors
     ]
     each += errors.items()
-    each.sort(key=_line)
+    each.sort(key=itemgetter(0))
     return [item for _, item in each]
-
-
-def _line(item: tuple[int, Document | FatalError]) -> int:
-    return item[0]
 
 
 def _try_reading(source: Source) -> list[Document] | FatalError:
@@ -85,7 +82,7 @@ def _try_reading(source: Source) -> list[Document] | FatalError:
 
 
 def _erase(lines: list[str], error: FatalError) -> int | None:
-    """Put an empty object in place of the document with the error; the 0-based first line of it."""
+    """Replace the document with the error by an empty object; return its first line, 0-based."""
     span = error.diagnostics[0].span
     if span is None:
         return None
@@ -99,20 +96,13 @@ def _erase(lines: list[str], error: FatalError) -> int | None:
     return first
 
 
-def _too_many(source: Source, first: int) -> FatalError:
-    return InputError.of(
-        f"cannot read further: {_MAX_ERRORS} documents before this one cannot be read",
-        span=Span(name=source.name, line=first + 1),
-    )
-
-
 def _with_excerpts(error: FatalError, source: Source) -> FatalError:
-    """The same with what its author wrote around it."""
-    shown = (
+    """Return the error with the source's lines around its positions."""
+    problems = (
         problem if problem.span is None else replace(problem, excerpt=excerpt(source, problem.span))
         for problem in error.diagnostics
     )
-    return error.with_diagnostics(*shown)
+    return error.with_diagnostics(*problems)
 
 
 def read_value(text: str) -> Value:
@@ -121,7 +111,7 @@ def read_value(text: str) -> Value:
 
 
 def read_json(data: str | bytes) -> Value:
-    """Read one JSON value; raises ValueError, whose text says what is wrong with it."""
+    """Read one JSON value; raises ValueError with a message for users."""
     try:
         text = data if isinstance(data, str) else data.decode("utf-8")
         value: Value = json.loads(text, parse_constant=_refuse_constant)
@@ -151,7 +141,7 @@ def _refuse_constant(name: str) -> Value:
 
 
 def _depth(value: Value) -> int:
-    """Count the levels of a value, no further than one more than the limit."""
+    """Count the levels of a value, up to one more than the limit."""
     depth, level = 0, [value]
     while level and depth <= _LIMITS.depth:
         containers = [item for item in level if isinstance(item, (dict, list))]

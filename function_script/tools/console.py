@@ -1,7 +1,4 @@
-"""Diagnostics as text for terminals: frames, one after the other, in colour where it shows.
-
-Called by the command line for whatever it reports; prints nothing itself.
-"""
+"""Diagnostics as text for terminals: frames, in colour where the terminal supports it."""
 
 from __future__ import annotations
 
@@ -25,7 +22,7 @@ _DARK_RED: Final = "\x1b[31m"
 _CYAN: Final = "\x1b[36m"
 _PLAIN: Final = "\x1b[0m"
 
-# The parts of a frame that get a colour: what stands in front of a line's text, and underlines.
+# The coloured parts of a frame: margins in front of a line's text, and underlines.
 _MARGIN: Final = re.compile(r"^( *\d* \| ?| *--> | *= (?:hint: )?)")
 _UNDERLINE: Final = re.compile(r"\^+$")
 _MESSAGE: Final = re.compile(r"^(error|warning): (.*)$")
@@ -33,28 +30,28 @@ _COLOURS: Final = {"error": _RED, "warning": _YELLOW}
 
 
 def is_colourful(stream: TextIO, environment: Mapping[str, str] = os.environ) -> bool:
-    """Whether colours make sense: a terminal that can, and nobody who said no (NO_COLOR)."""
-    refused = environment.get("NO_COLOR") or environment.get("TERM") == "dumb"
-    return not refused and stream.isatty()
+    """Report whether to use colours: on a capable terminal, and without NO_COLOR."""
+    is_disabled = environment.get("NO_COLOR") or environment.get("TERM") == "dumb"
+    return not is_disabled and stream.isatty()
 
 
 def to_text(problems: Iterable[Diagnostic], *, colourful: bool = False) -> str:
-    """The problems' frames with an empty line between them; no newline at the end."""
+    """Return the problems' frames with an empty line between them; no newline at the end."""
     text = "\n\n".join(diagnostics.to_frame(problem) for problem in problems)
-    return painted(text) if colourful else text
+    return colour_frames(text) if colourful else text
 
 
 def one_line(text: str) -> str:
-    """A name of unknown origin, which must not begin lines of a report that are not ours."""
+    """Return a foreign name without line breaks, so that it cannot fake lines of a report."""
     return " ".join(text.split())
 
 
-def painted_difference(text: str) -> str:
-    """A unified diff in colour."""
-    return "\n".join(map(_painted_change, text.split("\n")))
+def colour_diff(text: str) -> str:
+    """Return a unified diff in colour."""
+    return "\n".join(map(_colour_change, text.split("\n")))
 
 
-def _painted_change(line: str) -> str:
+def _colour_change(line: str) -> str:
     if line.startswith("@@"):
         return f"{_CYAN}{line}{_PLAIN}"
     if line.startswith(("+++", "---")) or not line.startswith(("+", "-")):
@@ -62,12 +59,12 @@ def _painted_change(line: str) -> str:
     return f"{_GREEN if line.startswith('+') else _DARK_RED}{line}{_PLAIN}"
 
 
-def painted(text: str) -> str:
-    """Frames in colour."""
-    return "\n".join(map(_painted, text.split("\n")))
+def colour_frames(text: str) -> str:
+    """Return frames in colour."""
+    return "\n".join(map(_colour_line, text.split("\n")))
 
 
-def _painted(line: str) -> str:
+def _colour_line(line: str) -> str:
     if message := _MESSAGE.match(line):
         return f"{_COLOURS[message[1]]}{message[1]}:{_PLAIN} {_BOLD}{message[2]}{_PLAIN}"
     margin = _MARGIN.match(line)

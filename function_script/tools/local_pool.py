@@ -1,7 +1,7 @@
-"""The sandbox of commands that run a program of the author's.
+"""The sandbox pool of commands that run an author's program.
 
-It takes as long to get ready as the rest of a command takes to import, so the command line opens it
-first; nothing slow may be imported here.
+The pool takes as long to start as a command takes to import, so the command line opens it first;
+this module must not import anything slow.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
 
 def open_pool(programs: Path | None, file: Path | None = None) -> Pool:
-    """A pool of one worker; ``programs`` is the directory of programs in files, if there is one.
+    """Open a pool of one worker; ``programs`` is the directory of programs in files, if any.
 
-    ``file`` holds the steps to run, if that is known: their languages are warm when they come.
+    The engines of the languages in ``file``, which holds the steps to run, are preloaded.
     """
     root = None if programs is None else str(programs.resolve())
     preload = () if file is None else engines_of(file)
@@ -30,9 +30,9 @@ def open_pool(programs: Path | None, file: Path | None = None) -> Pool:
 
 
 def engines_of(file: Path) -> tuple[str, ...]:
-    """The modules of the languages that ``file`` mentions; none when it cannot be read.
+    """Return the engine modules of the languages in ``file``; none if it cannot be read.
 
-    A pipe is left to its reader.
+    A pipe is not read: its data would be lost to the command.
     """
     try:
         return engines_in([file.read_text(errors="replace")] if file.is_file() else [])
@@ -41,15 +41,15 @@ def engines_of(file: Path) -> tuple[str, ...]:
 
 
 def engines_in(texts: Iterable[str]) -> tuple[str, ...]:
-    """The modules of the languages that Compositions mention.
+    """Return the engine modules of the languages that Compositions mention.
 
-    A guess: nothing is parsed yet, and a wrong one costs a moment.
+    This is a guess without parsing; a wrong one costs a few milliseconds.
     """
     text = "\n".join(texts)
     return tuple(language.engine_module for language in LANGUAGES.values() if language.kind in text)
 
 
 def programs_beside(path: Path) -> Path | None:
-    """Where programs in files are, unless said otherwise: ``programs/`` beside a Composition."""
-    beside = path.parent / "programs"
-    return beside if beside.is_dir() else None
+    """Return the default directory of programs in files, ``programs/`` next to a Composition."""
+    directory = path.parent / "programs"
+    return directory if directory.is_dir() else None

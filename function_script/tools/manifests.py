@@ -1,6 +1,6 @@
-"""Typed reads and writes on one Kubernetes object: the tools look at many.
+"""Typed reads and writes of parts of a Kubernetes object.
 
-A part that is missing or of another type reads as empty, as it does for Crossplane.
+A part that is missing or of another type reads as empty, as in Crossplane.
 """
 
 from __future__ import annotations
@@ -21,58 +21,58 @@ CLAIM_NAMESPACE: Final = "crossplane.io/claim-namespace"
 
 
 def text_at(manifest: Object, *path: str) -> str:
-    """The text at ``path``; "" when there is none."""
-    found = objects.find_path(manifest, path)
-    return found if isinstance(found, str) else ""
+    """Return the text at ``path``, or ""."""
+    value = objects.find_path(manifest, path)
+    return value if isinstance(value, str) else ""
 
 
 def texts_at(manifest: Object, *path: str) -> dict[str, str]:
-    """A map of texts such as labels, where null is ""; {} when it is not one, as a whole."""
-    found = object_at(manifest, *path)
-    stated = {key: "" if item is None else item for key, item in found.items()}
-    texts = {key: item for key, item in stated.items() if isinstance(item, str)}
-    return texts if len(texts) == len(found) else {}
+    """Return a map of texts such as labels, with "" for null; {} if any value is not a text."""
+    fields = object_at(manifest, *path)
+    values = {key: "" if item is None else item for key, item in fields.items()}
+    texts = {key: item for key, item in values.items() if isinstance(item, str)}
+    return texts if len(texts) == len(fields) else {}
 
 
 def object_at(manifest: Object, *path: str) -> Object:
-    """The object at ``path`` itself, not a copy; {} when there is none."""
-    found = objects.find_path(manifest, path)
-    return found if isinstance(found, dict) else {}
+    """Return the object at ``path`` itself, not a copy; {} if there is none."""
+    value = objects.find_path(manifest, path)
+    return value if isinstance(value, dict) else {}
 
 
 def objects_at(manifest: Object, *path: str) -> list[Object]:
-    """The objects of the list at ``path``; [] when there is none."""
-    found = objects.find_path(manifest, path)
-    return [item for item in found if isinstance(item, dict)] if isinstance(found, list) else []
+    """Return the objects of the list at ``path``; [] if there is none."""
+    value = objects.find_path(manifest, path)
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 
 def name(manifest: Object) -> str:
-    """``metadata.name``."""
+    """Return ``metadata.name``."""
     return text_at(manifest, "metadata", "name")
 
 
 def namespace(manifest: Object) -> str:
-    """``metadata.namespace``."""
+    """Return ``metadata.namespace``."""
     return text_at(manifest, "metadata", "namespace")
 
 
 def labels(manifest: Object) -> dict[str, str]:
-    """``metadata.labels``."""
+    """Return ``metadata.labels``."""
     return texts_at(manifest, "metadata", "labels")
 
 
 def annotation(manifest: Object, key: str) -> str:
-    """One of ``metadata.annotations``; "" when it is not there."""
+    """Return one of ``metadata.annotations``, or ""."""
     return texts_at(manifest, "metadata", "annotations").get(key, "")
 
 
 def group(api_version: str) -> str:
-    """``group("apps/v1") == "apps"``; the core group is ""."""
+    """Return the group of an apiVersion: "apps" of ``apps/v1``; the core group is ""."""
     return api_version.rpartition("/")[0]
 
 
 def controller(manifest: Object) -> Object | None:
-    """The owner reference with ``controller: true``, if any."""
+    """Return the owner reference with ``controller: true``, or None."""
     for owner in objects_at(manifest, "metadata", "ownerReferences"):
         if owner.get("controller") is True:
             return owner
@@ -80,7 +80,7 @@ def controller(manifest: Object) -> Object | None:
 
 
 def describe(manifest: Object) -> str:
-    """How messages call an object: ``Bucket "demo"``."""
+    """Describe an object for messages: ``Bucket "demo"``."""
     kind = text_at(manifest, "kind") or "object"
     if name(manifest):
         return f'{kind} "{name(manifest)}"'
@@ -88,18 +88,18 @@ def describe(manifest: Object) -> str:
 
 
 def make_object(manifest: Object, *path: str) -> Object:
-    """The object at ``path``; made, also in place of something else, when it is not there."""
-    here = manifest
+    """Return the object at ``path``; create it if it is missing or of another type."""
+    current = manifest
     for key in path:
-        below = here.get(key)
-        if not isinstance(below, dict):
-            below = here[key] = {}
-        here = below
-    return here
+        child = current.get(key)
+        if not isinstance(child, dict):
+            child = current[key] = {}
+        current = child
+    return current
 
 
 def set_text(manifest: Object, text: str, *path: str) -> None:
-    """Write a text; an empty one removes the field."""
+    """Set a text; an empty one removes the field."""
     if text:
         make_object(manifest, *path[:-1])[path[-1]] = text
     else:
@@ -107,6 +107,6 @@ def set_text(manifest: Object, text: str, *path: str) -> None:
 
 
 def add_texts(manifest: Object, texts: Mapping[str, str], *path: str) -> None:
-    """Add labels or annotations; what is there but no map of texts is replaced."""
+    """Add labels or annotations; a value that is not a map of texts is replaced."""
     merged: dict[str, Value] = {**texts_at(manifest, *path), **texts}
     make_object(manifest, *path[:-1])[path[-1]] = merged

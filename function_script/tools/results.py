@@ -1,4 +1,4 @@
-"""What the results in a response say. Called by the tools that call functions."""
+"""Results in a response."""
 
 from __future__ import annotations
 
@@ -6,6 +6,6 @@ from function_script.proto.v1 import run_function_pb2 as fnv1
 
 
 def fatal_messages(response: fnv1.RunFunctionResponse) -> list[str]:
-    """The messages of the results that end the pipeline; [] when there is none."""
+    """Return the messages of the fatal results, which end the pipeline."""
     fatal = fnv1.SEVERITY_FATAL
     return [result.message for result in response.results if result.severity == fatal]

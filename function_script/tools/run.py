@@ -1,6 +1,6 @@
-"""The command ``run``: one RunFunctionRequest as JSON or YAML in, its response as JSON out.
+"""The command ``run``: a RunFunctionRequest as JSON or YAML in, its response as JSON out.
 
-Called by the command line. The request takes the path it takes in production, sandbox included.
+The request is handled as in production, sandbox included.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """The response as JSON, what the program printed, and the problems behind a FATAL."""
+    """The response as JSON, the program's output, and the problems behind a FATAL result."""
 
     text: str
     log: str
@@ -37,15 +37,15 @@ class Result:
 
 
 def parse(source: Source) -> fnv1.RunFunctionRequest:
-    """The request; fields that it does not know are ignored. Raises InputError, DocumentError."""
-    found = bounded.read_documents(source)
-    if len(found) != 1:
+    """Parse a request; unknown fields are ignored. Raises InputError, DocumentError."""
+    requests = bounded.read_documents(source)
+    if len(requests) != 1:
         raise InputError.of(
-            f"cannot read {source.name}: it holds {len(found)} requests instead of one"
+            f"cannot read {source.name}: it holds {len(requests)} requests instead of one"
         )
-    value = found[0].value
+    value = requests[0].value
     if "kind" in value:
-        # Its fields would be ignored like any that the request does not know.
+        # A manifest's fields would be ignored like all unknown fields.
         raise InputError.of(
             f"cannot read {source.name} as a RunFunctionRequest: it is {manifests.describe(value)}",
             hint="render takes manifests, and makes requests of them",
@@ -62,29 +62,34 @@ def parse(source: Source) -> fnv1.RunFunctionRequest:
 def run(
     request: fnv1.RunFunctionRequest, options: PoolOptions, *, case: Path | None = None
 ) -> Result:
-    """Answer ``request`` as a server does, and write both to the file ``case``.
+    """Handle ``request`` as a server does, and write request and response to the file ``case``.
 
-    Where a worker died or took too long, that is a FATAL result, with desired state as it came.
-    Raises FatalError where a server would have the call tried again, and InputError when the case
-    cannot be written.
+    If a worker dies or exceeds its time, the response is a FATAL result with the desired state of
+    the request. Raises FatalError where a server would let the caller retry, and InputError if the
+    case cannot be written.
     """
     data = request.SerializeToString()
     with Pool(options) as pool:
         reply = pool.run(data)
     if isinstance(reply, Answered):
-        answer, problems = reply.response, reply.diagnostics
+        response_data, problems = reply.response, reply.diagnostics
     elif reply.cause in RETRIED:
         raise reply.error
     else:
-        answer, problems = function.pass_through_unread(data, reply.error), reply.error.diagnostics
+        response_data = function.pass_through_unread(data, reply.error)
+        problems = reply.error.diagnostics
     if case is not None:
-        _write(case, capture.to_case(data, answer, problems))
-    response = fnv1.RunFunctionResponse.FromString(answer)
+        try:
+            case.write_text(capture.to_case(data, response_data, problems), encoding="utf-8")
+        except OSError as error:
+            cause = (error.strerror or str(error)).lower()
+            raise InputError.of(f'cannot write "{case}": {cause}') from error
+    response = fnv1.RunFunctionResponse.FromString(response_data)
     return Result(text=to_json(response), log=reply.log, error=_error(response, problems))
 
 
 def check_name(path: Path) -> None:
-    """Raise InputError for a file that `test` would not find."""
+    """Raise InputError for a file name that `test` does not recognize as a case."""
     if not path.name.endswith(capture.SUFFIX):
         raise InputError.of(
             f'cannot capture the request in "{path}": it is not the name of a case',
@@ -92,18 +97,10 @@ def check_name(path: Path) -> None:
         )
 
 
-def _write(path: Path, case: str) -> None:
-    try:
-        path.write_text(case, encoding="utf-8")
-    except OSError as error:
-        cause = (error.strerror or str(error)).lower()
-        raise InputError.of(f'cannot write "{path}": {cause}') from error
-
-
 def to_json(response: fnv1.RunFunctionResponse) -> str:
-    """Protobuf JSON with the protocol's field names; integral numbers without a fraction."""
-    found: Object = json_format.MessageToDict(response, preserving_proto_field_name=True)
-    return json.dumps(objects.with_integers(found), indent=2, sort_keys=True, ensure_ascii=False)
+    """Format as protobuf JSON with the protocol's field names; whole numbers have no fraction."""
+    fields: Object = json_format.MessageToDict(response, preserving_proto_field_name=True)
+    return json.dumps(objects.with_integers(fields), indent=2, sort_keys=True, ensure_ascii=False)
 
 
 def _error(

@@ -1,6 +1,6 @@
-"""Files to texts and documents: what the arguments of `validate`, `check` and `run` stand for.
+"""Sources of the tools' arguments: files, directories, packages (.xpkg), or "-" for stdin.
 
-A source is a file, a directory (searched to any depth), a package (.xpkg) or "-" for stdin.
+Directories are searched at any depth.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ _SUFFIXES: Final = {".yaml", ".yml"}
 
 
 def split(arguments: Iterable[str]) -> list[str]:
-    """The single sources of arguments that may hold several, joined by commas."""
+    """Split arguments that hold several sources, joined by commas."""
     return [source for argument in arguments for source in argument.split(",") if source]
 
 
 def load(sources: Iterable[str]) -> list[Document]:
-    """Every object of every source, in their order; raises InputError or DocumentError."""
+    """Load every object of every source, in order; raises InputError or DocumentError."""
     return [document for text in load_texts(sources) for document in read(text)]
 
 
 def load_each(sources: Iterable[str]) -> Iterator[Document | FatalError]:
-    """As ``load``, with an error in place of each document and file that cannot be read.
+    """Load like ``load``; an error takes the place of each unreadable document and file.
 
     Raises InputError for a source that is named and cannot be opened.
     """
@@ -59,12 +59,12 @@ def _read_each(source: Source) -> list[Document | FatalError]:
 
 
 def read(source: Source) -> list[Document]:
-    """The objects of one text; empty and comment-only documents are left out."""
+    """Read the objects of one text; empty and comment-only documents are left out."""
     return bounded.read_documents(source)
 
 
 def load_texts(sources: Iterable[str]) -> Iterator[Source]:
-    """The texts of all sources, one for each file; raises InputError."""
+    """Load the texts of all sources, one for each file; raises InputError."""
     for source in sources:
         if source != STDIN and Path(source).is_dir():
             yield from (load_file(path) for path in find_files(Path(source)))
@@ -73,14 +73,12 @@ def load_texts(sources: Iterable[str]) -> Iterator[Source]:
 
 
 def load_text(source: str) -> Source:
-    """The text of a file, or of stdin; raises InputError."""
-    return _load_stdin() if source == STDIN else load_file(Path(source))
-
-
-def _load_stdin() -> Source:
+    """Load the text of a file or of stdin; raises InputError."""
+    if source != STDIN:
+        return load_file(Path(source))
     try:
         text = sys.stdin.read()
-        # Without a locale, bytes that are no UTF-8 arrive as halves of surrogate pairs.
+        # Without a locale, bytes that are not UTF-8 are decoded to halves of surrogate pairs.
         text.encode()
     except UnicodeError as error:
         raise InputError.of("cannot read stdin: it is not UTF-8 text") from error
@@ -88,10 +86,12 @@ def _load_stdin() -> Source:
 
 
 def load_file(path: Path) -> Source:
-    """A file's text, or a package's objects as one text; raises InputError."""
+    """Load a file's text, or a package's objects as one text; raises InputError."""
     try:
         if path.suffix == ".xpkg":
-            return Source(name=str(path), text=_package(path))
+            from function_script.tools import xpkg  # noqa: PLC0415 - slow to import, seldom needed
+
+            return Source(name=str(path), text=xpkg.read_package(path))
         return Source(name=str(path), text=path.read_text(encoding="utf-8"))
     except UnicodeDecodeError as error:
         raise InputError.of(f'cannot read "{path}": it is not UTF-8 text') from error
@@ -101,17 +101,11 @@ def load_file(path: Path) -> Source:
 
 
 def programs_beside(path: Path) -> Path | None:
-    """Where programs in files are, unless said otherwise: ``programs/`` beside a Composition."""
+    """Return the default directory of programs in files, ``programs/`` next to a Composition."""
     return local_pool.programs_beside(path)
 
 
-def _package(path: Path) -> str:
-    from function_script.tools import xpkg  # noqa: PLC0415 - slow to import, and seldom needed
-
-    return xpkg.read_package(path)
-
-
 def find_files(directory: Path) -> list[Path]:
-    """The YAML files below a directory, at any depth, by their paths."""
-    found = sorted(path for path in directory.rglob("*") if path.suffix in _SUFFIXES)
-    return [path for path in found if path.is_file()]
+    """Return the YAML files below a directory, at any depth, sorted by path."""
+    paths = sorted(path for path in directory.rglob("*") if path.suffix in _SUFFIXES)
+    return [path for path in paths if path.is_file()]

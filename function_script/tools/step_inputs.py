@@ -1,8 +1,4 @@
-"""The inputs of a pipeline's steps, and where in their author's file each of them stands.
-
-Called by the tools that look at Compositions and Operations without running them, and by those
-that give problems the position their author knows.
-"""
+"""The inputs of a pipeline's steps, with their positions in the author's file."""
 
 from __future__ import annotations
 
@@ -10,6 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from function_script import inputs, objects
+from function_script.errors import InputError
+from function_script.problems import Problem
 from function_script.tools import manifests
 
 if TYPE_CHECKING:
@@ -33,7 +31,7 @@ _GROUPS: Final = ("apiextensions.crossplane.io", _OPERATIONS)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StepInput:
-    """An input, the name of its step, and where in ``document`` it stands.
+    """An input, the name of its step, and its path in ``document``.
 
     ``path`` is empty when the document is the input itself.
     """
@@ -46,7 +44,7 @@ class StepInput:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OtherStep:
-    """A step of another function, and where it stands."""
+    """A step of another function; ``function`` is a Function's name or an image."""
 
     step: str
     function: str
@@ -54,83 +52,104 @@ class OtherStep:
 
 
 def has_pipeline(value: Object) -> bool:
-    """Whether an object is a Composition or an Operation, whose steps may have inputs."""
+    """Report whether an object is a Composition or an Operation, whose steps may have inputs."""
     api_version, kind = objects.api_version_and_kind(value)
     return kind in _PIPELINES and manifests.group(api_version) in _GROUPS
 
 
-def is_of_operation(found: StepInput) -> bool:
-    """Whether the step is one of an Operation, or of the template of one."""
-    api_version = manifests.text_at(found.document.value, "apiVersion")
+def is_of_operation(step_input: StepInput) -> bool:
+    """Report whether the step is one of an Operation, or of an Operation's template."""
+    api_version = manifests.text_at(step_input.document.value, "apiVersion")
     return manifests.group(api_version) == _OPERATIONS
 
 
 def find(document: Document) -> Iterator[StepInput]:
-    """The inputs of all steps of a Composition or an Operation; none of any other object."""
+    """Yield the inputs of all steps of a Composition or an Operation; none of other objects."""
+    for path, step in _steps(document):
+        value = step.get("input")
+        if isinstance(value, dict):
+            name = manifests.text_at(step, "step")
+            yield StepInput(step=name, value=value, document=document, path=(*path, "input"))
+
+
+def find_others(document: Document) -> list[OtherStep]:
+    """Return the steps of a pipeline that have no input of ours."""
+    others = []
+    for path, step in _steps(document):
+        if not is_ours(manifests.object_at(step, "input")):
+            # Newer versions of Crossplane take an image as `function`.
+            name = manifests.text_at(step, "functionRef", "name")
+            function = name or manifests.text_at(step, "function")
+            span = document.span(path)
+            others.append(
+                OtherStep(step=manifests.text_at(step, "step"), function=function, span=span)
+            )
+    return others
+
+
+def _steps(document: Document) -> Iterator[tuple[objects.Path, Object]]:
+    """Yield the steps of a pipeline with their paths."""
     if not has_pipeline(document.value):
         return
     pipeline = _PIPELINES[manifests.text_at(document.value, "kind")]
     steps = objects.find_path(document.value, pipeline)
     for index, step in enumerate(steps if isinstance(steps, list) else ()):
-        value = step.get("input") if isinstance(step, dict) else None
-        if isinstance(value, dict):
-            path = (*pipeline, index, "input")
-            yield StepInput(
-                step=manifests.text_at(step, "step"), value=value, document=document, path=path
-            )
-
-
-def find_others(document: Document) -> list[OtherStep]:
-    """The steps of a pipeline that have no input of ours."""
-    if not has_pipeline(document.value):
-        return []
-    pipeline = _PIPELINES[manifests.text_at(document.value, "kind")]
-    steps = objects.find_path(document.value, pipeline)
-    return [
-        OtherStep(
-            step=manifests.text_at(step, "step"),
-            function=_function(step),
-            span=document.span((*pipeline, index)),
-        )
-        for index, step in enumerate(steps if isinstance(steps, list) else ())
-        if isinstance(step, dict) and not is_ours(manifests.object_at(step, "input"))
-    ]
-
-
-def _function(step: Object) -> str:
-    """What a step calls: a Function's name, or in newer versions of Crossplane an image."""
-    return manifests.text_at(step, "functionRef", "name") or manifests.text_at(step, "function")
+        if isinstance(step, dict):
+            yield (*pipeline, index), step
 
 
 def find_ours(document: Document) -> list[StepInput]:
-    """The inputs of ours in a document, which may also be one itself."""
+    """Return the inputs of ours in a document, which may be such an input itself."""
     if has_pipeline(document.value):
         return [each for each in find(document) if is_ours(each.value)]
-    alone = StepInput(step="", value=document.value, document=document)
-    # Any YAML may have a field called source; an input that stands alone is an object.
-    is_object = all(objects.api_version_and_kind(alone.value))
-    return [alone] if is_object and is_ours(alone.value) else []
+    whole = StepInput(step="", value=document.value, document=document)
+    # Any YAML may have a field called source; only an object with a kind is an input.
+    is_object = all(objects.api_version_and_kind(whole.value))
+    return [whole] if is_object and is_ours(whole.value) else []
 
 
-def is_elsewhere(found: StepInput) -> bool:
-    """Whether the program is neither in the input nor in files: only a request brings it."""
-    return found.value.get("source") not in (None, "Inline", "FileSystem")
+def is_elsewhere(step_input: StepInput) -> bool:
+    """Report whether only a request brings the program: it is neither in the input nor in files."""
+    return step_input.value.get("source") not in (None, "Inline", "FileSystem")
 
 
 def is_ours(value: Object) -> bool:
-    """Whether an input runs here, or was to run here and has a mistake."""
+    """Report whether an input runs here, or is meant to and has a mistake."""
     return inputs.is_meant_for_us(value)
 
 
-def parse(found: StepInput, limits: Limits | None = None) -> Step:
-    """The step an input of ours makes; raises InputError with every problem of the input.
+def parse(step_input: StepInput, limits: Limits | None = None) -> Step:
+    """Parse an input of ours; raises InputError with every problem of the input.
 
-    A program in files is read if ``limits`` say below which directory; else it stays empty.
+    A program in files is read if ``limits`` have its root directory; else it stays empty.
     """
-    return inputs.parse_without_sources(found.value, limits)
+    return inputs.parse_without_sources(step_input.value, limits)
+
+
+def parse_and_validate(step_input: StepInput, limits: Limits | None = None) -> Step:
+    """Parse an input of ours, and validate it against its CRD; raises InputError."""
+    step = parse(step_input, limits)
+    validate(step_input.value)
+    return step
+
+
+def validate(value: Object) -> None:
+    """Raise InputError if the CRD of an input does not allow it.
+
+    The parser's messages are better, so inputs that it rejects need not be validated.
+    """
+    from function_script.tools import input_schema  # noqa: PLC0415 - jsonschema is slow to import
+
+    problems = []
+    for path, text in input_schema.check(value):
+        # A path begins with a bracket where a name is not a plain word.
+        field = f"input{path}" if path.startswith("[") else f"input.{path}"
+        problems.append(Problem(field, text).to_diagnostic())
+    if problems:
+        raise InputError(*problems)
 
 
 def check_program(step: Step) -> None:
-    """Compile the step's program, if it is at hand; raises FatalError with all that is wrong."""
+    """Compile the step's program if it is available; raises FatalError with all problems."""
     if step.program.main.text:
         step.language.engine.check(step.program, step.limits)

@@ -1,7 +1,7 @@
-"""The command `template`: the text a template renders to, before it is read as YAML.
+"""The command `template`: the text that a template renders to, before it is read as YAML.
 
-Called by the command line. The request takes the path it takes in production, sandbox included,
-up to the text. Only a GoTemplate's plain data, which is no request, is rendered right here.
+The request is handled as in production, sandbox included, up to the text. Only plain data of a
+GoTemplate, which is not a request, is rendered in this process.
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ _FIELDS: Final = frozenset((*_NAMES, *_NAMES.values()))
 class Options:
     """``limits`` are those of production; programs in files are below ``programs``.
 
-    ``plain``: the data is a GoTemplate's root value and no request. ``print`` gets what the
-    template says beside its text.
+    ``plain``: the data is a GoTemplate's root value, not a request. ``print`` receives the output
+    of the template other than its text.
     """
 
     limits: Limits
@@ -52,22 +52,22 @@ class Options:
 
 
 def load_input(source: Source, step: str = "") -> StepInput:
-    """The template in a file: an input, or the input of a Composition's step of that name.
+    """Load the template of a file: an input, or the input of a Composition's step of that name.
 
-    Raises InputError unless exactly one template is meant.
+    Raises InputError unless exactly one template matches.
     """
     ours = [each for document in sources.read(source) for each in step_inputs.find_ours(document)]
-    found = [each for each in ours if _kind(each) in _TEMPLATES]
-    chosen = [each for each in found if step in {"", each.step}]
-    if len(chosen) == 1:
-        return chosen[0]
-    names = ", ".join(f'"{each.step}"' for each in found)
-    if chosen:
-        cause, hint = f"there are {len(chosen)}", f"choose one with --step: {names}"
-    elif found:
+    templates = [each for each in ours if _kind(each) in _TEMPLATES]
+    matches = [each for each in templates if step in {"", each.step}]
+    if len(matches) == 1:
+        return matches[0]
+    names = ", ".join(f'"{each.step}"' for each in templates)
+    if matches:
+        cause, hint = f"there are {len(matches)}", f"choose one with --step: {names}"
+    elif templates:
         cause = f'no step "{step}" has one'
         hint = suggest(
-            step, tuple(each.step for each in found), f"the steps with templates are {names}"
+            step, tuple(each.step for each in templates), f"the steps with templates are {names}"
         )
     else:
         cause = f"it holds no {' or '.join(_TEMPLATES)}"
@@ -76,54 +76,54 @@ def load_input(source: Source, step: str = "") -> StepInput:
     raise InputError.of(message, hint=hint if ours else None)
 
 
-def _kind(found: StepInput) -> Value:
-    """The kind that an input is read as, or else says it is."""
-    known = inputs.find_kind(found.value)
-    return found.value.get("kind") if known is None else known[1]
+def _kind(template: StepInput) -> Value:
+    """Return the kind that an input is parsed as, else the kind that it states."""
+    kind = inputs.find_kind(template.value)
+    return template.value.get("kind") if kind is None else kind[1]
 
 
 def load_data(source: Source) -> Object:
-    """The single object of a JSON or YAML text; raises InputError, DocumentError."""
+    """Load the single object of a JSON or YAML text; raises InputError, DocumentError."""
     try:
-        # As it is: in YAML of Kubernetes, whole floats are integers.
-        found: Value = bounded.read_json(source.text)
+        # JSON is read as such: in YAML of Kubernetes, whole floats are integers.
+        value: Value = bounded.read_json(source.text)
     except ValueError:
-        found = None
-    if isinstance(found, dict):
-        return found
-    read = sources.read(source)
-    if len(read) != 1:
+        value = None
+    if isinstance(value, dict):
+        return value
+    documents = sources.read(source)
+    if len(documents) != 1:
         raise InputError.of(
-            f"cannot read {source.name}: it holds {len(read)} objects instead of one"
+            f"cannot read {source.name}: it holds {len(documents)} objects instead of one"
         )
-    return read[0].value
+    return documents[0].value
 
 
-def render(found: StepInput, data: Object, options: Options) -> str:
-    """The text; raises FatalError, with positions in the file that ``found`` was loaded from.
+def render(template: StepInput, data: Object, options: Options) -> str:
+    """Render a template; raises FatalError with positions in the file of ``template``.
 
-    ``data`` is a request: observed, desired and so on, named as in the protocol or in camelCase;
-    or an XR, which is observed then. For a GoTemplate it may be anything else: the root value.
+    ``data`` is a request with fields named as in the protocol or in camelCase, or an observed XR.
+    For a GoTemplate it may be anything else: the root value.
     """
     if all(objects.api_version_and_kind(data)) and not options.plain:
         data = {"observed": {"composite": {"resource": data}}}
     is_other = bool(data) and _FIELDS.isdisjoint(data)
-    if options.plain or (is_other and _kind(found) in _WITH_PLAIN_DATA):
-        with _positions(found, options.programs):
-            return _render_plain(found, data)
-    message = _request(found, data)
-    with _positions(found, options.programs):
+    if options.plain or (is_other and _kind(template) in _WITH_PLAIN_DATA):
+        with _positions(template, options.programs):
+            return _render_plain(template, data)
+    message = _request(template, data)
+    with _positions(template, options.programs):
         return _render(message, options)
 
 
 @contextmanager
-def _positions(found: StepInput, programs: Path | None) -> Iterator[None]:
-    """Give problems the positions their author knows."""
+def _positions(template: StepInput, programs: Path | None) -> Iterator[None]:
+    """Map the positions of problems to the author's file."""
     try:
         yield
     except FatalError as error:
         moved = [
-            author_positions.map_to_source(problem, found, programs)
+            author_positions.map_to_source(problem, template, programs)
             for problem in error.diagnostics
         ]
         raise error.with_diagnostics(*moved) from error
@@ -142,7 +142,7 @@ def _render(message: fnv1.RunFunctionRequest, options: Options) -> str:
     return reply.response.decode()
 
 
-def _request(found: StepInput, data: Object) -> fnv1.RunFunctionRequest:
+def _request(template: StepInput, data: Object) -> fnv1.RunFunctionRequest:
     for key in data:
         if key not in _FIELDS:
             hint = suggest(key, tuple(_FIELDS), f"it has {', '.join(_NAMES.values())}")
@@ -152,13 +152,13 @@ def _request(found: StepInput, data: Object) -> fnv1.RunFunctionRequest:
         message = json_format.ParseDict(parts, fnv1.RunFunctionRequest())
     except json_format.ParseError as error:
         raise InputError.of(f"cannot read the data as a request: {error}") from error
-    messages.write_struct(message.input, found.value)
+    messages.write_struct(message.input, template.value)
     return message
 
 
-def _render_plain(found: StepInput, data: Object) -> str:
-    """Render with plain data, here and not in a sandbox."""
-    step = step_inputs.parse(found)
+def _render_plain(template: StepInput, data: Object) -> str:
+    """Render with plain data, in this process and not in a sandbox."""
+    step = step_inputs.parse(template)
     if not step.language.has_plain_data or step.program.modules:
         raise InputError.of(
             f"cannot render with plain data: only a {' or '.join(_WITH_PLAIN_DATA)} without "

@@ -1,6 +1,6 @@
-"""What a sandbox worker does for the command `template`: the main path up to the rendered text.
+"""The handler of a sandbox worker for the command `template`: production up to the rendered text.
 
-Named to the pool by `template`, in place of the main path; takes the same requests.
+`template` names this module to the pool in place of the production handler; requests are the same.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def handle(
     data: bytes, limits: Limits, on_limits: Callable[[Limits], None]
 ) -> function.HandlerResult:
-    """The text as UTF-8 in the place of the response; it is empty when there are diagnostics."""
+    """Return the text as UTF-8 in place of the response; it is empty if there are diagnostics."""
     try:
         return function.HandlerResult(
             response=_render(function.index_request(data), limits, on_limits).encode()

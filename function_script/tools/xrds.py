@@ -1,7 +1,6 @@
-"""From an XRD to the schemas of its composite resources and claims, as Crossplane derives them.
+"""Schemas of composite resources and claims, as Crossplane derives them from an XRD.
 
-Called for the extensions of `validate`, and for the defaults of XRs in `render`. What a user wrote
-in the XRD is the schema of spec and status; Crossplane adds its own machinery to both.
+An author writes the schema of spec and status; Crossplane adds its own fields to both.
 """
 
 from __future__ import annotations
@@ -23,63 +22,65 @@ _DEFAULT_SCOPE: Final = {
     "apiextensions.crossplane.io/v1": LEGACY,
     "apiextensions.crossplane.io/v2": _NAMESPACED,
 }
-# XRs and claims are named in labels, which hold no more.
+# Names of XRs and claims become label values, which have this limit.
 _MAX_NAME: Final = 63
-# What of a user's spec and status counts besides their fields.
-_TAKEN: Final = ("description", "oneOf", "x-kubernetes-validations")
+# The keywords of an author's spec and status that Crossplane keeps, besides their fields.
+_KEYWORDS: Final = ("description", "oneOf", "x-kubernetes-validations")
 
 _TEXT: Final[Object] = {"type": "string"}
 _TIME: Final[Object] = {"type": "string", "format": "date-time"}
 
 
 def to_schemas(xrd: Object) -> Iterator[tuple[str, str, Object]]:
-    """The apiVersion, kind and schema of every version of the XR and, if offered, its claim."""
+    """Yield the apiVersion, kind and schema of every version of the XR and of its claim, if any."""
     kind = manifests.text_at(xrd, "spec", "names", "kind")
     claim = manifests.text_at(xrd, "spec", "claimNames", "kind")
     scope = scope_of(xrd)
     for version in manifests.objects_at(xrd, "spec", "versions"):
         group = manifests.text_at(xrd, "spec", "group")
         api_version = f"{group}/{version.get('name')}"
-        written = manifests.object_at(version, "schema", "openAPIV3Schema")
+        authored = manifests.object_at(version, "schema", "openAPIV3Schema")
         policy = manifests.text_at(xrd, "spec", "defaultCompositionUpdatePolicy")
-        yield api_version, kind, _schema(written, _xr_spec(scope, policy), _status(scope))
+        yield api_version, kind, _schema(authored, _xr_spec(scope, policy), _status(scope))
         if claim:
             policy = manifests.text_at(xrd, "spec", "defaultCompositeDeletePolicy")
-            yield api_version, claim, _schema(written, _claim_spec(policy), _status(LEGACY))
+            yield api_version, claim, _schema(authored, _claim_spec(policy), _status(LEGACY))
 
 
 def scope_of(xrd: Object) -> str:
-    """The scope of an XRD's XRs: ``Namespaced``, ``Cluster`` or ``LegacyCluster``."""
+    """Return the scope of an XRD's XRs: ``Namespaced``, ``Cluster`` or ``LegacyCluster``."""
     stated = manifests.text_at(xrd, "spec", "scope")
     return stated or _DEFAULT_SCOPE.get(manifests.text_at(xrd, "apiVersion"), LEGACY)
 
 
-def _schema(written: Object, spec: Object, status: Object) -> Object:
-    """The user's schema with Crossplane's fields of spec and status."""
+def _schema(authored: Object, spec: Object, status: Object) -> Object:
+    """Combine the author's schema with Crossplane's fields of spec and status."""
     name: Object = {**_TEXT, "maxLength": _MAX_NAME}
-    name |= _only(manifests.object_at(written, "properties", "metadata", "properties", "name"))
+    name |= _name_limit(
+        manifests.object_at(authored, "properties", "metadata", "properties", "name")
+    )
     fields: Object = {
         "apiVersion": _TEXT,
         "kind": _TEXT,
         "metadata": _object({"name": name}),
-        "spec": _extended(manifests.object_at(written, "properties", "spec"), spec),
-        "status": _extended(manifests.object_at(written, "properties", "status"), status),
+        "spec": _extend(manifests.object_at(authored, "properties", "spec"), spec),
+        "status": _extend(manifests.object_at(authored, "properties", "status"), status),
     }
-    rules = {key: item for key, item in written.items() if key in _TAKEN and key != "oneOf"}
+    rules = {key: item for key, item in authored.items() if key in _KEYWORDS and key != "oneOf"}
     return {**_object(fields, "spec"), **rules}
 
 
-def _only(name: Object) -> Object:
-    """A narrower limit of the name's length, the one thing of metadata that an XRD may say."""
+def _name_limit(name: Object) -> Object:
+    """Return a narrower limit of the name's length: the only part of metadata an XRD may define."""
     length = name.get("maxLength")
     return {"maxLength": length} if isinstance(length, int) and length < _MAX_NAME else {}
 
 
-def _extended(written: Object, machinery: Object) -> Object:
-    keys = (*_TAKEN, "required", structural_schema.PRESERVE)
-    taken = {key: item for key, item in written.items() if key in keys}
-    fields = manifests.object_at(written, "properties")
-    return {"type": "object", **taken, "properties": {**fields, **machinery}}
+def _extend(authored: Object, own_fields: Object) -> Object:
+    keys = (*_KEYWORDS, "required", structural_schema.PRESERVE)
+    keywords = {key: item for key, item in authored.items() if key in keys}
+    fields = manifests.object_at(authored, "properties")
+    return {"type": "object", **keywords, "properties": {**fields, **own_fields}}
 
 
 def _xr_spec(scope: str, policy: str) -> Object:
@@ -107,7 +108,7 @@ def _claim_spec(policy: str) -> Object:
 
 
 def _selection() -> Object:
-    """The fields by which XRs and claims alike choose their Composition."""
+    """Return the fields by which both XRs and claims select their Composition."""
     labels = _object({"matchLabels": {"type": "object", "additionalProperties": _TEXT}})
     selector: Object = {**labels, "required": ["matchLabels"]}
     return {
@@ -140,7 +141,7 @@ def _object(fields: Object, *required: str) -> Object:
 
 
 def _texts(*names: str) -> Object:
-    """An object of texts that must all be there."""
+    """Return the schema of an object of required texts."""
     return _object(dict.fromkeys(names, _TEXT), *names)
 
 
@@ -154,6 +155,6 @@ def _choice(*words: str, default: str = "") -> Object:
 
 
 def is_xrd(manifest: Object) -> bool:
-    """Whether an object is an XRD of a version we know."""
+    """Report whether an object is an XRD of a known version."""
     api_version, kind = objects.api_version_and_kind(manifest)
     return kind == "CompositeResourceDefinition" and api_version in _DEFAULT_SCOPE

@@ -34,6 +34,7 @@ ROOMS = {
     "grpc_reflection": ("function_script/server",),
     "h11": ("function_script/server/ops_http",),
     "jinja2": ("function_script/engines/jinja",),
+    "jsonschema": ("function_script/tools/crd_validator", "function_script/tools/input_schema"),
     "lark": ("function_script/tools/validate/cel",),
     "opentelemetry": ("function_script/server/tracing",),
     "orjson": (

@@ -108,7 +108,7 @@ class Browser:
         self._ask("Input.insertText", text=text)
 
     def permit(self, *permissions: str) -> None:
-        """What a user would allow when asked."""
+        """Grant permissions for which a user would be asked."""
         self._ask("Browser.grantPermissions", permissions=[*permissions])
         self._ask("Page.bringToFront")
 

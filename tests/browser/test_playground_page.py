@@ -73,7 +73,7 @@ def pane(browser: Browser, name: str) -> str:
 
 
 def test_typing_renders(page: Browser) -> None:
-    """What is typed is rendered without a button, and the difference is shown."""
+    """Typing renders without a button, and the difference is shown."""
     replace(page, '"replicas": 2', '"replicas": 7')
     page.wait_for(GOOD)
     changes = pane(page, "changes").splitlines()
@@ -84,14 +84,14 @@ def test_typing_renders(page: Browser) -> None:
 
 
 def test_problems_are_marked(page: Browser) -> None:
-    """A mistake is told with its hint, its line has a mark, and its place leads there."""
+    """A mistake is shown with its hint, its line has a mark, and its position is a link."""
     replace(page, '["image"]', '["imgae"]')
     page.wait_for(BAD)
-    told = str(page.evaluate('document.querySelector("#problems").innerText'))
-    assert 'key "imgae" is missing' in told
-    assert 'did you mean "image"?' in told
+    message = str(page.evaluate('document.querySelector("#problems").innerText'))
+    assert 'key "imgae" is missing' in message
+    assert 'did you mean "image"?' in message
     line = page.evaluate('document.querySelector(".gutter b").textContent')
-    assert f"composition.yaml:{line}:" in told
+    assert f"composition.yaml:{line}:" in message
     assert page.evaluate('document.querySelectorAll(".marks i").length') == 1
     page.evaluate('document.querySelector("#problems button").click()')
     at = page.evaluate(
@@ -102,7 +102,7 @@ def test_problems_are_marked(page: Browser) -> None:
 
 
 def test_mended_is_good_again(page: Browser) -> None:
-    """When the mistake is mended, nothing of it stays."""
+    """After a correction, the mistake disappears."""
     replace(page, '["image"]', '["imgae"]')
     page.wait_for(BAD)
     replace(page, '["imgae"]', '["image"]')
@@ -114,10 +114,10 @@ def test_mended_is_good_again(page: Browser) -> None:
 def test_graph(page: Browser) -> None:
     """The graph has the XR and all that it composes, with their state."""
     pane(page, "graph")
-    shown = page.evaluate(
+    output = page.evaluate(
         '[...document.querySelectorAll("svg g")].map((g) => [g.textContent, g.className.baseVal])'
     )
-    assert shown == [
+    assert output == [
         ["App web: not ready yetwebApp", "unready"],
         ["Deployment deployment: not ready yetdeploymentDeployment", "unready"],
         ["Service service: readyserviceService", "ready"],
@@ -130,7 +130,7 @@ def test_events(page: Browser) -> None:
 
 
 def test_copied_case_passes(page: Browser, tmp_path: Path) -> None:
-    """What "Copy as case" puts on the clipboard is a case that passes."""
+    """The button "Copy as case" puts a passing case on the clipboard."""
     page.permit("clipboardReadWrite", "clipboardSanitizedWrite")
     page.evaluate('document.querySelector("#case").click()')
     copied = page.wait_for("/opied/.exec(document.querySelector('#case').textContent)?.input")
@@ -141,7 +141,7 @@ def test_copied_case_passes(page: Browser, tmp_path: Path) -> None:
 
 
 def test_programs_in_files(browser: Browser) -> None:
-    """Programs in files stand on the page, and a mistake in one is marked in its own text."""
+    """Programs in files are on the page, and a mistake in one is marked in its own text."""
     choose(browser, "filesystem-source")
     names = browser.evaluate(
         '[...document.querySelectorAll("#files button")].map((b) => b.textContent)'
@@ -175,7 +175,7 @@ def test_nothing_runs_over_the_edge(page: Browser, width: int, height: int) -> N
 
 @pytest.mark.parametrize(("width", "height"), [(390, 844), (1366, 768)])
 def test_the_graph_is_seen_at_a_glance(page: Browser, width: int, height: int) -> None:
-    """On a phone, too, its boxes are inside of the window; beside it stands what colours mean."""
+    """On a phone, too, its boxes are inside of the window, next to a legend of the colours."""
     page.resize(width, height, is_phone=width < 800)
     try:
         page.evaluate('document.body.dataset.view = "result"')

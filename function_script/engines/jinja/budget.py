@@ -1,7 +1,7 @@
-"""How much one run of a template may do: steps, sizes, depth. Counted, so the same every time.
+"""The budget of one run of a template: steps, sizes and depth, counted deterministically.
 
-Every run has its own budget. Generated code and everything that templates call charge it before
-they do what costs time or memory.
+Generated code and everything that templates call charge the budget before they spend time or
+memory.
 """
 
 from __future__ import annotations
@@ -20,52 +20,53 @@ MAX_ITEMS = 100_000
 MAX_BITS = 256
 # Every integer below it has at most MAX_BITS bits.
 MAX_INTEGER = 1 << MAX_BITS
-# Work on text costs one step for so many characters, at least.
+# Work on text costs at least one step per this many characters.
 CHARACTERS_PER_STEP = 64
 
 
 class Budget:
-    """Counts what a run has used; raises BudgetError when it wants more than it may have."""
+    """Counts what a run has used; raises BudgetError when a limit is exceeded."""
 
-    __slots__ = ("allowed", "depth", "max_depth", "used")
+    __slots__ = ("depth", "max_depth", "max_steps", "used")
 
     def __init__(self, limits: Limits) -> None:
-        self.allowed = limits.steps
+        self.max_steps = limits.steps
         self.max_depth = limits.depth
         self.used = 0
         self.depth = 0
 
     def spend(self, steps: int) -> None:
-        """Charge for work; one step is about as much as one turn of a small loop."""
+        """Charge for work; one step costs about as much as one iteration of a small loop."""
         self.used += steps
-        if self.used > self.allowed:
+        if self.used > self.max_steps:
             raise BudgetError(
-                f"{self.used} steps used, the limit is {self.allowed}",
+                f"{self.used} steps used, the limit is {self.max_steps}",
                 hint="loops, calls and big values cost steps: let them do less",
                 limit="steps",
             )
 
-    def characters(self, count: int) -> None:
-        """Charge for a text of this length that is about to be made."""
+    def charge_characters(self, count: int) -> None:
+        """Charge for a text of ``count`` characters that is about to be built."""
         if count > MAX_CHARACTERS:
-            wanted = f"a text of {shown(count)} characters"
-            raise BudgetError(f"{wanted}, the limit is {MAX_CHARACTERS}")
+            size = f"a text of {format_amount(count)} characters"
+            raise BudgetError(f"{size}, the limit is {MAX_CHARACTERS}")
         self.spend(count // CHARACTERS_PER_STEP)
 
-    def items(self, count: int) -> None:
-        """Charge for a list or an object with so many items that is about to be made."""
+    def charge_items(self, count: int) -> None:
+        """Charge for a list or an object of ``count`` items that is about to be built."""
         if count > MAX_ITEMS:
-            raise BudgetError(f"a list of {shown(count)} items, the limit is {MAX_ITEMS}")
+            size = f"a list of {format_amount(count)} items"
+            raise BudgetError(f"{size}, the limit is {MAX_ITEMS}")
         self.spend(count)
 
     def concat(self, parts: Iterable[str]) -> str:
-        """Join what a macro or a block wrote."""
+        """Join the output of a macro or a block; generated code calls it by Jinja's name."""
         pieces = list(parts)
-        self.characters(sum(map(len, pieces)))
+        self.charge_characters(sum(map(len, pieces)))
         return "".join(pieces)
 
     def enter(self) -> None:
-        """Begin a macro, a recursive loop or a parent block: they may nest only so deep."""
+        """Begin a macro, a recursive loop or a parent block; raise BudgetError if too deep."""
         self.depth += 1
         if self.depth > self.max_depth:
             raise BudgetError(
@@ -75,6 +76,6 @@ class Budget:
             )
 
 
-def shown(count: int) -> str:
-    """A wanted amount; a huge one is only estimated, as Python refuses to print such numbers."""
+def format_amount(count: int) -> str:
+    """Format an amount; Python refuses to print very long integers, so those are estimated."""
     return str(count) if count < MAX_INTEGER else f"more than 2**{MAX_BITS}"

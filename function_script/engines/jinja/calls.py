@@ -1,7 +1,7 @@
-"""What the tables of functions, filters and tests hold: things that templates call.
+"""Callables of templates: functions, filters and tests, and the context that they receive.
 
-The functions themselves name their parameters; who looks one up in a table cannot know them,
-so whether arguments fit is asked here, for the sake of a good message.
+Their tables are built here, and a call's arguments are matched with its signature here, because
+Python's own TypeError names parameters that the template's author cannot see.
 """
 
 from __future__ import annotations
@@ -13,41 +13,69 @@ from typing import TYPE_CHECKING, Protocol, cast
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Mapping
 
-    from function_script.engines.jinja.run import Run
+    from jinja2 import Environment
+
+    from function_script.engines.jinja.budget import Budget
+    from function_script.program import Scope
+
+
+class CallContext(Protocol):
+    """The first argument of every callable: the current run, as far as callables may use it."""
+
+    @property
+    def budget(self) -> Budget:
+        """The budget that is charged before any work is done."""
+
+    @property
+    def environment(self) -> Environment:
+        """The environment with the lookups and the tables of filters and tests."""
+
+    @property
+    def scope(self) -> Scope:
+        """The request and the composite resource."""
+
+    def log(self, line: str) -> None:
+        """Write one line to the function's log."""
 
 
 class Call(Protocol):
-    """A run and a template's arguments in, a value out; filters and tests get theirs first."""
+    """A callable: the context, for filters and tests the value, then the template's arguments."""
 
-    def __call__(self, run: Run, /, *arguments: object, **named: object) -> object:
-        """Raises TypeError when the arguments do not fit."""
+    def __call__(self, run: CallContext, /, *arguments: object, **named: object) -> object:
+        """Return the value; raise TypeError when the arguments do not fit."""
 
 
-def by_name(functions: Mapping[str, object]) -> dict[str, Call]:
-    """The functions under the names that templates know them by."""
+class Builtin:
+    """A function as a template's value: it can be called and passed on, nothing else."""
+
+    __slots__ = ("call", "name")
+
+    def __init__(self, name: str, call: Call) -> None:
+        self.name = name
+        self.call = call
+
+
+def build_table(functions: Mapping[str, object]) -> dict[str, Call]:
+    """Return the callables by the names that templates use, in the order of these names."""
     return {name: cast("Call", functions[name]) for name in sorted(functions)}
 
 
-def argument_error(call: Call, given: int, named: Iterable[str]) -> str | None:
-    """Why so many arguments, and these named ones, do not fit; the run and a value count."""
+def argument_error(call: Call, positional: int, keywords: Iterable[str]) -> str | None:
+    """Return why these arguments do not fit, or None; ``positional`` includes context and value."""
     try:
-        _signature(call).bind(*[None] * given, **dict.fromkeys(named))
+        _signature(cast("Hashable", call)).bind(*[None] * positional, **dict.fromkeys(keywords))
     except TypeError as error:
         return str(error).replace("'", '"')
     return None
 
 
-def usage(name: str, call: Call, hidden: int) -> str:
-    """``replace(old, new, count=-1)``: how the author writes it, without what Jinja gives."""
-    parameters = [*_signature(call).parameters.values()][hidden:]
-    shown = ", ".join(map(str, parameters))
-    return f"{name}({shown})".replace(": 'object' = ", "=").replace(": 'object'", "")
-
-
-def _signature(call: Call) -> inspect.Signature:
-    return _signature_of(cast("Hashable", call))
+def format_usage(name: str, call: Call, hidden: int) -> str:
+    """Format ``replace(old, new, count=-1)``: the call without its first ``hidden`` parameters."""
+    parameters = [*_signature(cast("Hashable", call)).parameters.values()][hidden:]
+    signature = f"{name}({', '.join(map(str, parameters))})"
+    return signature.replace(": 'object' = ", "=").replace(": 'object'", "")
 
 
 @lru_cache(maxsize=256)
-def _signature_of(call: Hashable) -> inspect.Signature:
+def _signature(call: Hashable) -> inspect.Signature:
     return inspect.signature(cast("Call", call))

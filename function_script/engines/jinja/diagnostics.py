@@ -1,7 +1,6 @@
-"""What a failed run is told as: one error with its place, its cause and what would mend it.
+"""Conversion of exceptions raised while a template ran to errors with one diagnostic.
 
-Called by the engine with whatever was raised while a template ran. What is no user's mistake is
-not for this module: it is raised on.
+An exception that is not a user's mistake is raised again.
 """
 
 from __future__ import annotations
@@ -17,18 +16,17 @@ from function_script.engines.jinja.exceptions import (
     BudgetError,
     MissingError,
     RenderError,
-    reworded,
+    reword,
 )
 from function_script.errors import FatalError, LimitError, ProgramError
 
 if TYPE_CHECKING:
-    from function_script.engines.jinja.positions import Place
+    from function_script.engines.jinja.positions import Position
     from function_script.engines.jinja.run import Run
 
 _RENDER = "cannot render template: "
-_TOO_DEEP = "calls are nested too deeply"
-# What Python says, and what mends it.
-_PYTHON = (
+# Words of Python's messages, and hints for them.
+_PYTHON_HINTS = (
     (
         "unpack",
         "to loop over an object's keys and values, write `for key, value in object.items()`",
@@ -37,40 +35,39 @@ _PYTHON = (
 )
 
 
-def to_error(error: Exception, run: Run, last: Place | None) -> FatalError:
-    """The user's error that ``error`` is; raises ``error`` itself when it is a bug of ours.
+def to_error(error: Exception, run: Run, last: Position | None) -> FatalError:
+    """Convert an exception to the user's error; raises ``error`` itself if it is a bug of ours.
 
-    ``last`` is where the template had got to, in case the error was not raised inside of it.
+    ``last`` is the current position of the main template, for errors raised outside of templates.
     """
-    places = positions.of_traceback(error.__traceback__) or ([last] if last else [])
-    place = places[-1] if places else None
-    message, hint, name = _told(error, run, place)
-    told = positions.to_diagnostic(place, message, name=name, hint=hint)
-    problem = replace(told, notes=positions.callers(places))
+    stack = positions.find_positions(error.__traceback__) or ([last] if last else [])
+    position = stack[-1] if stack else None
+    message, hint, name = _explain(error, run, position)
+    diagnostic = positions.to_diagnostic(position, message, name=name, hint=hint)
+    problem = replace(diagnostic, notes=positions.caller_notes(stack))
     if isinstance(error, BudgetError):
         return LimitError(problem, limit=error.limit)
     return LimitError(problem) if isinstance(error, RecursionError) else ProgramError(problem)
 
 
-def _told(error: Exception, run: Run, place: Place | None) -> tuple[str, str | None, str | None]:
-    """Message, hint, and the word to underline."""
+def _explain(
+    error: Exception, run: Run, position: Position | None
+) -> tuple[str, str | None, str | None]:
+    """Return the message, the hint, and the word to underline."""
     if isinstance(error, MissingError):
-        statement = place.statement() if place else ""
-        story = paths.describe(error.undefined, scope.roots(run), statement)
-        return _RENDER + story.message, story.hint, story.name
+        statement = position.statement() if position else ""
+        path = paths.describe(error.undefined, scope.find_roots(run), statement)
+        return _RENDER + path.message, path.hint, path.name
     if isinstance(error, AuthorError):
         return error.message, error.hint, error.name
     if isinstance(error, RenderError):
         return _RENDER + error.message, error.hint, error.name
     if isinstance(error, RecursionError):
-        return _RENDER + _TOO_DEEP, None, None
+        return _RENDER + "calls are nested too deeply", None, None
     if isinstance(error, TemplateError):
-        return _RENDER + reworded(error.message or "the template failed"), None, None
+        return _RENDER + reword(error.message or "the template failed"), None, None
     if isinstance(error, (TypeError, ValueError, ArithmeticError)):
-        return _of_python(str(error))
+        text = str(error)
+        hint = next((hint for words, hint in _PYTHON_HINTS if words in text), None)
+        return _RENDER + reword(text), hint, None
     raise error
-
-
-def _of_python(text: str) -> tuple[str, str | None, str | None]:
-    hint = next((hint for words, hint in _PYTHON if words in text), None)
-    return _RENDER + reworded(text), hint, None

@@ -1,7 +1,7 @@
-"""Jinja, hardened: the environment that templates are compiled for and that their code calls.
+"""The hardened Jinja environment: templates are compiled for it, and their code calls it.
 
-One environment belongs to one program and is never changed once that is compiled; what changes
-during a run hangs on the context's `Run`.
+One environment belongs to one program and does not change once the program is compiled; the
+state of a run is in the context's `Run`.
 """
 
 from __future__ import annotations
@@ -9,22 +9,22 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Never, cast
 
 from jinja2 import Template, TemplateNotFound, TemplateSyntaxError, Undefined
+from jinja2.compiler import CodeGenerator
 from jinja2.lexer import TokenStream
 from jinja2.runtime import BlockReference, LoopContext, Macro
 from jinja2.runtime import Context as JinjaContext
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
-from function_script.engines.jinja import lookups, tree
-from function_script.engines.jinja.calls import argument_error, usage
-from function_script.engines.jinja.codegen import CodeGenerator
-from function_script.engines.jinja.deferring import DeferringCodeGenerator
-from function_script.engines.jinja.exceptions import MissingError, RenderError, a
-from function_script.engines.jinja.filters import FILTERS
-from function_script.engines.jinja.functions import Builtin
+from function_script.engines.jinja import lookups, policy
+from function_script.engines.jinja.calls import Builtin, argument_error, format_usage
+from function_script.engines.jinja.exceptions import (
+    MissingError,
+    RenderError,
+    type_of,
+)
 from function_script.engines.jinja.lookups import Method
 from function_script.engines.jinja.methods import invoke
-from function_script.engines.jinja.operators import turns
-from function_script.engines.jinja.tests import TESTS
+from function_script.engines.jinja.operators import iterate
 from function_script.engines.jinja.undefined import Lenient, Strict
 from function_script.program import Lazy
 
@@ -34,28 +34,18 @@ if TYPE_CHECKING:
     from jinja2.environment import TemplateModule
     from jinja2.lexer import Token
 
-    from function_script.engines.jinja.budget import Budget
+    from function_script.engines.jinja.calls import Call
     from function_script.engines.jinja.run import Run
     from function_script.source import Source
 
-# The variable under which a run travels through Jinja's contexts; no template can name it.
+# The variable that carries a run through Jinja's contexts; no template can name it.
 RUN = "(run)"
-
-
-# More than templates of the greatest size allowed have; see `tree`.
-_MAX_TOKENS = 4 * tree.MAX_NODES
-
-
-def _limited(tokens: Iterable[tuple[int, Token]]) -> Iterator[Token]:
-    for number, token in tokens:
-        if number >= _MAX_TOKENS:
-            message = f"more than {_MAX_TOKENS} words, the limit of a template"
-            raise TemplateSyntaxError(message, token.lineno)
-        yield token
+# More than templates of the greatest allowed size have; see `policy`.
+_MAX_TOKENS = 4 * policy.MAX_NODES
 
 
 class Context(JinjaContext):
-    """A context that knows its run."""
+    """A context that refers to its run."""
 
     run: Run
 
@@ -75,7 +65,7 @@ class ModuleTemplate(Template):
     """A template whose module lives as long as one run: Jinja itself would keep the first one."""
 
     def _get_default_module(self, ctx: JinjaContext | None = None) -> TemplateModule:
-        # Never without a context: `tree` refuses includes without one.
+        # Never without a context: `policy` refuses includes without one.
         run, name = cast("Context", ctx).run, str(self.name)
         if name not in run.modules:
             run.modules[name] = self.make_module(run.variables, shared=True)
@@ -83,23 +73,26 @@ class ModuleTemplate(Template):
 
 
 class Environment(ImmutableSandboxedEnvironment):
-    """Lookups by allowlist, calls of known kinds only, templates from the program only.
+    """Lookups by allowlist, calls of listed kinds only, templates from the program only.
 
-    ``sources`` has the source behind each compiled template, by the template's own name;
-    ``templates`` the modules, by the name that programs import. With ``defers`` a missing value
-    leaves a gap instead of stopping the run.
+    ``filters`` and ``tests`` are the tables of callables; an environment that only parses needs
+    none. ``sources`` has the source of each compiled template by the template's own name,
+    ``templates`` has the modules by the name that programs import.
     """
 
-    code_generator_class = CodeGenerator
-    deferring_class: type[CodeGenerator] = DeferringCodeGenerator
     context_class = Context
     template_class = ModuleTemplate
 
-    def __init__(self, *, is_strict: bool = False, defers: bool = False) -> None:
-        if defers:
-            self.code_generator_class = self.deferring_class
-        self.defers = defers
-        # The macros whose text may be several documents, by name; see `deferring`.
+    def __init__(
+        self,
+        filters: Mapping[str, Call] | None = None,
+        tests: Mapping[str, Call] | None = None,
+        *,
+        code_generator: type[CodeGenerator] = CodeGenerator,
+        is_strict: bool = False,
+    ) -> None:
+        self.code_generator_class = code_generator
+        # The macros whose text may be several documents, by name; see `deferral`.
         self.document_macros: set[str | None] = set()
         super().__init__(
             trim_blocks=True,
@@ -111,9 +104,9 @@ class Environment(ImmutableSandboxedEnvironment):
             undefined=Strict if is_strict else Lenient,
             cache_size=0,
         )
-        # By this way round the stubs, which want plain functions.
-        vars(self)["filters"] = dict(FILTERS)
-        vars(self)["tests"] = dict(TESTS)
+        # Assigned through vars(): the stubs of Jinja allow plain functions only.
+        vars(self)["filters"] = dict(filters or {})
+        vars(self)["tests"] = dict(tests or {})
         self.globals = {}
         self.sources: Mapping[str, Source] = {}
         self.templates: Mapping[str, Template] = {}
@@ -121,35 +114,43 @@ class Environment(ImmutableSandboxedEnvironment):
     def _tokenize(
         self, source: str, name: str | None, filename: str | None = None, state: str | None = None
     ) -> TokenStream:
-        """The lexer's words, as many as a template may have: parsing takes time for each."""
-        tokens = enumerate(super()._tokenize(source, name, filename, state))
-        return TokenStream(_limited(tokens), name, filename)
+        """Return the lexer's tokens, as many as a template may have: parsing each takes time."""
+        tokens = super()._tokenize(source, name, filename, state)
+
+        def limit_tokens() -> Iterator[Token]:
+            for number, token in enumerate(tokens):
+                if number >= _MAX_TOKENS:
+                    message = f"more than {_MAX_TOKENS} words, the limit of a template"
+                    raise TemplateSyntaxError(message, token.lineno)
+                yield token
+
+        return TokenStream(limit_tokens(), name, filename)
 
     def getattr(self, obj: object, attribute: str) -> object:
-        """``obj.attribute``; the key of an object comes first."""
+        """Return ``obj.attribute``; the key of an object comes first."""
         if type(obj) is dict:
-            found: Mapping[str, object] = obj
+            fields: Mapping[str, object] = obj
         elif type(obj) is Lazy:
-            found = obj.kept
+            fields = obj.kept
         else:
-            return lookups.attribute(obj, attribute, self.undefined)
+            return lookups.get_attribute(obj, attribute, self.undefined)
         try:
-            return found[attribute]
+            return fields[attribute]
         except KeyError:
-            return lookups.attribute(obj, attribute, self.undefined)
+            return lookups.get_attribute(obj, attribute, self.undefined)
 
     def getitem(self, obj: object, argument: object) -> object:
-        """``obj[argument]``."""
+        """Return ``obj[argument]``."""
         if type(argument) is str:
             return self.getattr(obj, argument)
         if type(argument) is int and type(obj) is list and 0 <= argument < len(obj):
             return obj[argument]
-        return lookups.item(obj, argument, self.undefined)
+        return lookups.get_item(obj, argument, self.undefined)
 
     def call(  # type: ignore[override] # positional only, so that no named argument can clash
         self, context: Context, callee: object, /, *args: object, **kwargs: object
     ) -> object:
-        """``callee(…)``; only what is known to be harmless can be called."""
+        """Return ``callee(…)``; only the listed kinds of callables can be called."""
         run = context.run
         run.budget.spend(1 + len(args) + len(kwargs))
         if isinstance(callee, Builtin):
@@ -162,7 +163,7 @@ class Environment(ImmutableSandboxedEnvironment):
             return self._call_nested(context, callee, args, kwargs)
         if isinstance(callee, Undefined):
             raise MissingError(callee)
-        raise RenderError(f"{a(callee)} cannot be called")
+        raise RenderError(f"{type_of(callee)} cannot be called")
 
     def _call_builtin(
         self, run: Run, builtin: Builtin, args: tuple[object, ...], kwargs: dict[str, object]
@@ -173,7 +174,7 @@ class Environment(ImmutableSandboxedEnvironment):
             problem = argument_error(builtin.call, 1 + len(args), kwargs)
             if problem is None:
                 raise
-            hint = f"it is {usage(builtin.name, builtin.call, 1)}"
+            hint = f"it is {format_usage(builtin.name, builtin.call, 1)}"
             message = f'wrong arguments for function "{builtin.name}": {problem}'
             raise RenderError(message, name=builtin.name, hint=hint) from None
 
@@ -190,7 +191,9 @@ class Environment(ImmutableSandboxedEnvironment):
             if isinstance(callee, BlockReference):
                 return budget.concat(callee._stack[callee._depth](callee._context))  # noqa: SLF001 - its own call joins without a limit
             if isinstance(callee, LoopContext):
-                return self._call_loop(budget, callee, args)
+                if len(args) != 1:
+                    raise RenderError("loop() takes one list", name="loop")
+                return callee(cast("Iterable[Never]", iterate(budget, args[0], 1)))
             if "caller" in kwargs and not callee.caller:
                 message = f'macro "{callee.name}" takes no block: it never writes caller()'
                 raise RenderError(message, name="call")
@@ -202,18 +205,13 @@ class Environment(ImmutableSandboxedEnvironment):
         finally:
             budget.depth -= 1
 
-    def _call_loop(self, budget: Budget, loop: LoopContext, args: tuple[object, ...]) -> object:
-        if len(args) != 1:
-            raise RenderError("loop() takes one list", name="loop")
-        return loop(cast("Iterable[Never]", turns(budget, args[0], 1)))
-
     def get_template(
         self,
         name: str | Template,
         parent: str | None = None,  # noqa: ARG002 - names are not relative
         globals: MutableMapping[str, object] | None = None,  # noqa: A002, ARG002 - Jinja's signature
     ) -> Template:
-        """A module of the program."""
+        """Return a module of the program."""
         if not isinstance(name, str) or name not in self.templates:
             raise TemplateNotFound(str(name))
         return self.templates[name]

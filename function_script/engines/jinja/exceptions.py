@@ -1,7 +1,4 @@
-"""What can go wrong while a template runs, before anybody knows where: no positions here.
-
-Raised by what templates call; `positions` turns them into errors with a place.
-"""
+"""Exceptions of a running template; they have no positions, which `diagnostics` adds."""
 
 from __future__ import annotations
 
@@ -17,9 +14,9 @@ if TYPE_CHECKING:
 
 
 class RenderError(Exception):
-    """The template asked for something that cannot be done.
+    """An operation that the template requests is not possible.
 
-    ``name`` is what to underline: a word of the template's line.
+    ``name`` is the word of the template's line to underline.
     """
 
     def __init__(self, message: str, *, hint: str | None = None, name: str | None = None) -> None:
@@ -30,11 +27,11 @@ class RenderError(Exception):
 
 
 class AuthorError(RenderError):
-    """The template itself said that it cannot go on; the message is the author's own."""
+    """The template stopped itself; the message is the author's own."""
 
 
 class BudgetError(RenderError):
-    """A limit was reached; the message has the amount and the limit.
+    """A limit was exceeded; the message has the amount and the limit.
 
     ``limit`` names the limit if it can be set; None for a bound of this engine.
     """
@@ -47,9 +44,9 @@ class BudgetError(RenderError):
 
 
 class MissingError(Exception):
-    """A value that does not exist was used; its path is looked up when the error is told.
+    """A value that does not exist was used; `diagnostics` looks up its path.
 
-    ``decides_documents``: nobody can say which documents are missing for it.
+    ``decides_documents``: the value decides which documents exist, so they cannot be listed.
     """
 
     def __init__(self, undefined: Undefined) -> None:
@@ -58,18 +55,18 @@ class MissingError(Exception):
         self.decides_documents = False
 
 
-def reworded(text: str) -> str:
-    """A message of Jinja's or Python's in our style: lower case, no full stop, double quotes."""
+def reword(text: str) -> str:
+    """Adapt a message of Jinja's or Python's: lower case, no full stop, double quotes."""
     return _QUOTED.sub(r'"\1"', text[:1].lower() + text[1:]).rstrip(".")
 
 
-def a(value: object) -> str:
-    """``a string``, ``an integer``, ``null``: how messages call a value."""
+def type_of(value: object) -> str:
+    """Return ``a string``, ``an integer``, ``null``: a value's type as messages name it."""
     return with_article(_NAMES.get(type(value).__name__) or type_name(value))
 
 
 def with_article(name: str) -> str:
-    """The name with its article: ``an integer``."""
+    """Return the name with its article: ``an integer``."""
     if name == "null":
         return name
     return f"an {name}" if name[0] in "aeiou" else f"a {name}"

@@ -1,24 +1,24 @@
-"""The table of filters: those of Jinja that are harmless, and those of the shared library.
+"""The table of filters: the harmless ones of Jinja, and those of the shared library.
 
-Called through the environment. A name of Jinja keeps Jinja's meaning; where the library has the
-same name, the differences are in the reference.
+A filter with a name of Jinja's has Jinja's meaning; where the library has the same name, the
+reference lists the differences.
 """
 
 from __future__ import annotations
 
 from function_script.engines.jinja import list_filters, number_filters, string_filters
-from function_script.engines.jinja.calls import by_name
-from function_script.engines.jinja.library_adapter import SHARED, SHARED_FILTERS
+from function_script.engines.jinja.calls import build_table
+from function_script.engines.jinja.library_adapter import LIBRARY, LIBRARY_FILTERS
 
 _FILTERS: dict[str, object] = {
-    **SHARED_FILTERS,
+    **LIBRARY_FILTERS,
     "abs": number_filters.absolute,
     "capitalize": string_filters.capitalize,
     "count": list_filters.length,
     "d": string_filters.default,
     "default": string_filters.default,
     "dictsort": list_filters.dictsort,
-    "dig": SHARED["get"],
+    "dig": LIBRARY["get"],
     "first": list_filters.first,
     "float": number_filters.floating,
     "groupby": list_filters.groupby,
@@ -46,9 +46,9 @@ _FILTERS: dict[str, object] = {
     "string": string_filters.string,
     "sum": list_filters.total,
     "title": string_filters.title,
-    "tojson": SHARED["to_json"],
+    "tojson": LIBRARY["to_json"],
     "trim": string_filters.trim,
     "unique": list_filters.unique,
     "upper": string_filters.upper,
 }
-FILTERS = by_name(_FILTERS)
+FILTERS = build_table(_FILTERS)

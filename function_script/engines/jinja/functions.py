@@ -1,6 +1,7 @@
-"""The functions that templates can call: the shared library, and those that read the request.
+"""The functions of templates: the shared library, and functions that read the request.
 
-Every function gets the run first, then the template's arguments.
+Every function receives the run first, then the template's arguments. Its signature and docstring
+are printed in the reference.
 """
 
 from __future__ import annotations
@@ -13,45 +14,34 @@ from jinja2.utils import Namespace
 
 from function_script import objects
 from function_script.engines.jinja.budget import MAX_ITEMS
-from function_script.engines.jinja.calls import by_name
+from function_script.engines.jinja.calls import Builtin, build_table
 from function_script.engines.jinja.exceptions import (
     AuthorError,
     BudgetError,
     MissingError,
     RenderError,
-    a,
+    type_of,
 )
-from function_script.engines.jinja.library_adapter import SHARED
+from function_script.engines.jinja.library_adapter import LIBRARY
 from function_script.engines.jinja.list_filters import items_of, pairs
-from function_script.engines.jinja.operators import key
-from function_script.engines.jinja.output import text
+from function_script.engines.jinja.operators import check_key
+from function_script.engines.jinja.output import to_text
 from function_script.engines.jinja.string_filters import required
 from function_script.values import MAX_SAFE_INTEGER
 
 if TYPE_CHECKING:
-    from function_script.engines.jinja.calls import Call
-    from function_script.engines.jinja.run import Run
+    from function_script.engines.jinja.calls import CallContext
 
 
-class Builtin:
-    """A function as a template's value: it can be called and passed on, nothing else."""
-
-    __slots__ = ("call", "name")
-
-    def __init__(self, name: str, call: Call) -> None:
-        self.name = name
-        self.call = call
-
-
-def numbers(run: Run, *bounds: object) -> range:
+def numbers(run: CallContext, *bounds: object) -> range:
     """``range(stop)``, ``range(start, stop, step)``: whole numbers, the end excluded."""
     if not 1 <= len(bounds) <= len(("start", "stop", "step")):
         raise RenderError("a range takes 1 to 3 numbers", name="range")
-    made = range(*map(_bound, bounds))
-    if len(made) > MAX_ITEMS:
-        raise BudgetError(f"a range of {len(made)} numbers, the limit is {MAX_ITEMS}")
+    result = range(*map(_bound, bounds))
+    if len(result) > MAX_ITEMS:
+        raise BudgetError(f"a range of {len(result)} numbers, the limit is {MAX_ITEMS}")
     run.budget.spend(1)
-    return made
+    return result
 
 
 def _bound(value: object) -> int:
@@ -60,112 +50,114 @@ def _bound(value: object) -> int:
     if isinstance(value, int):
         # Far beyond any list, and still a number that Python counts with.
         return max(-MAX_SAFE_INTEGER, min(value, MAX_SAFE_INTEGER))
-    raise RenderError(f"a range is made of integers, not of {a(value)}", name="range")
+    raise RenderError(f"a range is made of integers, not of {type_of(value)}", name="range")
 
 
-def mapping(run: Run, *others: object, **named: object) -> dict[object, object]:
+def mapping(run: CallContext, *others: object, **named: object) -> dict[object, object]:
     """``dict(a=1)``, ``dict(other, a=1)``: an object, of objects or lists of pairs and of names."""
-    made: dict[object, object] = {}
-    for given in others:
-        found = pairs(run, given) if isinstance(given, Mapping) else items_of(run, given)
-        for pair in found:
+    result: dict[object, object] = {}
+    for source in others:
+        entries = pairs(run, source) if isinstance(source, Mapping) else items_of(run, source)
+        for pair in entries:
             if not isinstance(pair, (list, tuple)) or len(pair) != len(("key", "value")):
-                raise RenderError(f"{a(pair)} is not a pair of a key and a value", name="dict")
-            made[key(pair[0])] = pair[1]
-    made.update(named)
-    return made
+                raise RenderError(
+                    f"{type_of(pair)} is not a pair of a key and a value", name="dict"
+                )
+            result[check_key(pair[0])] = pair[1]
+    result.update(named)
+    return result
 
 
-def namespace(run: Run, *others: object, **named: object) -> Namespace:
+def namespace(run: CallContext, *others: object, **named: object) -> Namespace:
     """A value whose attributes `set` may change, also from inside of loops."""
-    made = mapping(run, *others, **named)
-    for name in made:
+    attributes = mapping(run, *others, **named)
+    for name in attributes:
         if not isinstance(name, str) or name.startswith("_"):
             raise RenderError("names that begin with _ cannot be set in a namespace")
-    return Namespace(made)
+    return Namespace(attributes)
 
 
-def fail(run: Run, message: object = "the template failed") -> object:
+def fail(run: CallContext, message: object = "the template failed") -> object:
     """Stop with a message."""
-    raise AuthorError(text(run.budget, message), name="fail")
+    raise AuthorError(to_text(run.budget, message), name="fail")
 
 
-def log(run: Run, *values: object) -> str:
+def log(run: CallContext, *values: object) -> str:
     """Write a line to the function's log; gives no text."""
-    run.log(run.budget.concat([f"{text(run.budget, value)} " for value in values])[:-1])
+    run.log(run.budget.concat([f"{to_text(run.budget, value)} " for value in values])[:-1])
     return ""
 
 
-def get_composite_resource(run: Run) -> object:
+def get_composite_resource(run: CallContext) -> object:
     """The observed composite resource."""
     return run.scope.xr
 
 
-def get_composed_resource(run: Run, name: object) -> object:
+def get_composed_resource(run: CallContext, name: object) -> object:
     """The observed composed resource of this name; chains and takes a default if not there."""
-    return _look(run, ("observed", "resources", name, "resource"))
+    return _look_up(run, ("observed", "resources", name, "resource"))
 
 
-def get_composed_connection_details(run: Run, name: object) -> object:
+def get_composed_connection_details(run: CallContext, name: object) -> object:
     """The observed connection details of the composed resource of this name."""
-    return _look(run, ("observed", "resources", name, "connection_details"))
+    return _look_up(run, ("observed", "resources", name, "connection_details"))
 
 
-def get_required_resources(run: Run, name: object) -> object:
+def get_required_resources(run: CallContext, name: object) -> object:
     """The required resources that were fetched under this name, as a list."""
     for part in ("required_resources", "extra_resources"):
-        found = _look(run, (part, name, "items"))
-        if isinstance(found, list):
-            return [objects.unwrap_resource(item) for item in found]
-    return _look(run, ("required_resources", name, "items"))
+        items = _look_up(run, (part, name, "items"))
+        if isinstance(items, list):
+            return [objects.unwrap_resource(item) for item in items]
+    return _look_up(run, ("required_resources", name, "items"))
 
 
-def get_extra_resources_from_context(run: Run, name: object) -> object:
-    """What another step left in the context as extra resources of this name, as a list."""
-    found = _look(run, ("context", objects.EXTRA_RESOURCES, name))
-    if isinstance(found, Mapping):
-        return _look(run, ("context", objects.EXTRA_RESOURCES, name, "items"))
-    return found
+def get_extra_resources_from_context(run: CallContext, name: object) -> object:
+    """The extra resources of this name that another step put into the context, as a list."""
+    entry = _look_up(run, ("context", objects.EXTRA_RESOURCES, name))
+    if isinstance(entry, Mapping):
+        return _look_up(run, ("context", objects.EXTRA_RESOURCES, name, "items"))
+    return entry
 
 
-def get_credential_data(run: Run, name: object) -> object:
+def get_credential_data(run: CallContext, name: object) -> object:
     """The data of the step's credentials of this name: an object of texts."""
-    return _look(run, ("credentials", name, "data"))
+    return _look_up(run, ("credentials", name, "data"))
 
 
-def get_watched_resource(run: Run) -> object:
+def get_watched_resource(run: CallContext) -> object:
     """The resource that a WatchOperation watches."""
-    items = _look(run, ("required_resources", objects.WATCHED, "items"))
+    items = _look_up(run, ("required_resources", objects.WATCHED, "items"))
     return run.environment.getitem(run.environment.getitem(items, 0), "resource")
 
 
-def has_capability(run: Run, name: object) -> bool:
-    """Whether Crossplane says that it has a capability; before v2.2 it says of none."""
-    wanted = f"CAPABILITY_{text(run.budget, name).removeprefix('CAPABILITY_')}"
-    found = _look(run, ("meta", "capabilities"))
-    return isinstance(found, list) and wanted in found
+def has_capability(run: CallContext, name: object) -> bool:
+    """True if Crossplane advertises the capability; before v2.2 it advertises none."""
+    capability = f"CAPABILITY_{to_text(run.budget, name).removeprefix('CAPABILITY_')}"
+    capabilities = _look_up(run, ("meta", "capabilities"))
+    return isinstance(capabilities, list) and capability in capabilities
 
 
-def get_resource_condition(run: Run, condition: object, resource: object) -> object:
+def get_resource_condition(run: CallContext, condition: object, resource: object) -> object:
     """The condition of this type of a resource; its status is "Unknown" if there is none."""
-    return SHARED["get_condition"](run, resource, condition)
+    return LIBRARY["get_condition"](run, resource, condition)
 
 
-def set_resource_name_annotation(run: Run, name: object) -> str:
+def set_resource_name_annotation(run: CallContext, name: object) -> str:
     """The annotation that gives a document its resource name, as a line of YAML."""
-    quoted = SHARED["quote"](run, text(run.budget, name))
-    return f"{objects.RESOURCE_NAME}: {text(run.budget, quoted)}"
+    quoted = LIBRARY["quote"](run, to_text(run.budget, name))
+    return f"{objects.RESOURCE_NAME}: {to_text(run.budget, quoted)}"
 
 
-def _look(run: Run, path: tuple[object, ...]) -> object:
-    found: object = run.scope.request
+def _look_up(run: CallContext, path: tuple[object, ...]) -> object:
+    value: object = run.scope.request
     for part in path:
-        found = run.environment.getitem(found, text(run.budget, part))
-    return found
+        value = run.environment.getitem(value, to_text(run.budget, part))
+    return value
 
 
 _FUNCTIONS: dict[str, object] = {
-    **SHARED,
+    **LIBRARY,
     "dict": mapping,
     "fail": fail,
     "get_composed_connection_details": get_composed_connection_details,
@@ -184,4 +176,4 @@ _FUNCTIONS: dict[str, object] = {
     "required": required,
     "set_resource_name_annotation": set_resource_name_annotation,
 }
-FUNCTIONS = {name: Builtin(name, call) for name, call in by_name(_FUNCTIONS).items()}
+FUNCTIONS = {name: Builtin(name, call) for name, call in build_table(_FUNCTIONS).items()}

@@ -1,95 +1,98 @@
-"""Filters on lists. They all give lists, never iterators: what is printed or stored is data.
+"""Filters on lists. They return lists, never iterators: a result may be printed or stored.
 
-Every filter gets the run first, then the piped value, then the template's arguments.
+Every filter receives the run first, then the piped value, then the template's arguments. Its
+signature and docstring are printed in the reference.
 """
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Mapping
-from functools import partial
 from typing import TYPE_CHECKING, TypeAlias, TypeVar, cast
 
 from jinja2 import Undefined
 
 from function_script.engines.jinja import methods
-from function_script.engines.jinja.exceptions import MissingError, RenderError, a
+from function_script.engines.jinja.exceptions import (
+    MissingError,
+    RenderError,
+    type_of,
+)
 from function_script.engines.jinja.lookups import Group
 from function_script.engines.jinja.operators import add, is_number
-from function_script.engines.jinja.output import flow, text
+from function_script.engines.jinja.output import to_flow_yaml, to_text
 from function_script.problems import suggest
 
 if TYPE_CHECKING:
-    from function_script.engines.jinja.calls import Call
-    from function_script.engines.jinja.run import Run
+    from function_script.engines.jinja.calls import Call, CallContext
 
-# Steps of an attribute's path, and attributes to sort by.
+# The most steps of an attribute's path, and the most attributes to sort by.
 _MAX_STEPS = 20
 
-# What a list is sorted by: texts and numbers in their own order, lists of them item by item.
+# Sort keys: texts and numbers in their own order, lists of them item by item.
 SortKey: TypeAlias = str | float | list["SortKey"]
 Item = TypeVar("Item")
 Check: TypeAlias = Callable[[object], bool]
 
 
-def items_of(run: Run, value: object) -> list[object]:
+def items_of(run: CallContext, value: object) -> list[object]:
     """The items of a list, the keys of an object or the characters of a text."""
     if isinstance(value, Undefined):
         raise MissingError(value)
     if not isinstance(value, (list, tuple, range, str, Mapping)):
-        raise RenderError(f"{a(value)} is not a list")
-    run.budget.items(len(value))
+        raise RenderError(f"{type_of(value)} is not a list")
+    run.budget.charge_items(len(value))
     return list(value)
 
 
-def length(_run: Run, value: object) -> int:
+def length(_run: CallContext, value: object) -> int:
     """The number of items, of keys or of characters."""
     if isinstance(value, Undefined):
         raise MissingError(value)
     if isinstance(value, (list, tuple, range, str, Mapping)):
         return len(value)
-    raise RenderError(f"{a(value)} has no length")
+    raise RenderError(f"{type_of(value)} has no length")
 
 
-def join(run: Run, value: object, separator: object = "", attribute: object = None) -> str:
+def join(run: CallContext, value: object, separator: object = "", attribute: object = None) -> str:
     """The items as text, with the separator between them."""
     pick = _picker(run, attribute)
     items = [pick(item) for item in items_of(run, value)]
-    return methods.join(run.budget, items, text(run.budget, separator))
+    return methods.join(run.budget, items, to_text(run.budget, separator))
 
 
-def first(run: Run, value: object) -> object:
+def first(run: CallContext, value: object) -> object:
     """The first item."""
-    return (items_of(run, value) or [_nothing(run)])[0]
+    return (items_of(run, value) or [_undefined_item(run)])[0]
 
 
-def last(run: Run, value: object) -> object:
+def last(run: CallContext, value: object) -> object:
     """The last item."""
-    return (items_of(run, value) or [_nothing(run)])[-1]
+    return (items_of(run, value) or [_undefined_item(run)])[-1]
 
 
-def _nothing(run: Run) -> Undefined:
+def _undefined_item(run: CallContext) -> Undefined:
     return run.environment.undefined("an empty list has no first and no last item")
 
 
-def reverse(run: Run, value: object) -> object:
+def reverse(run: CallContext, value: object) -> object:
     """The list, or the text, backwards."""
     backwards = items_of(run, value)[::-1]
     return "".join(cast("list[str]", backwards)) if isinstance(value, str) else backwards
 
 
-def pairs(run: Run, value: object) -> list[tuple[object, object]]:
+def pairs(run: CallContext, value: object) -> list[tuple[object, object]]:
     """The keys and values of an object."""
     if isinstance(value, Undefined):
         raise MissingError(value)
     if not isinstance(value, Mapping):
-        raise RenderError(f"{a(value)} is not an object")
-    run.budget.items(len(value))
+        raise RenderError(f"{type_of(value)} is not an object")
+    run.budget.charge_items(len(value))
     return list(value.items())
 
 
 def dictsort(
-    run: Run,
+    run: CallContext,
     value: object,
     case_sensitive: object = False,
     by: object = "key",
@@ -99,19 +102,19 @@ def dictsort(
     position = {"key": 0, "value": 1}.get(by if isinstance(by, str) else "")
     if position is None:
         raise RenderError('cannot sort: by must be "key" or "value"', name="dictsort")
-    order = _order(run, case_sensitive)
+    order = _sort_key(run, case_sensitive)
     return _sorted(run, pairs(run, value), lambda pair: order(pair[position]), reverse)
 
 
 def sort(
-    run: Run,
+    run: CallContext,
     value: object,
     reverse: object = False,
     case_sensitive: object = False,
     attribute: object = None,
 ) -> list[object]:
     """The items in order; ``attribute`` may name several, separated by commas."""
-    order = _order(run, case_sensitive)
+    order = _sort_key(run, case_sensitive)
     names = attribute.split(",", _MAX_STEPS) if isinstance(attribute, str) else [attribute]
     pickers = [_picker(run, name) for name in names]
 
@@ -122,7 +125,7 @@ def sort(
 
 
 def _sorted(
-    run: Run, items: list[Item], by: Callable[[Item], SortKey], reverse: object
+    run: CallContext, items: list[Item], by: Callable[[Item], SortKey], reverse: object
 ) -> list[Item]:
     run.budget.spend(len(items) * len(items).bit_length())
     try:
@@ -131,12 +134,12 @@ def _sorted(
         raise RenderError("cannot sort values of different types", name="sort") from error
 
 
-def _order(run: Run, case_sensitive: object) -> Callable[[object], SortKey]:
-    """How values compare: texts without case unless asked for; no objects."""
+def _sort_key(run: CallContext, case_sensitive: object) -> Callable[[object], SortKey]:
+    """Return the sort key of values: texts without case unless requested; no objects."""
 
     def order(value: object, depth: int = 3) -> SortKey:
         if isinstance(value, str):
-            run.budget.characters(len(value))
+            run.budget.charge_characters(len(value))
             return value if case_sensitive else value.lower()
         if is_number(value):
             return value
@@ -145,51 +148,53 @@ def _order(run: Run, case_sensitive: object) -> Callable[[object], SortKey]:
             return [order(item, depth - 1) for item in value]
         if isinstance(value, Undefined):
             raise MissingError(value)
-        raise RenderError(f"cannot sort by {a(value)}", hint='name a field: sort(attribute="…")')
+        raise RenderError(
+            f"cannot sort by {type_of(value)}", hint='name a field: sort(attribute="…")'
+        )
 
     return order
 
 
 def minimum(
-    run: Run, value: object, case_sensitive: object = False, attribute: object = None
+    run: CallContext, value: object, case_sensitive: object = False, attribute: object = None
 ) -> object:
     """The smallest item."""
     return first(run, sort(run, value, False, case_sensitive, attribute))  # noqa: FBT003 - a template's arguments
 
 
 def maximum(
-    run: Run, value: object, case_sensitive: object = False, attribute: object = None
+    run: CallContext, value: object, case_sensitive: object = False, attribute: object = None
 ) -> object:
     """The biggest item."""
     return last(run, sort(run, value, False, case_sensitive, attribute))  # noqa: FBT003 - a template's arguments
 
 
-def total(run: Run, value: object, attribute: object = None) -> object:
+def total(run: CallContext, value: object, attribute: object = None) -> object:
     """The sum of the numbers in a list."""
     pick = _picker(run, attribute)
     result: object = 0
     for item in items_of(run, value):
-        found = pick(item)
-        if isinstance(found, (str, list, tuple)):
-            raise RenderError(f"cannot add up {a(found)}", name="sum")
-        result = add(run.budget, result, found)
+        number = pick(item)
+        if isinstance(number, (str, list, tuple)):
+            raise RenderError(f"cannot add up {type_of(number)}", name="sum")
+        result = add(run.budget, result, number)
     return result
 
 
 def unique(
-    run: Run, value: object, case_sensitive: object = False, attribute: object = None
+    run: CallContext, value: object, case_sensitive: object = False, attribute: object = None
 ) -> list[object]:
     """The items without those that came before; texts are compared without case."""
     pick = _picker(run, attribute)
-    kept: dict[str, object] = {}
+    items: dict[str, object] = {}
     for item in items_of(run, value):
-        shown = flow(run.budget, pick(item))
-        kept.setdefault(shown if case_sensitive else shown.lower(), item)
-    return list(kept.values())
+        key = to_flow_yaml(run.budget, pick(item))
+        items.setdefault(key if case_sensitive else key.lower(), item)
+    return list(items.values())
 
 
 def groupby(
-    run: Run,
+    run: CallContext,
     value: object,
     attribute: object,
     default: object = None,
@@ -197,39 +202,39 @@ def groupby(
 ) -> list[Group]:
     """Groups of the items whose attribute is the same: each has a grouper and a list."""
     pick = _picker(run, attribute, default)
-    order = _order(run, case_sensitive)
+    order = _sort_key(run, case_sensitive)
     ordered = _sorted(run, items_of(run, value), lambda item: order(pick(item)), reverse=False)
     groups = itertools.groupby(ordered, key=lambda item: order(pick(item)))
     listed = [list(members) for _, members in groups]
     return [Group(pick(members[0]), members) for members in listed]
 
 
-def select(run: Run, value: object, *check: object) -> list[object]:
+def select(run: CallContext, value: object, *check: object) -> list[object]:
     """The items that pass a test; without one, those that are true."""
-    passes = _check(run, check)
+    passes = _test_of(run, check)
     return [item for item in items_of(run, value) if passes(item)]
 
 
-def reject(run: Run, value: object, *check: object) -> list[object]:
+def reject(run: CallContext, value: object, *check: object) -> list[object]:
     """The items that do not pass a test."""
-    passes = _check(run, check)
+    passes = _test_of(run, check)
     return [item for item in items_of(run, value) if not passes(item)]
 
 
-def selectattr(run: Run, value: object, attribute: object, *check: object) -> list[object]:
+def selectattr(run: CallContext, value: object, attribute: object, *check: object) -> list[object]:
     """The items whose attribute passes a test."""
-    pick, passes = _picker(run, attribute), _check(run, check)
+    pick, passes = _picker(run, attribute), _test_of(run, check)
     return [item for item in items_of(run, value) if passes(pick(item))]
 
 
-def rejectattr(run: Run, value: object, attribute: object, *check: object) -> list[object]:
+def rejectattr(run: CallContext, value: object, attribute: object, *check: object) -> list[object]:
     """The items whose attribute does not pass a test."""
-    pick, passes = _picker(run, attribute), _check(run, check)
+    pick, passes = _picker(run, attribute), _test_of(run, check)
     return [item for item in items_of(run, value) if not passes(pick(item))]
 
 
 def mapped(
-    run: Run,
+    run: CallContext,
     value: object,
     *call: object,
     attribute: object = None,
@@ -240,42 +245,44 @@ def mapped(
     if not call:
         pick = _picker(run, attribute, default)
         return [pick(item) for item in items_of(run, value)]
-    apply = _named(run.environment.filters, call[0], "filter")
+    apply = _find_callable(run.environment.filters, call[0], "filter")
     rest = {**named, **({} if default is None else {"default": default})}
     return [apply(run, item, *call[1:], **rest) for item in items_of(run, value)]
 
 
-def _check(run: Run, check: tuple[object, ...]) -> Check:
+def _test_of(run: CallContext, check: tuple[object, ...]) -> Check:
     if not check:
         return bool
-    test = _named(run.environment.tests, check[0], "test")
+    test = _find_callable(run.environment.tests, check[0], "test")
     return lambda value: bool(test(run, value, *check[1:]))
 
 
-def _named(table: Mapping[str, object], name: object, kind: str) -> Call:
+def _find_callable(table: Mapping[str, object], name: object, kind: str) -> Call:
     if isinstance(name, str) and name in table:
         return cast("Call", table[name])
     if not isinstance(name, str):
-        raise RenderError(f"the name of a {kind} must be a string, not {a(name)}")
+        raise RenderError(f"the name of a {kind} must be a string, not {type_of(name)}")
     hint = suggest(name, tuple(table))
     raise RenderError(f'there is no {kind} "{name}"', hint=hint, name=name)
 
 
-def _picker(run: Run, attribute: object, default: object = None) -> Callable[[object], object]:
-    """What takes ``a.b.0`` from an item; the item itself when no attribute is named."""
+def _picker(
+    run: CallContext, attribute: object, default: object = None
+) -> Callable[[object], object]:
+    """Return a function that looks up ``a.b.0`` in an item; the item itself without attribute."""
     if attribute is None:
         return lambda item: item
     if isinstance(attribute, Undefined):
         raise MissingError(attribute)
     if not isinstance(attribute, (str, int)):
-        raise RenderError(f"the name of an attribute must be a string, not {a(attribute)}")
+        raise RenderError(f"the name of an attribute must be a string, not {type_of(attribute)}")
     parts = str(attribute).strip().split(".", _MAX_STEPS)
     steps = [int(part) if part.isdigit() else part for part in parts]
-    return partial(_picked, run, steps, default)
 
+    def pick(item: object) -> object:
+        result = item
+        for step in steps:
+            result = run.environment.getitem(result, step)
+        return default if isinstance(result, Undefined) and default is not None else result
 
-def _picked(run: Run, steps: list[int | str], default: object, item: object) -> object:
-    found = item
-    for step in steps:
-        found = run.environment.getitem(found, step)
-    return default if isinstance(found, Undefined) and default is not None else found
+    return pick

@@ -1,7 +1,7 @@
-"""What ``a.b`` and ``a["b"]`` may reach: keys of data, and allowlists for everything else.
+"""Lookups ``a.b`` and ``a["b"]``: keys of data, and allowlists for everything else.
 
-An object's key always wins over a method: ``spec.items`` is the field. No value is asked for an
-attribute that is not listed here, whatever its type.
+An object's key always wins over a method: ``spec.items`` is the field. No attribute of a Python
+value is read unless it is listed here.
 """
 
 from __future__ import annotations
@@ -14,8 +14,12 @@ from jinja2.environment import TemplateModule
 from jinja2.runtime import LoopContext
 from jinja2.utils import Namespace
 
-from function_script.engines.jinja.exceptions import MissingError, RenderError, a
-from function_script.engines.jinja.undefined import at
+from function_script.engines.jinja.exceptions import (
+    MissingError,
+    RenderError,
+    type_of,
+)
+from function_script.engines.jinja.undefined import make_undefined
 
 MAPPING_METHODS = ("get", "items", "keys", "values")
 STRING_METHODS = (
@@ -39,7 +43,7 @@ class Group(NamedTuple):
 
 
 class Method:
-    """A method that a template took from a value but did not call yet."""
+    """A method that a template looked up on a value but has not called."""
 
     __slots__ = ("name", "owner")
 
@@ -51,37 +55,45 @@ class Method:
 _DATA = (str, int, float, list, tuple, range, Mapping, Undefined)
 
 
-def attribute(value: object, name: str, undefined: type[Undefined]) -> object:
-    """``value.name``, for everything but a dict that has the key."""
+def get_attribute(value: object, name: str, undefined: type[Undefined]) -> object:
+    """Look up ``value.name``; the caller has handled a dict that has the key."""
     if isinstance(value, Undefined):
-        return at(undefined, value, name)
+        return make_undefined(undefined, value, name)
     if isinstance(value, Mapping):
         if name in value:
             return value[name]
-        return Method(value, name) if name in MAPPING_METHODS else at(undefined, value, name)
+        return (
+            Method(value, name)
+            if name in MAPPING_METHODS
+            else make_undefined(undefined, value, name)
+        )
     if isinstance(value, str):
-        return _find_in_string(value, name, undefined)
+        if name in STRING_METHODS:
+            return Method(value, name)
+        if name.startswith("_") or hasattr(str, name):
+            raise _unavailable(value, name, STRING_METHODS)
+        return make_undefined(undefined, value, name)
     find = _FINDERS.get(type(value), _find_nothing)
     return find(value, name, undefined)
 
 
-def item(value: object, index: object, undefined: type[Undefined]) -> object:
-    """``value[index]``, for everything but a dict that has the key."""
+def get_item(value: object, index: object, undefined: type[Undefined]) -> object:
+    """Look up ``value[index]``; the caller has handled a dict that has the key."""
     if isinstance(index, Undefined):
         raise MissingError(index)
     if isinstance(index, str):
-        return attribute(value, index, undefined)
+        return get_attribute(value, index, undefined)
     if index is not None and not isinstance(index, (int, float)):
-        raise RenderError(f"{a(index)} cannot be an index")
+        raise RenderError(f"{type_of(index)} cannot be an index")
     if isinstance(value, Mapping):
-        return value[index] if index in value else at(undefined, value, index)
+        return value[index] if index in value else make_undefined(undefined, value, index)
     if isinstance(index, int) and isinstance(value, (str, list, tuple, range)):
         if -len(value) <= index < len(value):
             return value[index]
-        return at(undefined, value, index)
+        return make_undefined(undefined, value, index)
     if value is None or isinstance(value, _DATA):
-        return at(undefined, value, index)
-    raise RenderError(f"{a(value)} has no items")
+        return make_undefined(undefined, value, index)
+    raise RenderError(f"{type_of(value)} has no items")
 
 
 def _find_nothing(value: object, name: str, _undefined: type[Undefined]) -> object:
@@ -91,40 +103,32 @@ def _find_nothing(value: object, name: str, _undefined: type[Undefined]) -> obje
 def _find_in_scalar(value: object, name: str, undefined: type[Undefined]) -> object:
     if name.startswith("_") or hasattr(type(value), name):
         raise _unavailable(value, name, ())
-    return at(undefined, value, name)
-
-
-def _find_in_string(value: object, name: str, undefined: type[Undefined]) -> object:
-    if name in STRING_METHODS:
-        return Method(value, name)
-    if name.startswith("_") or hasattr(str, name):
-        raise _unavailable(value, name, STRING_METHODS)
-    return at(undefined, value, name)
+    return make_undefined(undefined, value, name)
 
 
 def _find_in_loop(value: object, name: str, _undefined: type[Undefined]) -> object:
     if name in LOOP_METHODS:
         return Method(value, name)
     if name in LOOP_FIELDS:
-        found: object = getattr(value, name)
-        return found
+        field: object = getattr(value, name)
+        return field
     raise _unavailable(value, name, (*LOOP_FIELDS, *LOOP_METHODS))
 
 
 def _find_in_group(value: object, name: str, _undefined: type[Undefined]) -> object:
     if name not in Group._fields:
         raise _unavailable(value, name, Group._fields)
-    found: object = getattr(value, name)
-    return found
+    field: object = getattr(value, name)
+    return field
 
 
 def _find_in_module(value: object, name: str, undefined: type[Undefined]) -> object:
-    exported = exports(value)
-    return exported[name] if name in exported else at(undefined, exported, name)
+    exported = exported_names(value)
+    return exported[name] if name in exported else make_undefined(undefined, exported, name)
 
 
-def exports(module: object) -> dict[str, object]:
-    """What a module defines for others: its macros and variables without ``_`` in front."""
+def exported_names(module: object) -> dict[str, object]:
+    """Return the macros and variables of a module, without those that begin with ``_``."""
     return {key: value for key, value in vars(module).items() if not key.startswith("_")}
 
 
@@ -132,21 +136,21 @@ def _find_in_namespace(value: object, name: str, undefined: type[Undefined]) -> 
     if name.startswith("_"):
         raise _unavailable(value, name, ())
     try:
-        found: object = getattr(value, name)
+        field: object = getattr(value, name)
     except AttributeError:
-        return at(undefined, value, name)
-    return found
+        return make_undefined(undefined, value, name)
+    return field
 
 
 def _unavailable(value: object, name: str, available: Sequence[str]) -> RenderError:
-    hint = _INSTEAD.get(name)
+    hint = _REPLACEMENTS.get(name)
     if hint is None and available:
         hint = f"available: {', '.join(sorted(available))}"
-    return RenderError(f'"{name}" of {a(value)} is not available', hint=hint, name=name)
+    return RenderError(f'"{name}" of {type_of(value)} is not available', hint=hint, name=name)
 
 
-# Methods of Python that change what they are called on.
-_INSTEAD = {
+# Replacements for methods of Python that change their object.
+_REPLACEMENTS = {
     "append": "make a new list: {% set list = list + [item] %}",
     "extend": "make a new list: {% set list = list + others %}",
     "insert": "make a new list: {% set list = [item] + list %}",

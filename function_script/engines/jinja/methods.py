@@ -1,7 +1,4 @@
-"""What the methods of texts, objects and loops do when a template calls them.
-
-Called by the environment with a method that `lookups` allowed.
-"""
+"""Calls of the methods of texts, objects and loops that `lookups` allows."""
 
 from __future__ import annotations
 
@@ -11,9 +8,13 @@ from typing import TYPE_CHECKING
 from jinja2 import Undefined
 
 from function_script.engines.jinja.budget import CHARACTERS_PER_STEP
-from function_script.engines.jinja.exceptions import MissingError, RenderError, a
-from function_script.engines.jinja.operators import key
-from function_script.engines.jinja.output import text, to_plain
+from function_script.engines.jinja.exceptions import (
+    MissingError,
+    RenderError,
+    type_of,
+)
+from function_script.engines.jinja.operators import check_key
+from function_script.engines.jinja.output import to_plain, to_text
 
 if TYPE_CHECKING:
     from function_script.engines.jinja.budget import Budget
@@ -21,62 +22,59 @@ if TYPE_CHECKING:
 
 
 def invoke(budget: Budget, method: Method, arguments: tuple[object, ...]) -> object:
-    """Call the method; arguments are by position."""
+    """Call the method; arguments are positional."""
     owner, name = method.owner, method.name
     if isinstance(owner, Mapping):
-        return _of_mapping(budget, owner, name, arguments)
+        if name == "get":
+            key_argument = check_key(arguments[0]) if arguments else None
+            value: object = owner.get(key_argument, *arguments[1:2])
+            return value
+        budget.charge_items(len(owner))
+        return list(getattr(owner, name)(*arguments))
     for argument in arguments:
         if isinstance(argument, Undefined):
             raise MissingError(argument)
     if isinstance(owner, str):
-        return of_string(budget, owner, name, arguments)
+        return call_string_method(budget, owner, name, arguments)
     if name == "changed":
         arguments = (to_plain(budget, arguments),)
     result: object = getattr(owner, name)(*arguments)
     return result
 
 
-def _of_mapping(
-    budget: Budget, owner: Mapping[object, object], name: str, arguments: tuple[object, ...]
+def call_string_method(
+    budget: Budget, owner: str, name: str, arguments: tuple[object, ...]
 ) -> object:
-    if name == "get":
-        result: object = owner.get(key(arguments[0]) if arguments else None, *arguments[1:2])
-        return result
-    budget.items(len(owner))
-    return list(getattr(owner, name)(*arguments))
-
-
-def of_string(budget: Budget, owner: str, name: str, arguments: tuple[object, ...]) -> object:
-    """A text's method that may be called, charged for what the slowest of them takes."""
+    """Call a method of a text, charged for the slowest of them."""
     if name == "join":
         return join(budget, arguments[0] if arguments else (), owner)
     if name == "replace":
         return replace(budget, owner, *arguments)
     # rfind and strip may take the product of both lengths.
     longest = max((len(each) for each in arguments if isinstance(each, str)), default=1)
-    budget.characters(len(owner))
+    budget.charge_characters(len(owner))
     budget.spend(len(owner) * longest // CHARACTERS_PER_STEP)
     result: object = getattr(owner, name)(*arguments)
     if isinstance(result, list):
-        budget.items(len(result))
+        budget.charge_items(len(result))
     return result
 
 
 def join(budget: Budget, items: object, separator: str) -> str:
-    """The items of a list as text, with the separator between them."""
+    """Return the items of a list as text, with the separator between them."""
     if not isinstance(items, (list, tuple, range, str, Mapping)):
-        raise RenderError(f"cannot join {a(items)}", name="join")
-    parts = [text(budget, item) for item in items]
-    budget.characters(sum(map(len, parts)) + len(separator) * max(len(parts) - 1, 0))
+        raise RenderError(f"cannot join {type_of(items)}", name="join")
+    parts = [to_text(budget, item) for item in items]
+    budget.charge_characters(sum(map(len, parts)) + len(separator) * max(len(parts) - 1, 0))
     return separator.join(parts)
 
 
 def replace(budget: Budget, whole: str, old: object, new: object, count: object = -1) -> str:
-    """The text with ``new`` for every ``old``, or for the first ``count`` of them."""
+    """Return the text with ``new`` for every ``old``, or for the first ``count`` of them."""
     if not isinstance(old, str) or not isinstance(new, str):
-        raise RenderError(f"cannot replace {a(old)} by {a(new)}: both must be strings")
+        raise RenderError(f"cannot replace {type_of(old)} by {type_of(new)}: both must be strings")
     if not isinstance(count, int):
-        raise RenderError(f"cannot replace so many times: {a(count)} is not an integer")
+        raise RenderError(f"cannot replace so many times: {type_of(count)} is not an integer")
     times = whole.count(old) if count < 0 else min(count, whole.count(old))
-    budget.characters(len(whole) + times * max(len(new) - len(old), 0))
+    budget.charge_characters(len(whole) + times * max(len(new) - len(old), 0))
     return whole.replace(old, new, count)

@@ -1,107 +1,90 @@
-"""Which modules a program needs, and whether they are there: before anything is compiled.
-
-Called when a program is compiled, with what `tree` found in each template.
-"""
+"""Checks of references between templates, before anything is compiled."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from function_script.engines.jinja.tree import Violation
+from function_script.engines.jinja.policy import Violation
 from function_script.problems import suggest
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
 
-    from function_script.engines.jinja.tree import Reference, TemplateFacts
+    from function_script.engines.jinja.policy import Reference, TemplateFacts
 
 MAX_DEPTH = 20
 
 
-def check(
-    surveys: Mapping[str, TemplateFacts], modules: Mapping[str, object]
+def check_references(
+    templates: Mapping[str, TemplateFacts], module_names: Collection[str]
 ) -> dict[str, list[Violation]]:
-    """What is wrong with the references of each template; ``""`` is the main one."""
-    found = {name: _of_template(survey, surveys, modules) for name, survey in surveys.items()}
-    if not any(found.values()):
-        _Chains(surveys, found).length("", ())
-    return found
+    """Return the invalid references of each template; ``""`` is the main one."""
+    violations: dict[str, list[Violation]] = {}
+    for name, template in templates.items():
+        listed = violations[name] = []
+        for reference in template.references:
+            if reference.module not in module_names:
+                listed += [] if reference.is_optional else [_missing(reference, module_names)]
+            elif reference.module in templates:
+                listed += _missing_names(reference, templates[reference.module])
+    if not any(violations.values()):
+        _DepthCheck(templates, violations).depth("", ())
+    return violations
 
 
-def _of_template(
-    survey: TemplateFacts, surveys: Mapping[str, TemplateFacts], modules: Mapping[str, object]
-) -> list[Violation]:
-    findings: list[Violation] = []
-    for reference in survey.references:
-        if reference.module not in modules:
-            findings += [] if reference.is_optional else [_missing(reference, modules)]
-        elif reference.module in surveys:
-            findings += _missing_names(reference, surveys[reference.module])
-    return findings
-
-
-def _missing(reference: Reference, modules: Mapping[str, object]) -> Violation:
-    there_are = f"there are {', '.join(sorted(modules))}" if modules else "there are no modules"
+def _missing(reference: Reference, module_names: Collection[str]) -> Violation:
+    names = ", ".join(sorted(module_names))
+    available = f"there are {names}" if module_names else "there are no modules"
     return Violation(
         line=reference.line,
         message=f'there is no module "{reference.module}"',
         name=reference.module,
-        hint=suggest(reference.module, tuple(modules), there_are),
+        hint=suggest(reference.module, tuple(module_names), available),
     )
 
 
 def _missing_names(reference: Reference, module: TemplateFacts) -> list[Violation]:
-    return [
-        Violation(
-            line=reference.line,
-            message=f'module "{reference.module}" defines no "{name}"',
-            name=name,
-            hint=_hint(name, module),
-        )
-        for name in reference.names
-        if name not in module.defined
-    ]
+    violations = []
+    for name in reference.names:
+        if name not in module.defined:
+            message = f'module "{reference.module}" defines no "{name}"'
+            hint = suggest(name, tuple(module.defined))
+            violations.append(Violation(line=reference.line, message=message, name=name, hint=hint))
+    return violations
 
 
-def _hint(name: str, module: TemplateFacts) -> str | None:
-    return suggest(name, tuple(module.defined))
-
-
-class _Chains:
+class _DepthCheck:
     """Follows references from template to template, each template once."""
 
     def __init__(
-        self, surveys: Mapping[str, TemplateFacts], found: dict[str, list[Violation]]
+        self, templates: Mapping[str, TemplateFacts], violations: dict[str, list[Violation]]
     ) -> None:
-        self.surveys = surveys
-        self.found = found
-        self.lengths: dict[str, int] = {}
+        self.templates = templates
+        self.violations = violations
+        self.depths: dict[str, int] = {}
 
-    def length(self, name: str, way: tuple[str, ...]) -> int:
-        """How many modules follow one another below this template at most."""
-        if name not in self.lengths:
-            self.lengths[name] = max(
-                (self._length_by(reference, name, way) for reference in self._known(name)),
-                default=0,
-            )
-        return self.lengths[name]
+    def depth(self, name: str, path: tuple[str, ...]) -> int:
+        """Return the length of the longest chain of modules that begins at this template."""
+        if name not in self.depths:
+            references = self.templates[name].references
+            present = [each for each in references if each.module in self.templates]
+            depths = (self._depth_through(reference, name, path) for reference in present)
+            self.depths[name] = max(depths, default=0)
+        return self.depths[name]
 
-    def _known(self, name: str) -> list[Reference]:
-        return [each for each in self.surveys[name].references if each.module in self.surveys]
-
-    def _length_by(self, reference: Reference, name: str, way: tuple[str, ...]) -> int:
+    def _depth_through(self, reference: Reference, name: str, path: tuple[str, ...]) -> int:
         module = reference.module
-        if module in way:
-            circle = " -> ".join((*way[way.index(module) :], module))
-            self._add(name, reference, f"modules import each other in a cycle: {circle}")
+        if module in path:
+            cycle = " -> ".join((*path[path.index(module) :], module))
+            self._add(name, reference, f"modules import each other in a cycle: {cycle}")
             return 0
-        # Also where it would only be found out further down: this recursion has an end itself.
-        length = 1 + (self.length(module, (*way, module)) if len(way) < MAX_DEPTH else len(way))
-        if length > MAX_DEPTH:
+        # A long path counts as too deep without a look further down, so the recursion is bounded.
+        depth = 1 + (self.depth(module, (*path, module)) if len(path) < MAX_DEPTH else len(path))
+        if depth > MAX_DEPTH:
             self._add(name, reference, f"modules need each other more than {MAX_DEPTH} deep")
             return 0
-        return length
+        return depth
 
     def _add(self, name: str, reference: Reference, message: str) -> None:
-        finding = Violation(line=reference.line, message=message, name=reference.module)
-        self.found[name].append(finding)
+        violation = Violation(line=reference.line, message=message, name=reference.module)
+        self.violations[name].append(violation)

@@ -1,6 +1,7 @@
-"""Filters that make or take numbers.
+"""Filters that convert or compute numbers.
 
-Every filter gets the run first, then the piped value, then the template's arguments.
+Every filter receives the run first, then the piped value, then the template's arguments. Its
+signature and docstring are printed in the reference.
 """
 
 from __future__ import annotations
@@ -10,24 +11,28 @@ from typing import TYPE_CHECKING
 
 from jinja2 import Undefined
 
-from function_script.engines.jinja.exceptions import MissingError, RenderError, a
-from function_script.engines.jinja.output import text
+from function_script.engines.jinja.exceptions import (
+    MissingError,
+    RenderError,
+    type_of,
+)
+from function_script.engines.jinja.output import to_text
 
 if TYPE_CHECKING:
-    from function_script.engines.jinja.run import Run
+    from function_script.engines.jinja.calls import CallContext
 
 # Python reads longer numbers in quadratic time.
 _MAX_DIGITS = 100
 _MAX_PRECISION = 20
-_MAX_SHOWN = 40
+_MAX_QUOTED = 40
 
 
-def absolute(_run: Run, value: object) -> int | float:
+def absolute(_run: CallContext, value: object) -> int | float:
     """The number without its sign."""
     return abs(_number(value))
 
 
-def integer(run: Run, value: object, default: object = None, base: object = 10) -> object:
+def integer(run: CallContext, value: object, default: object = None, base: object = 10) -> object:
     """The integer of a number or a text; other texts are an error, or the default."""
     if isinstance(value, (int, float)):
         return int(value)
@@ -35,23 +40,28 @@ def integer(run: Run, value: object, default: object = None, base: object = 10) 
         return int(_digits(run, value), base if isinstance(base, int) else 10)
     except ValueError as error:
         if default is None:
-            raise _no_number(value, "an integer") from error
+            raise _conversion_error(value, "an integer") from error
         return default
 
 
-def floating(run: Run, value: object, default: object = None) -> object:
+def floating(run: CallContext, value: object, default: object = None) -> object:
     """The number of a text; other texts are an error, or the default."""
     if isinstance(value, (int, float)):
         return float(value)
     try:
-        return _finite(float(_digits(run, value)))
+        number = float(_digits(run, value))
+        if not math.isfinite(number):
+            raise ValueError("not finite")  # noqa: TRY301 - handled like any other text below
     except ValueError as error:
         if default is None:
-            raise _no_number(value, "a number") from error
+            raise _conversion_error(value, "a number") from error
         return default
+    return number
 
 
-def rounded(_run: Run, value: object, precision: object = 0, method: object = "common") -> object:
+def rounded(
+    _run: CallContext, value: object, precision: object = 0, method: object = "common"
+) -> object:
     """The number with so many digits after the point; ``method``: common, ceil or floor."""
     number = _number(value)
     if not isinstance(precision, int) or not 0 <= precision <= _MAX_PRECISION:
@@ -67,17 +77,11 @@ def rounded(_run: Run, value: object, precision: object = 0, method: object = "c
     raise RenderError('cannot round: the method must be "common", "ceil" or "floor"', name="round")
 
 
-def _digits(run: Run, value: object) -> str:
-    digits = text(run.budget, value).strip()
+def _digits(run: CallContext, value: object) -> str:
+    digits = to_text(run.budget, value).strip()
     if len(digits) > _MAX_DIGITS:
         raise ValueError("too many digits")
     return digits
-
-
-def _finite(value: float) -> float:
-    if not math.isfinite(value):
-        raise ValueError("no finite number")
-    return value
 
 
 def _number(value: object) -> int | float:
@@ -85,9 +89,9 @@ def _number(value: object) -> int | float:
         raise MissingError(value)
     if isinstance(value, (int, float)):
         return value
-    raise RenderError(f"{a(value)} is not a number")
+    raise RenderError(f"{type_of(value)} is not a number")
 
 
-def _no_number(value: object, wanted: str) -> RenderError:
-    shown = f'"{value[:_MAX_SHOWN]}"' if isinstance(value, str) else a(value)
-    return RenderError(f"{shown} is not {wanted}", hint="give a default to allow it")
+def _conversion_error(value: object, target: str) -> RenderError:
+    text_or_type = f'"{value[:_MAX_QUOTED]}"' if isinstance(value, str) else type_of(value)
+    return RenderError(f"{text_or_type} is not {target}", hint="give a default to allow it")

@@ -1,7 +1,4 @@
-"""How values are written into the text: scalars as YAML writes them, containers as flow YAML.
-
-Called by generated code for every ``{{ … }}``, by ``~`` and by filters that need text.
-"""
+"""Conversion of values to text: scalars as YAML writes them, containers as flow YAML."""
 
 from __future__ import annotations
 
@@ -19,7 +16,7 @@ from function_script.engines.jinja.exceptions import (
     BudgetError,
     MissingError,
     RenderError,
-    a,
+    type_of,
 )
 from function_script.engines.jinja.undefined import Absent
 from function_script.program import Lazy, plain
@@ -34,15 +31,15 @@ if TYPE_CHECKING:
 _MAX_WHOLE = 1e15
 _MAX_DEPTH = 100
 _CHUNKS = 256
-# Copying a part of a value takes longer than a turn of a loop.
+# Copying a part of a value takes longer than an iteration of a loop.
 _STEPS_PER_PART = 2
 _CALLABLE = ("a function", "a macro", "a method")
-# JSON leaves them as they are, but a YAML reader refuses them or takes them for line breaks.
+# JSON does not escape these, but a YAML reader rejects them or reads them as line breaks.
 _NOT_IN_YAML = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
 
 
-def text(budget: Budget, value: object) -> str:
-    """The value as text: ``null``, ``true``, ``3``, ``{"a": [1]}``; texts stay as they are."""
+def to_text(budget: Budget, value: object) -> str:
+    """Return the value as text: ``null``, ``true``, ``3``, ``{"a": [1]}``."""
     kind = type(value)
     if kind is str:
         return value  # type: ignore[return-value] # its exact type was just compared
@@ -59,26 +56,23 @@ def text(budget: Budget, value: object) -> str:
     if isinstance(value, Absent):
         return ""
     if isinstance(value, (Mapping, list, tuple, range)):
-        return flow(budget, value)
-    raise unprintable(value)
+        return to_flow_yaml(budget, value)
+    raise unprintable_error(value)
 
 
-def unprintable(value: object) -> MissingError | RenderError:
-    """Why a value that is no data cannot be written."""
+def unprintable_error(value: object) -> MissingError | RenderError:
+    """Return the error for a value that is not data."""
     if isinstance(value, Undefined):
         return MissingError(value)
-    called = a(value)
-    hint = "call it: add parentheses" if called in _CALLABLE else None
-    return RenderError(f"{called} cannot be written into the text", hint=hint)
+    kind = type_of(value)
+    hint = "call it: add parentheses" if kind in _CALLABLE else None
+    return RenderError(f"{kind} cannot be written into the text", hint=hint)
 
 
-def flow(budget: Budget, value: object) -> str:
-    """The value on one line, in the part of YAML that is also JSON."""
-    return _escaped(json.dumps(to_plain(budget, value), ensure_ascii=False))
-
-
-def _escaped(line: str) -> str:
-    return _NOT_IN_YAML.sub(lambda found: f"\\u{ord(found[0]):04x}", line)
+def to_flow_yaml(budget: Budget, value: object) -> str:
+    """Return the value on one line, in the part of YAML that is also JSON."""
+    line = json.dumps(to_plain(budget, value), ensure_ascii=False)
+    return _NOT_IN_YAML.sub(lambda match: f"\\u{ord(match[0]):04x}", line)
 
 
 def _digits(value: int) -> str:
@@ -94,21 +88,22 @@ def _number(value: float) -> str:
 
 
 def to_plain(budget: Budget, value: object, depth: int = _MAX_DEPTH) -> Value:
-    """A copy in dicts, lists and scalars only; charges for every part it has, even shared ones."""
+    """Copy a value as dicts, lists and scalars; every part is charged, even shared ones."""
     if value is None or isinstance(value, bool):
         return value
     if isinstance(value, str):
-        budget.characters(len(value))
+        budget.charge_characters(len(value))
         return value
     if isinstance(value, int):
         _digits(value)
         return value
     if isinstance(value, float):
-        return _settled_float(value)
+        whole = _number(value)
+        return int(whole) if whole.lstrip("-").isdigit() else value
     if depth == 0:
         raise BudgetError(f"a value nested more than {_MAX_DEPTH} levels deep")
     if type(value) is Lazy:
-        # All of it is wanted, which is less work at once than key by key.
+        # Building all of it at once is less work than key by key.
         value = plain(value)
     if isinstance(value, Mapping):
         _charge(budget, len(value))
@@ -116,17 +111,12 @@ def to_plain(budget: Budget, value: object, depth: int = _MAX_DEPTH) -> Value:
     if isinstance(value, (list, tuple, range)):
         _charge(budget, len(value))
         return [to_plain(budget, item, depth - 1) for item in value]
-    raise unprintable(value)
+    raise unprintable_error(value)
 
 
 def _charge(budget: Budget, count: int) -> None:
-    budget.items(count)
+    budget.charge_items(count)
     budget.spend(_STEPS_PER_PART * count)
-
-
-def _settled_float(value: float) -> Value:
-    whole = _number(value)
-    return int(whole) if whole.lstrip("-").isdigit() else value
 
 
 def _key(key: object) -> str:
@@ -134,11 +124,11 @@ def _key(key: object) -> str:
         return key
     if key is None or isinstance(key, (bool, int, float)):
         return json.dumps(key)
-    raise RenderError(f"{a(key)} cannot be the key of an object")
+    raise RenderError(f"{type_of(key)} cannot be the key of an object")
 
 
-def collect(chunks: Iterator[str], max_bytes: int) -> str:
-    """All chunks as one text of at most ``max_bytes`` of UTF-8."""
+def join_chunks(chunks: Iterator[str], max_bytes: int) -> str:
+    """Join all chunks to one text of at most ``max_bytes`` of UTF-8."""
     parts: list[str] = []
     characters = 0
     while batch := list(islice(chunks, _CHUNKS)):
@@ -151,12 +141,8 @@ def collect(chunks: Iterator[str], max_bytes: int) -> str:
             )
         parts += batch
     whole = "".join(parts)
-    if not whole.isascii():
-        _check_encodes(whole, max_bytes)
-    return whole
-
-
-def _check_encodes(whole: str, max_bytes: int) -> None:
+    if whole.isascii():
+        return whole
     try:
         size = len(whole.encode())
     except UnicodeEncodeError as error:
@@ -165,3 +151,4 @@ def _check_encodes(whole: str, max_bytes: int) -> None:
     if size > max_bytes:
         message = f"{size} bytes of output, the limit is {max_bytes} bytes"
         raise BudgetError(message, limit="output")
+    return whole

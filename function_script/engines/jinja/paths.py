@@ -1,7 +1,7 @@
-"""What to say of a value that does not exist: its path from the data, and what was meant perhaps.
+"""Descriptions of missing values: the path in the data, and suggestions.
 
-Called when an error is told, never before: the path is found by searching the data for the very
-object in which the lookup failed.
+The path is found by a search of the data for the very object in which the lookup failed, and only
+when an error is reported.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from jinja2 import Undefined
 from jinja2.utils import missing
 
-from function_script.engines.jinja.exceptions import a, reworded
+from function_script.engines.jinja.exceptions import reword, type_of
 from function_script.engines.jinja.filters import FILTERS
 from function_script.engines.jinja.scope import NAMES
 from function_script.problems import nearest, suggest
@@ -25,17 +25,17 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
 _MAX_VISITED = 200_000
-_MAX_SHOWN = 8
+_MAX_LISTED = 8
 _MAX_KEYS = 20
 _MAX_KEY_LENGTH = 64
 _MAX_CANDIDATES = 1_000
 _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
-# An expression that looks something up: a name, a call or a text, then keys.
+# A chain of lookups: a name, a call or a text, then keys.
 _CHAIN = r"""(?P<chain>(?:"[^"]*"|'[^']*'|[A-Za-z_]\w*)(?:\.\w+|\[[^\[\]]*\]|\([^()]*\))*?)"""
 
 
 class MissingPath(NamedTuple):
-    """What happened. ``name`` is the missing key, to be underlined."""
+    """The description of a missing value; ``name`` is the missing key to underline."""
 
     message: str
     hint: str | None
@@ -43,9 +43,9 @@ class MissingPath(NamedTuple):
 
 
 def describe(undefined: Undefined, roots: Mapping[str, object], statement: str) -> MissingPath:
-    """Say which path does not exist; ``statement`` is the template's text where it was used."""
-    if undefined._undefined_hint:  # noqa: SLF001 - Jinja keeps what is known of it there
-        return MissingPath(reworded(undefined._undefined_hint), None, None)  # noqa: SLF001 - same
+    """Describe the path that does not exist; ``statement`` is the template's text that used it."""
+    if undefined._undefined_hint:  # noqa: SLF001 - the only place where Jinja keeps it
+        return MissingPath(reword(undefined._undefined_hint), None, None)  # noqa: SLF001 - same
     base, keys = _chain(undefined)
     if base is missing:
         return _unknown_name(keys)
@@ -55,12 +55,17 @@ def describe(undefined: Undefined, roots: Mapping[str, object], statement: str) 
     if len(keys) > 1:
         message += f" ({first.lstrip('.')} does not exist)"
     if not isinstance(base, (Mapping, list, tuple, range)):
-        message += f" ({start.lstrip('.') or 'the value'} is {a(base)})"
-    return MissingPath(message, _hint(keys[0], base), str(keys[0]))
+        message += f" ({start.lstrip('.') or 'the value'} is {type_of(base)})"
+    hint = None
+    if isinstance(base, Mapping):
+        hint = _suggest_key(str(keys[0]), base)
+    elif isinstance(base, (list, tuple, range)):
+        hint = f"the list has {len(base)} items"
+    return MissingPath(message, hint, str(keys[0]))
 
 
 def _chain(undefined: Undefined) -> tuple[object, list[object]]:
-    """The innermost value that does exist, and the keys that were looked up from there on."""
+    """Return the innermost value that exists, and the keys that were looked up from there."""
     keys: deque[object] = deque(maxlen=_MAX_KEYS)
     current: object = undefined
     while isinstance(current, Undefined):
@@ -72,83 +77,68 @@ def _chain(undefined: Undefined) -> tuple[object, list[object]]:
 def _unknown_name(keys: Sequence[object]) -> MissingPath:
     name, whole = str(keys[0]), _join(keys).lstrip(".")
     cause = f" ({name} does not exist)" if len(keys) > 1 else ""
-    hint = suggest(name, NAMES, _filter_like(name))
+    otherwise = (
+        "nothing sets this name; the request's parts are observed, desired, context and others"
+    )
+    if filter_name := nearest(name, FILTERS):
+        otherwise = f'there is a filter "{filter_name}": write `value | {filter_name}`'
+    hint = suggest(name, NAMES, otherwise)
     return MissingPath(f"{whole} is undefined{cause}", hint, name)
 
 
-def _filter_like(name: str) -> str:
-    near = nearest(name, FILTERS)
-    if near:
-        return f'there is a filter "{near}": write `value | {near}`'
-    return "nothing sets this name; the request's parts are observed, desired, context and others"
-
-
-def _hint(key: object, base: object) -> str | None:
-    if isinstance(base, Mapping):
-        return _hint_of_keys(str(key), base)
-    if isinstance(base, (list, tuple, range)):
-        return f"the list has {len(base)} items"
-    return None
-
-
-def _hint_of_keys(key: str, candidates: Iterable[object]) -> str:
+def _suggest_key(key: str, candidates: Iterable[object]) -> str:
     first = (str(each) for each in itertools.islice(candidates, _MAX_CANDIDATES))
     keys = [each for each in first if len(each) <= _MAX_KEY_LENGTH]
     if hint := suggest(key[:_MAX_KEY_LENGTH], tuple(keys)):
         return hint
     if not keys:
         return "the object is empty: `| default(value)` says what to take instead"
-    shown = ", ".join(sorted(keys)[:_MAX_SHOWN])
-    more = ", …" if len(keys) > _MAX_SHOWN else ""
-    return f"available: {shown}{more}; `| default(value)` where it may be missing"
+    listed = ", ".join(sorted(keys)[:_MAX_LISTED])
+    more = ", …" if len(keys) > _MAX_LISTED else ""
+    return f"available: {listed}{more}; `| default(value)` where it may be missing"
 
 
 def _join(keys: Iterable[object]) -> str:
-    return "".join(map(_step, keys))
-
-
-def _step(key: object) -> str:
-    if isinstance(key, str):
-        key = key if len(key) <= _MAX_KEY_LENGTH else f"{key[:_MAX_KEY_LENGTH]}…"
-        return f".{key}" if _WORD.match(key) else f'["{key}"]'
-    return f"[{key}]"
+    steps = []
+    for key in keys:
+        if isinstance(key, str):
+            shortened = key if len(key) <= _MAX_KEY_LENGTH else f"{key[:_MAX_KEY_LENGTH]}…"
+            steps.append(f".{shortened}" if _WORD.match(shortened) else f'["{shortened}"]')
+        else:
+            steps.append(f"[{key}]")
+    return "".join(steps)
 
 
 def _path(base: object, roots: Mapping[str, object], statement: str, keys: Sequence[object]) -> str:
-    """Where ``base`` stands: in the data if it is found there, else as the template says it."""
+    """Return the path of ``base`` in the data, else the expression in the template."""
     if isinstance(base, (Mapping, list)):
         names = sorted(roots, key=lambda name: not re.search(rf"(?<![\w.]){name}\b", statement))
         budget = itertools.repeat(None, _MAX_VISITED)
         for name in names:
-            found = _search(roots[name], base, budget)
-            if found is not None:
-                return name + _join(found)
-    return _written(statement, keys)
-
-
-def _written(statement: str, keys: Sequence[object]) -> str:
+            path = _search(roots[name], base, budget)
+            if path is not None:
+                return name + _join(path)
     key = re.escape(str(keys[0]))
-    for found in re.finditer(rf"{_CHAIN}(?:\.{key}\b|\[[\"']?{key}[\"']?\])", statement):
-        return found["chain"]
-    return ""
+    match = re.search(rf"{_CHAIN}(?:\.{key}\b|\[[\"']?{key}[\"']?\])", statement)
+    return match["chain"] if match else ""
 
 
-def _search(root: object, wanted: object, budget: Iterable[None]) -> tuple[object, ...] | None:
-    """The keys from ``root`` to the very object ``wanted``, the nearest first."""
+def _search(root: object, target: object, budget: Iterable[None]) -> tuple[object, ...] | None:
+    """Return the keys from ``root`` to the very object ``target``, the nearest first."""
     pending: deque[tuple[tuple[object, ...], object]] = deque([((), root)])
     for _ in budget:
         if not pending:
             return None
-        way, value = pending.popleft()
-        if value is wanted:
-            return way
-        pending.extend(((*way, key), child) for key, child in _children(value))
+        path, value = pending.popleft()
+        if value is target:
+            return path
+        pending.extend(((*path, key), child) for key, child in _children(value))
     return None
 
 
 def _children(value: object) -> Iterator[tuple[object, object]]:
     if isinstance(value, Lazy):
-        # An object that a template has got hold of was built, so only those need be searched.
+        # An object that a template has read was built, so only built ones are searched.
         value = value.built()
     if isinstance(value, Mapping):
         yield from ((key, child) for key, child in value.items() if _is_container(child))

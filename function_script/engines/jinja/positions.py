@@ -1,7 +1,7 @@
-"""From what went wrong to an error with a place in the author's text.
+"""Positions in templates: from violations and tracebacks to diagnostics with spans.
 
-Called when a program does not compile or a run fails. Compiled code keeps the lines of the
-template, but no columns: those are found by searching for the word the problem is about.
+Compiled code has the lines of the template, but no columns: a column is found by a search for the
+word that the problem is about.
 """
 
 from __future__ import annotations
@@ -20,14 +20,13 @@ from function_script.engines.jinja.environment import Environment
 from function_script.source import Source, Span, excerpt
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from types import CodeType, FrameType, TracebackType
 
-    from function_script.engines.jinja.tree import Violation
+    from function_script.engines.jinja.policy import Violation
 
-# How far a statement is followed that goes on over several lines.
+# The most lines that a statement is followed over.
 _MAX_LINES = 20
-# Longer statements get no columns: searching them may take a long time.
+# Longer statements are cut: a search in them may take a long time.
 _MAX_STATEMENT = 4_096
 _MAX_CODE = 64 * 1024
 _MAX_NOTES = 5
@@ -37,8 +36,8 @@ _TAG = re.compile(r"\{\{.*?\}\}|\{%.*?%\}|\{[{%].*|^(?:(?!\{[{%]).)*[%}]\}", re.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Point:
-    """Where compiled code has got to: an instruction of a template's function."""
+class Instruction:
+    """An instruction of compiled code: the last one that a template's function executed."""
 
     code: CodeType
     offset: int
@@ -46,15 +45,15 @@ class Point:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
-    """A line of a source, where a statement begins."""
+class Position:
+    """A line of a source in which a statement begins."""
 
     source: Source
     line: int
-    point: Point | None = None
+    instruction: Instruction | None = None
 
     def statement(self) -> str:
-        """The text from here to the end of the tag that begins or goes on in this line."""
+        """Return the text from here to the end of the tag that begins or continues in this line."""
         lines = _split(self.source.text)[self.line - 1 : self.line - 1 + _MAX_LINES]
         for count, line in enumerate(lines, 1):
             if "}}" in line or "%}" in line:
@@ -62,11 +61,15 @@ class Place:
         return "\n".join(lines[:1])[:_MAX_STATEMENT]
 
     def span(self, name: str | None = None) -> Span:
-        """Where the statement has the word ``name``, if that is certain; else this line's tags."""
-        found = self._find(name) if name else None
-        if found is None:
-            return _tags(self.source, self.line)
-        before, start, end = found.string[: found.start()], found.start(), found.end()
+        """Return the span of the word ``name`` if it is certain, else of the line's tags."""
+        match = self._find(name) if name else None
+        if match is None:
+            tags = list(_TAG.finditer(_line(self.source, self.line)))
+            if not tags:
+                return span_of_line(self.source, self.line)
+            span = Span(name=self.source.name, line=self.line)
+            return _columns(span, tags[0].start(), tags[-1].end())
+        before, start, end = match.string[: match.start()], match.start(), match.end()
         line, column = self.line + before.count("\n"), start - before.rfind("\n")
         return Span(name=self.source.name, line=line, column=column, width=end - start)
 
@@ -74,25 +77,17 @@ class Place:
         words = _find_words(name, self.statement())
         if len(words) <= 1:
             return words[0] if words else None
-        # Several: code mentions its words in the order of the text, so the last mention before
-        # the failing instruction is the one.
-        number = _mentions(self.point, self.line, name) if self.point is not None else 0
+        # Several: code loads the words in the order of the text, so the last load before the
+        # failing instruction belongs to the failing word.
+        number = _mentions(self.instruction, self.line, name) if self.instruction is not None else 0
         return words[number - 1] if 1 <= number <= len(words) else None
 
 
-def whole_line(source: Source, line: int) -> Span:
-    """A line without the blanks around it."""
+def span_of_line(source: Source, line: int) -> Span:
+    """Return the span of a line without the blanks around it."""
     text = _line(source, line)
     begin = len(text) - len(text.lstrip())
     return _columns(Span(name=source.name, line=line), begin, len(text.rstrip()))
-
-
-def _tags(source: Source, line: int) -> Span:
-    """A line from its first tag to its last; without tags, the whole line."""
-    tags = list(_TAG.finditer(_line(source, line)))
-    if not tags:
-        return whole_line(source, line)
-    return _columns(Span(name=source.name, line=line), tags[0].start(), tags[-1].end())
 
 
 def _line(source: Source, line: int) -> str:
@@ -102,7 +97,7 @@ def _line(source: Source, line: int) -> str:
 
 @lru_cache(maxsize=4)
 def _split(text: str) -> list[str]:
-    """The lines, of which many are asked for one after another."""
+    """Split a text into lines; cached, because one text is asked for many lines."""
     return _NEWLINE.split(text)
 
 
@@ -111,88 +106,81 @@ def _columns(span: Span, begin: int, end: int) -> Span:
 
 
 def _find_words(name: str, statement: str) -> list[re.Match[str]]:
-    """The word inside of tags: where it is looked up or piped to, else wherever it stands."""
+    """Find the word inside of tags: as a looked-up or piped name, else anywhere in a tag."""
     tags = [range(*tag.span()) for tag in _TAG.finditer(statement)]
     word = rf"(?<!\w){re.escape(name)}(?!\w)"
     if not name[:1].isalnum():
-        # Of "=" and "}" those are meant that are not part of "==" or "}}".
+        # Do not match "=" and "}" inside of "==" and "}}".
         word = rf"(?<![=!<>{{}}]){re.escape(name)}(?![=}}])"
     for pattern in (rf"(?<=[.|]){word}|(?<=[.|] ){word}", word, re.escape(name)):
-        found = [
+        matches = [
             match
             for match in re.finditer(pattern, statement)
             if any(match.start() in tag for tag in tags)
         ]
-        if found:
-            return found
+        if matches:
+            return matches
     return []
 
 
-def _mentions(point: Point, line: int, name: str) -> int:
-    """How often the code of this line has loaded ``name`` up to the failing instruction.
+def _mentions(instruction: Instruction, line: int, name: str) -> int:
+    """Count how often the code of this line loaded ``name`` up to the failing instruction.
 
-    Zero when the code is too long to look: disassembling it would take its square.
+    Return zero for very long code: disassembling it takes quadratic time.
     """
-    if len(point.code.co_code) > _MAX_CODE:
+    if len(instruction.code.co_code) > _MAX_CODE:
         return 0
-    line_of = _lines(point.template)
+    # Like get_corresponding_lineno of the template, which would read its table for every line.
+    table = instruction.template.debug_info
+    starts = [code_line for _, code_line in table]
     count, current, variable = 0, 0, ""
-    for instruction in dis.get_instructions(point.code):
-        if instruction.offset > point.offset:
+    for each in dis.get_instructions(instruction.code):
+        if each.offset > instruction.offset:
             break
-        if instruction.positions is not None and instruction.positions.lineno is not None:
-            current = line_of(instruction.positions.lineno)
-        if instruction.opname.startswith(("LOAD_FAST", "LOAD_DEREF")):
-            variable = str(instruction.argval)
-        # A function begins by resolving the names it uses, before it comes to any statement.
-        elif instruction.opname == "LOAD_CONST" and variable != "resolve":
-            count += str(instruction.argval) == name and current == line
+        if each.positions is not None and each.positions.lineno is not None:
+            index = bisect_right(starts, each.positions.lineno) - 1
+            current = table[index][0] if index >= 0 else 1
+        if each.opname.startswith(("LOAD_FAST", "LOAD_DEREF")):
+            variable = str(each.argval)
+        # A function resolves the names that it uses before its first statement.
+        elif each.opname == "LOAD_CONST" and variable != "resolve":
+            count += str(each.argval) == name and current == line
     return count
 
 
-def _lines(template: Template) -> Callable[[int], int]:
-    """What Jinja's own get_corresponding_lineno does, without reading its table every time."""
-    lines = template.debug_info
-    starts = [code_line for _, code_line in lines]
-
-    def line_of(code_line: int) -> int:
-        index = bisect_right(starts, code_line) - 1
-        return lines[index][0] if index >= 0 else 1
-
-    return line_of
-
-
 def to_diagnostic(
-    place: Place | None, message: str, *, name: str | None = None, hint: str | None = None
+    position: Position | None, message: str, *, name: str | None = None, hint: str | None = None
 ) -> Diagnostic:
-    """The problem at its place, with the lines around it."""
-    if place is None:
+    """Return a diagnostic at a position, with the lines around it."""
+    if position is None:
         return Diagnostic(message=message, hint=hint)
-    span = place.span(name)
-    shown = excerpt(place.source, span)
-    return Diagnostic(message=message, span=span, excerpt=shown, hint=hint)
+    span = position.span(name)
+    lines = excerpt(position.source, span)
+    return Diagnostic(message=message, span=span, excerpt=lines, hint=hint)
 
 
-def of_finding(source: Source, finding: Violation) -> Diagnostic:
-    """Why a template does not compile."""
-    place = Place(source=source, line=finding.line)
-    message = f"cannot compile template: {finding.message}"
-    diagnostic = to_diagnostic(place, message, name=finding.name, hint=finding.hint)
-    offset = finding.offset
-    if finding.name in _PAIRS:
-        offset = _surplus(source, finding.line, finding.name)
+def violation_to_diagnostic(source: Source, violation: Violation) -> Diagnostic:
+    """Return the diagnostic for a part of a template that does not compile."""
+    position = Position(source=source, line=violation.line)
+    message = f"cannot compile template: {violation.message}"
+    diagnostic = to_diagnostic(position, message, name=violation.name, hint=violation.hint)
+    offset = violation.offset
+    if violation.name in _PAIRS:
+        offset = _surplus(source, violation.line, violation.name)
     if offset is not None:
-        span = _at_offset(source, offset)
+        before = "\n".join(_NEWLINE.split(source.text))[:offset]
+        column = offset - before.rfind("\n")
+        span = Span(name=source.name, line=before.count("\n") + 1, column=column)
         diagnostic = replace(diagnostic, span=span, excerpt=excerpt(source, span))
-    if finding.opened is None:
+    if violation.open_tag is None:
         return diagnostic
-    tag, line = finding.opened
+    tag, line = violation.open_tag
     note = Note(f'"{tag}" begins at', Span(name=source.name, line=line))
     return replace(diagnostic, notes=(note,))
 
 
 def _surplus(source: Source, line: int, close: str) -> int | None:
-    """Where in a line and the rest of its tag the first bracket is that closes nothing."""
+    """Return the offset of the first surplus closing bracket in the tags of a line."""
     lines = _NEWLINE.split(source.text)
     start = sum(len(text) + 1 for text in lines[: line - 1])
     text = "\n".join(lines[line - 1 : line - 1 + _MAX_LINES])
@@ -205,39 +193,35 @@ def _surplus(source: Source, line: int, close: str) -> int | None:
     return None
 
 
-def _at_offset(source: Source, offset: int) -> Span:
-    before = "\n".join(_NEWLINE.split(source.text))[:offset]
-    column = offset - before.rfind("\n")
-    return Span(name=source.name, line=before.count("\n") + 1, column=column)
-
-
-def of_traceback(traceback: TracebackType | None) -> list[Place]:
-    """Where the templates were when this was raised, the main template first."""
-    places: list[Place] = []
+def find_positions(traceback: TracebackType | None) -> list[Position]:
+    """Return the positions of all templates in a traceback, the main template first."""
+    positions: list[Position] = []
     while traceback is not None:
-        place = _place(traceback.tb_frame, traceback.tb_lineno, traceback.tb_lasti)
-        if place is not None:
-            places.append(place)
+        position = _position(traceback.tb_frame, traceback.tb_lineno, traceback.tb_lasti)
+        if position is not None:
+            positions.append(position)
         traceback = traceback.tb_next
-    return places
+    return positions
 
 
-def of_generator(frame: FrameType | None) -> Place | None:
-    """Where a template's generator has got to."""
-    return None if frame is None else _place(frame, frame.f_lineno, frame.f_lasti)
+def current_position(frame: FrameType | None) -> Position | None:
+    """Return the current position of a template's generator."""
+    return None if frame is None else _position(frame, frame.f_lineno, frame.f_lasti)
 
 
-def _place(frame: FrameType, line: int, offset: int) -> Place | None:
+def _position(frame: FrameType, line: int, offset: int) -> Position | None:
     template = frame.f_globals.get("__jinja_template__")
     if not isinstance(template, Template) or not isinstance(template.environment, Environment):
         return None
     source = template.environment.sources[str(template.name)]
-    point = Point(code=frame.f_code, offset=offset, template=template)
-    return Place(source=source, line=template.get_corresponding_lineno(line), point=point)
+    instruction = Instruction(code=frame.f_code, offset=offset, template=template)
+    return Position(
+        source=source, line=template.get_corresponding_lineno(line), instruction=instruction
+    )
 
 
-def callers(places: list[Place]) -> tuple[Note, ...]:
-    """One note for each place the failing one was called from, the nearest first."""
-    lines = [Span(name=place.source.name, line=place.line) for place in places[::-1]]
-    before = dict.fromkeys(line for line in lines if line != lines[0])
-    return tuple(Note("called from", line) for line in before)[:_MAX_NOTES]
+def caller_notes(stack: list[Position]) -> tuple[Note, ...]:
+    """Return one note for each caller of the failing position, the nearest first."""
+    spans = [Span(name=each.source.name, line=each.line) for each in stack[::-1]]
+    callers = dict.fromkeys(span for span in spans if span != spans[0])
+    return tuple(Note("called from", span) for span in callers)[:_MAX_NOTES]

@@ -1,6 +1,6 @@
-"""Programs, compiled and kept: equal sources are compiled once.
+"""Compilation of programs, with a cache: equal sources are compiled once.
 
-Called by the engine. What is kept is never changed and holds nothing of a run.
+A compiled program is immutable and holds nothing of a run.
 """
 
 from __future__ import annotations
@@ -14,19 +14,23 @@ from jinja2 import TemplateSyntaxError
 
 from function_script.cache import ByteLruCache
 from function_script.diagnostics import Diagnostic
-from function_script.engines.jinja import modules, parsing, positions, tree
+from function_script.engines.jinja import modules, parser, policy, positions
+from function_script.engines.jinja.compiler import CodeGenerator
+from function_script.engines.jinja.deferral import DeferringCodeGenerator
 from function_script.engines.jinja.environment import Environment
-from function_script.engines.jinja.exceptions import reworded
+from function_script.engines.jinja.exceptions import reword
 from function_script.engines.jinja.filters import FILTERS
+from function_script.engines.jinja.policy import TemplateFacts, Violation
 from function_script.engines.jinja.tests import TESTS
-from function_script.engines.jinja.tree import TemplateFacts, Violation
 from function_script.errors import LimitError, ProgramError
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
     from jinja2 import Template, nodes
+    from jinja2.compiler import CodeGenerator as JinjaCodeGenerator
 
+    from function_script.engines.jinja.calls import Call
     from function_script.limits import Limits
     from function_script.program import Program
     from function_script.source import Source
@@ -34,53 +38,56 @@ if TYPE_CHECKING:
 MAX_PROGRAMS = 64
 _MAX_CHARACTERS = 2 << 20
 _MAX_PROBLEMS = 10
-MAX_NODES = 3 * tree.MAX_NODES
+MAX_NODES = 3 * policy.MAX_NODES
 # The main template among the modules: no module has this name.
 _MAIN = ""
-# How generated code calls the template's variables.
+# Generated code gives the variables of a template this prefix.
 _MANGLED = re.compile(r"\bl_\d+_")
 _DEBUG_LINE = re.compile(r"(\d+)=(\d+)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Compiled:
-    """A program ready to run. ``used`` are the variables that any of its templates names.
+class CompiledProgram:
+    """A program that is ready to run.
 
-    ``compile_seconds`` is the CPU time that compiling it took.
+    ``used_names`` are the variables that any of its templates names; ``compile_seconds`` is CPU
+    time. With ``is_deferring`` a missing value leaves a gap instead of stopping the run.
     """
 
     main: Template
     environment: Environment
-    used: frozenset[str]
+    used_names: frozenset[str]
+    is_deferring: bool
     compile_seconds: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Parsed:
     source: Source
-    survey: TemplateFacts
+    facts: TemplateFacts
     tree: nodes.Template | None = None
 
 
-_programs: ByteLruCache[tuple[object, ...], Compiled] = ByteLruCache(
+_programs: ByteLruCache[tuple[object, ...], CompiledProgram] = ByteLruCache(
     _MAX_CHARACTERS, max_entries=MAX_PROGRAMS
 )
 
 
-def load(program: Program, limits: Limits) -> Compiled:
-    """The compiled program, from the cache if it was compiled before; raises ProgramError."""
+def load(program: Program, limits: Limits) -> CompiledProgram:
+    """Return the compiled program, from the cache if possible; raises ProgramError."""
     check_size(program, limits)
-    key = key_of(program)
-    found = _programs.get(key)
-    if found is None:
-        found = build(program, Environment(is_strict=is_strict(program), defers=defers(program)))
-        _programs.put(key, found, count_characters(key))
-    return found
+    key = cache_key(program)
+    compiled = _programs.get(key)
+    if compiled is None:
+        generator = DeferringCodeGenerator if is_deferring(program) else CodeGenerator
+        compiled = build(program, generator)
+        _programs.put(key, compiled, count_characters(key))
+    return compiled
 
 
-def key_of(program: Program) -> tuple[object, ...]:
-    """All that the compiled program depends on, names for positions included."""
-    parts: list[object] = [is_strict(program), defers(program)]
+def cache_key(program: Program) -> tuple[object, ...]:
+    """Return everything that compilation depends on, source names (for positions) included."""
+    parts: list[object] = [_is_strict(program), is_deferring(program)]
     parts += (program.main.name, program.main.text)
     for name, source in program.modules.items():
         parts += (name, source.name, source.text)
@@ -88,22 +95,21 @@ def key_of(program: Program) -> tuple[object, ...]:
 
 
 def count_characters(key: tuple[object, ...]) -> int:
-    """Count how long the sources in a key are together."""
+    """Return the total length of the sources in a cache key."""
     return sum(len(part) for part in key if isinstance(part, str))
 
 
-def is_strict(program: Program) -> bool:
-    """Whether even a condition must not use what does not exist."""
+def _is_strict(program: Program) -> bool:
     return program.options.get("undefined") == "Strict"
 
 
-def defers(program: Program) -> bool:
-    """Whether a missing value leaves a gap instead of stopping the run."""
+def is_deferring(program: Program) -> bool:
+    """Report whether a missing value leaves a gap instead of stopping the run."""
     return program.options.get("missing") == "Defer"
 
 
 def check_size(program: Program, limits: Limits) -> None:
-    """Raise LimitError for a program that is too big even to look at."""
+    """Raise LimitError for a program that is too big to be parsed."""
     size = program.size_bytes()
     if size > limits.source_bytes:
         message = f"a source of {size} bytes, the limit is {limits.source_bytes}"
@@ -111,107 +117,111 @@ def check_size(program: Program, limits: Limits) -> None:
         raise LimitError.of(f"cannot compile template: {message}", hint=hint, limit="source")
 
 
-def build(program: Program, environment: Environment, *, is_whole: bool = False) -> Compiled:
-    """Compile what the main template needs, or with ``is_whole`` every module.
+def build(
+    program: Program,
+    code_generator: type[JinjaCodeGenerator] = CodeGenerator,
+    filters: Mapping[str, Call] = FILTERS,
+    *,
+    is_whole: bool = False,
+) -> CompiledProgram:
+    """Compile the main template and what it refers to, or with ``is_whole`` every module.
 
-    Raises ProgramError with everything that is wrong in any of them.
+    Raises ProgramError with all problems of these templates.
     """
-    began = time.thread_time()
+    start = time.thread_time()
+    environment = Environment(
+        filters, TESTS, code_generator=code_generator, is_strict=_is_strict(program)
+    )
     sources = {**program.modules, _MAIN: program.main}
-    parsed = _parse(sources, environment, sources if is_whole else (_MAIN,))
+    parsed = _parse_all(sources, environment, sources if is_whole else (_MAIN,))
     _check(parsed, program.modules)
-    # Templates get numbers for names, so that nothing of a user's stands in generated code.
+    # Templates get numbers for names, so that no text of a user's gets into generated code.
     environment.sources = {str(n): each.source for n, each in enumerate(parsed.values())}
     environment.templates = {
         name: _compile(environment, each, str(number))
         for number, (name, each) in enumerate(parsed.items())
     }
-    used = frozenset().union(*(each.survey.used for each in parsed.values()))
-    return Compiled(
+    return CompiledProgram(
         main=environment.templates[_MAIN],
         environment=environment,
-        used=used,
-        compile_seconds=time.thread_time() - began,
+        used_names=frozenset().union(*(each.facts.used for each in parsed.values())),
+        is_deferring=issubclass(code_generator, DeferringCodeGenerator),
+        compile_seconds=time.thread_time() - start,
     )
 
 
-def _parse(
-    sources: Mapping[str, Source], environment: Environment, wanted: Collection[str]
+def _parse_all(
+    sources: Mapping[str, Source], environment: Environment, names: Collection[str]
 ) -> dict[str, _Parsed]:
-    """The templates of these names and all they refer to."""
+    """Parse the templates of these names and all templates that they refer to."""
     parsed: dict[str, _Parsed] = {}
-    pending, nodes_left = list(wanted), MAX_NODES
+    pending, nodes_left = list(names), MAX_NODES
     while pending:
         name = pending.pop()
         if name not in sources or name in parsed:
             continue
-        parsed[name] = _parse_one(environment, sources[name])
-        pending += [reference.module for reference in parsed[name].survey.references]
-        made = parsed[name].tree
-        nodes_left -= 0 if made is None else tree.size(made)
+        source = sources[name]
+        try:
+            tree = parser.parse(environment, source.text)
+        except parser.UnparsableError as error:
+            facts = TemplateFacts(violations=[error.violation])
+            parsed[name] = _Parsed(source=source, facts=facts)
+            continue
+        template = _Parsed(source=source, facts=policy.inspect(tree, FILTERS, TESTS), tree=tree)
+        parsed[name] = template
+        pending += [reference.module for reference in template.facts.references]
+        nodes_left -= policy.count_nodes(tree)
         if nodes_left < 0:
             message = f"the modules have more than {MAX_NODES} parts, the limit of a program"
             raise ProgramError.of(f"cannot compile template: {message}")
     return parsed
 
 
-def _parse_one(environment: Environment, source: Source) -> _Parsed:
-    try:
-        parsed = parsing.parse(environment, source.text)
-    except parsing.UnparsableError as error:
-        return _Parsed(source=source, survey=TemplateFacts(findings=[error.finding]))
-    return _Parsed(source=source, survey=tree.survey(parsed, FILTERS, TESTS), tree=parsed)
-
-
-def _check(parsed: Mapping[str, _Parsed], names: Mapping[str, object]) -> None:
-    surveys = {name: each.survey for name, each in parsed.items()}
+def _check(parsed: Mapping[str, _Parsed], module_names: Collection[str]) -> None:
+    facts = {name: each.facts for name, each in parsed.items()}
+    violations = {name: facts[name].violations for name in sorted(parsed)}
+    # A template that does not parse defines no names, so others would seem to miss them.
+    if not any(violations.values()):
+        violations = dict(sorted(modules.check_references(facts, module_names).items()))
     problems = [
-        positions.of_finding(parsed[name].source, finding)
-        for name in sorted(parsed)
-        for finding in surveys[name].findings
+        positions.violation_to_diagnostic(parsed[name].source, violation)
+        for name, listed in violations.items()
+        for violation in listed
     ]
-    # A template that could not be read has no names, so others would seem to miss them.
-    if not problems:
-        problems = [
-            positions.of_finding(parsed[name].source, finding)
-            for name, findings in sorted(modules.check(surveys, names).items())
-            for finding in findings
-        ]
     if problems:
-        raise ProgramError(*_shortened(list(dict.fromkeys(problems))))
-
-
-def _shortened(problems: list[Diagnostic]) -> list[Diagnostic]:
-    if len(problems) <= _MAX_PROBLEMS:
-        return problems
-    left_out = len(problems) - _MAX_PROBLEMS
-    return [*problems[:_MAX_PROBLEMS], Diagnostic(message=f"and {left_out} more problems")]
+        problems = list(dict.fromkeys(problems))
+        hidden = len(problems) - _MAX_PROBLEMS
+        if hidden > 0:
+            problems = [
+                *problems[:_MAX_PROBLEMS],
+                Diagnostic(message=f"and {hidden} more problems"),
+            ]
+        raise ProgramError(*problems)
 
 
 def _compile(environment: Environment, parsed: _Parsed, number: str) -> Template:
     code = ""
     try:
-        parsed_tree = cast("nodes.Template", parsed.tree)
-        code = environment.compile(parsed_tree, number, f"<jinja {number}>", raw=True)
+        tree = cast("nodes.Template", parsed.tree)
+        code = environment.compile(tree, number, f"<jinja {number}>", raw=True)
         compiled = compile(code, f"<jinja {number}>", "exec")
     except TemplateSyntaxError as error:
-        finding = Violation(
-            line=error.lineno, message=reworded(error.message or "invalid template")
-        )
+        message = reword(error.message or "invalid template")
+        violation = Violation(line=error.lineno, message=message)
     except SyntaxError as error:
         line = _template_line(code, error.lineno or 1)
-        finding = Violation(line=line, message=reworded(_MANGLED.sub("", error.msg)))
+        violation = Violation(line=line, message=reword(_MANGLED.sub("", error.msg)))
     except (RecursionError, MemoryError):
-        finding = Violation(line=1, message="nested too deeply")
+        violation = Violation(line=1, message="nested too deeply")
     else:
         return environment.template_class.from_code(environment, compiled, {}, None)
-    raise ProgramError(positions.of_finding(parsed.source, finding))
+    raise ProgramError(positions.violation_to_diagnostic(parsed.source, violation))
 
 
 def _template_line(code: str, line: int) -> int:
-    """The template's line for a line of generated code, whose last line tells them."""
-    found = 1
+    """Map a line of generated code to the template's line, by the table in the last code line."""
+    result = 1
     for template_line, code_line in _DEBUG_LINE.findall(code.rpartition("\n")[2]):
         if int(code_line) <= line:
-            found = int(template_line)
-    return found
+            result = int(template_line)
+    return result

@@ -1,7 +1,4 @@
-"""A compiled program and a scope in, text out: one run.
-
-Called by the engine, and by `tracing` to run a program once more.
-"""
+"""Rendering of a compiled program: a scope in, text out."""
 
 from __future__ import annotations
 
@@ -9,58 +6,59 @@ from types import GeneratorType
 from typing import TYPE_CHECKING
 
 from function_script.engines.jinja import diagnostics, positions, scope
-from function_script.engines.jinja.deferring import DeferringBudget, collect_gaps
+from function_script.engines.jinja.deferral import DeferringBudget, collect_gaps
 from function_script.engines.jinja.environment import RUN
-from function_script.engines.jinja.output import collect
+from function_script.engines.jinja.output import join_chunks
 from function_script.engines.jinja.run import Run
 from function_script.program import MissingValue
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from function_script.engines.jinja.deferring import Gaps
-    from function_script.engines.jinja.programs import Compiled
+    from function_script.engines.jinja.deferral import Gaps
+    from function_script.engines.jinja.programs import CompiledProgram
     from function_script.limits import Limits
     from function_script.program import Scope
 
 _RENDER = "cannot render template: "
-# Finding the path of a missing value means searching the data for it.
-_MAX_TOLD = 50
+# Describing a missing value means searching the data for it, so only the first are described.
+_MAX_DESCRIBED = 50
 
 
-def render(compiled: Compiled, data: Scope, limits: Limits) -> tuple[str, tuple[MissingValue, ...]]:
-    """The text of the whole template, and the gaps that missing values left; raises FatalError."""
-    run = Run(compiled.environment, data, limits)
-    if compiled.environment.defers:
+def render(
+    program: CompiledProgram, data: Scope, limits: Limits
+) -> tuple[str, tuple[MissingValue, ...]]:
+    """Return the text of the main template and its gaps; raises FatalError."""
+    run = Run(program.environment, data, limits)
+    if program.is_deferring:
         run.budget = DeferringBudget(limits)
-    chunks = begin(compiled, run)
+    chunks = start(program, run)
     try:
-        if not compiled.environment.defers:
-            return collect(chunks, limits.output_bytes), ()
+        if not program.is_deferring:
+            return join_chunks(chunks, limits.output_bytes), ()
         text, gaps = collect_gaps(chunks, limits.output_bytes)
-        return text, tuple(_told(gaps, run))
+        return text, tuple(_describe(gaps, run))
     except Exception as error:
         frame = chunks.gi_frame if isinstance(chunks, GeneratorType) else None
-        raise diagnostics.to_error(error, run, positions.of_generator(frame)) from error
+        raise diagnostics.to_error(error, run, positions.current_position(frame)) from error
     finally:
         run.close()
 
 
-def _told(gaps: Gaps, run: Run) -> Iterator[MissingValue]:
-    """The gaps with what they wait for, which must be found while the run has its data."""
+def _describe(gaps: Gaps, run: Run) -> Iterator[MissingValue]:
+    """Describe the missing value of each gap; this needs the data, so the run must be open."""
     for number, (offset, error) in enumerate(gaps):
-        if number < _MAX_TOLD:
-            (told,) = diagnostics.to_error(error, run, None).diagnostics
-            yield MissingValue(
-                offset=offset, missing=told.message.removeprefix(_RENDER), span=told.span
-            )
+        if number < _MAX_DESCRIBED:
+            (diagnostic,) = diagnostics.to_error(error, run, None).diagnostics
+            path = diagnostic.message.removeprefix(_RENDER)
+            yield MissingValue(offset=offset, missing=path, span=diagnostic.span)
         else:
             yield MissingValue(offset=offset, missing="a value that does not exist", span=None)
 
 
-def begin(compiled: Compiled, run: Run) -> Iterator[str]:
-    """The template's text, piece by piece."""
-    run.variables = scope.variables(run.scope, compiled.used)
+def start(program: CompiledProgram, run: Run) -> Iterator[str]:
+    """Start a run: return an iterator over the chunks of the main template's text."""
+    run.variables = scope.build_variables(run.scope, program.used_names)
     run.variables[RUN] = run
-    context = compiled.main.new_context(run.variables, shared=True)
-    return compiled.main.root_render_func(context)
+    context = program.main.new_context(run.variables, shared=True)
+    return program.main.root_render_func(context)

@@ -1,7 +1,6 @@
-"""What templates certainly read of the request: lookups by name from the parts of it on.
+"""Lookups in the request that templates certainly make: by constant names from its parts on.
 
-Called by the tool that looks for mistakes. Follows names that are set once in all the templates
-of a program; what a macro is given is not followed.
+Names that are set once in all templates of a program are followed; arguments of macros are not.
 """
 
 from __future__ import annotations
@@ -12,9 +11,9 @@ from typing import TYPE_CHECKING, Final
 from jinja2 import nodes
 
 from function_script import objects
-from function_script.engines.jinja import parsing
+from function_script.engines.jinja import parser
 from function_script.engines.jinja.environment import Environment
-from function_script.engines.jinja.positions import Place
+from function_script.engines.jinja.positions import Position
 from function_script.engines.jinja.scope import REQUEST_PARTS
 from function_script.engines.reads import ANY, FieldAccess, guarded
 
@@ -35,7 +34,7 @@ _ROOTS: Final[dict[str, Path]] = {
 _METHODS: Final = frozenset({"get", "items", "keys", "values"})
 _DEFAULTS: Final = frozenset({"default", "d"})
 _SAME_ITEMS: Final = frozenset({"sort", "unique", "reverse", "list"})
-_ASKING: Final = frozenset({"defined", "undefined"})
+_EXISTENCE_TESTS: Final = frozenset({"defined", "undefined"})
 _GUARDS: Final = (
     *(nodes.If, nodes.CondExpr, nodes.Or, nodes.Not),
     *(nodes.Filter, nodes.Test, nodes.Call),
@@ -44,35 +43,35 @@ _MAX_HOPS: Final = 20
 
 
 def find(program: Program) -> list[FieldAccess]:
-    """The lookups in all templates of a program that compiles."""
+    """Return the lookups in all templates of a program, which must compile."""
     environment = Environment()
     sources = (program.main, *program.modules.values())
-    trees = [parsing.parse(environment, source.text) for source in sources]
+    trees = [parser.parse(environment, source.text) for source in sources]
     names = _Names(trees)
-    found = [
+    reads = [
         read
         for source, tree in zip(sources, trees, strict=True)
         for read in _reads(tree, source, names)
     ]
-    asked = {path for tree in trees for path in _asked(tree, names)}
-    return guarded(dict.fromkeys(found), asked)
+    guarded_paths = {path for tree in trees for path in _guarded_paths(tree, names)}
+    return guarded(dict.fromkeys(reads), guarded_paths)
 
 
 class _Names:
-    """What the names of a program stand for: parts of the request, or what they are set to."""
+    """The paths of a program's names: parts of the request, or the values they are set to."""
 
     def __init__(self, trees: list[nodes.Template]) -> None:
         self._values: dict[str, tuple[nodes.Node, Path]] = {}
-        bound: Counter[str] = Counter()
+        counts: Counter[str] = Counter()
         for tree in trees:
-            bound.update(node.name for node in tree.find_all(nodes.Name) if node.ctx != "load")
-            bound.update(_imported(tree))
+            counts.update(node.name for node in tree.find_all(nodes.Name) if node.ctx != "load")
+            counts.update(_declared_names(tree))
             for node in tree.find_all((nodes.Assign, nodes.For, nodes.With)):
-                self._bind(node)
-        self._values = {name: v for name, v in self._values.items() if bound[name] == 1}
-        self._roots = {name: path for name, path in _ROOTS.items() if not bound[name]}
+                self._record_binding(node)
+        self._values = {name: v for name, v in self._values.items() if counts[name] == 1}
+        self._roots = {name: path for name, path in _ROOTS.items() if not counts[name]}
 
-    def _bind(self, node: nodes.Node) -> None:
+    def _record_binding(self, node: nodes.Node) -> None:
         match node:
             case nodes.Assign(target=nodes.Name(name=name), node=value):
                 self._values[name] = (value, ())
@@ -92,7 +91,7 @@ class _Names:
                 pass
 
     def path(self, node: nodes.Node | None, hops: int = _MAX_HOPS) -> Path | None:
-        """Where in the request the value of an expression stands."""
+        """Return the path of an expression's value in the request, or None."""
         if not hops:
             return None
         match node:
@@ -107,47 +106,47 @@ class _Names:
                 return _join(self.path(value, hops - 1), (_constant(argument),))
             case nodes.Filter(node=value, name=name) if name in _DEFAULTS | _SAME_ITEMS:
                 return self.path(value, hops - 1)
-        return self._called(node, hops)
+        return self._getter_path(node, hops)
 
-    def _called(self, node: nodes.Node | None, hops: int) -> Path | None:
-        """Where the value of a getter stands."""
+    def _getter_path(self, node: nodes.Node | None, hops: int) -> Path | None:
+        """Return the path of the value that a getter returns, or None."""
         match node:
             case nodes.Call(node=nodes.Getattr(node=value, attr="get"), args=[key, *_]):
                 return _join(self.path(value, hops - 1), (_constant(key),))
             case (
-                nodes.Call(node=nodes.Name(name="get"), args=[value, given, *_])
-                | nodes.Filter(node=nodes.Expr() as value, name="get", args=[given, *_])
+                nodes.Call(node=nodes.Name(name="get"), args=[value, argument, *_])
+                | nodes.Filter(node=nodes.Expr() as value, name="get", args=[argument, *_])
             ):
-                return _join(self.path(value, hops - 1), _given(given))
+                return _join(self.path(value, hops - 1), _path_argument(argument))
             case _:
                 pass
         return None
 
 
 def _reads(tree: nodes.Template, source: Source, names: _Names) -> Iterator[FieldAccess]:
-    asked = {id(test.node) for test in tree.find_all(nodes.Test) if test.name in _ASKING}
+    tested = {id(test.node) for test in tree.find_all(nodes.Test) if test.name in _EXISTENCE_TESTS}
     kinds = (nodes.Getattr, nodes.Getitem, nodes.Call, nodes.Filter)
     for node in tree.find_all(kinds):
-        path = None if id(node) in asked else names.path(node)
+        path = None if id(node) in tested else names.path(node)
         if path is None or not isinstance(path[-1], str):
             continue
         # A getter that is given a path looks up each part of it.
-        for end in range(len(path) - _parts(node) + 1, len(path) + 1):
+        for end in range(len(path) - _count_steps(node) + 1, len(path) + 1):
             key = path[end - 1]
             if isinstance(key, str):
-                span = Place(source=source, line=node.lineno).span(key)
+                span = Position(source=source, line=node.lineno).span(key)
                 yield FieldAccess(path[:end], source, span)
 
 
-def _asked(tree: nodes.Template, names: _Names) -> Iterator[Path]:
-    """What the templates ask for: there nothing fails for what does not exist."""
+def _guarded_paths(tree: nodes.Template, names: _Names) -> Iterator[Path]:
+    """Yield paths that the templates test for: lookups of these may fail without an error."""
     for node in tree.find_all(_GUARDS):
         match node:
             case nodes.If(test=guard) | nodes.CondExpr(test=guard) | nodes.Or(left=guard):
                 pass
             case nodes.Filter(node=nodes.Expr() as guard, name=name) if name in _DEFAULTS:
                 pass
-            case nodes.Test(node=guard, name=name) if name in _ASKING:
+            case nodes.Test(node=guard, name=name) if name in _EXISTENCE_TESTS:
                 pass
             case nodes.Not(node=guard):
                 pass
@@ -156,7 +155,8 @@ def _asked(tree: nodes.Template, names: _Names) -> Iterator[Path]:
                 path = names.path(node)
                 if path is not None:
                     yield from (
-                        path[:end] for end in range(len(path) - _parts(node) + 1, len(path) + 1)
+                        path[:end]
+                        for end in range(len(path) - _count_steps(node) + 1, len(path) + 1)
                     )
                 continue
             case _:
@@ -167,25 +167,25 @@ def _asked(tree: nodes.Template, names: _Names) -> Iterator[Path]:
                 yield path
 
 
-def _parts(node: nodes.Node) -> int:
-    """How many parts of a path a node looks up itself."""
+def _count_steps(node: nodes.Node) -> int:
+    """Return the number of path steps that a node looks up itself."""
     match node:
         case nodes.Getattr() | nodes.Getitem():
             return 1
         case nodes.Call(node=nodes.Getattr(attr="get")):
             return 1
         case (
-            nodes.Call(node=nodes.Name(name="get"), args=[_, given, *_])
-            | nodes.Filter(name="get", args=[given, *_])
+            nodes.Call(node=nodes.Name(name="get"), args=[_, argument, *_])
+            | nodes.Filter(name="get", args=[argument, *_])
         ):
-            return len(_given(given))
+            return len(_path_argument(argument))
         case _:
             pass
     return 0
 
 
-def _imported(tree: nodes.Template) -> Iterator[str]:
-    """Names that are bound otherwise than by assignments: macros and imports."""
+def _declared_names(tree: nodes.Template) -> Iterator[str]:
+    """Yield names that are bound by other nodes than assignments: macros and imports."""
     for node in tree.find_all((nodes.Macro, nodes.Import, nodes.FromImport)):
         match node:
             case nodes.Macro(name=name) | nodes.Import(target=name):
@@ -204,8 +204,8 @@ def _constant(node: nodes.Node) -> str | int:
     return node.value if isinstance(node, nodes.Const) and isinstance(node.value, str) else ANY
 
 
-def _given(node: nodes.Node) -> Path:
-    """The path that a getter is given; (ANY,) when it is computed."""
+def _path_argument(node: nodes.Node) -> Path:
+    """Return the path argument of a getter; (ANY,) when it is computed."""
     match node:
         case nodes.Const(value=str(text)):
             try:

@@ -1,7 +1,4 @@
-"""One run of a template: its budget, what it may see, and what it has imported so far.
-
-Everything that changes while a template runs hangs on this value, which lives for one run.
-"""
+"""The state of one run of a template: budget, variables, imported modules, log."""
 
 from __future__ import annotations
 
@@ -11,9 +8,9 @@ from typing import TYPE_CHECKING
 from function_script.engines.jinja.budget import Budget
 
 if TYPE_CHECKING:
+    from jinja2 import Environment
     from jinja2.environment import TemplateModule
 
-    from function_script.engines.jinja.environment import Environment
     from function_script.limits import Limits
     from function_script.program import Scope
 
@@ -21,17 +18,17 @@ _MAX_LOG_CHARACTERS = 64 * 1024
 
 
 class Run:
-    """What functions and filters of templates get as their first argument.
+    """One run of a program: the `CallContext` of the functions, filters and tests it calls.
 
-    ``variables`` is what every template of the program can name. ``is_rehearsal``: the text is
-    only made again to find out where a line comes from, so nothing may be logged twice.
+    ``variables`` is what every template of the program can name. ``is_replay``: the text is
+    rendered again only to map its lines to the source, so nothing may be logged twice.
     """
 
     __slots__ = (
-        "_logged",
+        "_logged_characters",
         "budget",
         "environment",
-        "is_rehearsal",
+        "is_replay",
         "modules",
         "scope",
         "variables",
@@ -43,18 +40,18 @@ class Run:
         self.budget = Budget(limits)
         self.variables: dict[str, object] = {}
         self.modules: dict[str, TemplateModule] = {}
-        self.is_rehearsal = False
-        self._logged = 0
+        self.is_replay = False
+        self._logged_characters = 0
 
     def close(self) -> None:
-        """Let go of the data: contexts know their run, which is a circle."""
+        """Drop the data: contexts refer to their run, so the cycle would keep it alive."""
         self.variables.clear()
         self.modules.clear()
 
     def log(self, line: str) -> None:
-        """Write one line to stderr, until the run has logged its share."""
-        room = _MAX_LOG_CHARACTERS - self._logged
-        if self.is_rehearsal or room <= 0:
+        """Write one line to stderr, until the run's share of the log is used up."""
+        available = _MAX_LOG_CHARACTERS - self._logged_characters
+        if self.is_replay or available <= 0:
             return
-        self._logged += len(line)
-        sys.stderr.write(line[:room].replace("\n", "\\n") + "\n")
+        self._logged_characters += len(line)
+        sys.stderr.write(line[:available].replace("\n", "\\n") + "\n")

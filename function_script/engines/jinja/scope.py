@@ -1,6 +1,6 @@
-"""What templates can name: parts of the request, params, and functions.
+"""The variables of templates: parts of the request, params, and functions.
 
-Called once per run. Parts of the request are built only where the program names them.
+Only the parts of the request that a program names are built.
 """
 
 from __future__ import annotations
@@ -21,31 +21,27 @@ REQUEST_PARTS = (
 )
 
 
-def _spec(scope: Scope) -> object:
-    return scope.xr.get("spec", {})
-
-
 _OTHERS: dict[str, Callable[[Scope], object]] = {
     "params": lambda scope: scope.params,
     "xr": lambda scope: scope.xr,
-    "spec": _spec,
+    "spec": lambda scope: scope.xr.get("spec", {}),
 }
 NAMES = (*sorted((*REQUEST_PARTS, *_OTHERS)), *sorted(FUNCTIONS))
 
 
-def variables(scope: Scope, used: Collection[str]) -> dict[str, object]:
-    """The functions, and of everything else what the program uses."""
-    made: dict[str, object] = dict(FUNCTIONS)
+def build_variables(scope: Scope, used: Collection[str]) -> dict[str, object]:
+    """Return the functions, and the parts of the request that the program uses."""
+    result: dict[str, object] = dict(FUNCTIONS)
     for name in REQUEST_PARTS:
         if name in used:
-            made[name] = scope.request.get(name, {})
+            result[name] = scope.request.get(name, {})
     for name, find in _OTHERS.items():
         if name in used:
-            made[name] = find(scope)
-    return made
+            result[name] = find(scope)
+    return result
 
 
-def roots(run: Run) -> dict[str, object]:
-    """The data a template may have got a value from: what it names, then what functions read."""
-    named = {name: run.variables[name] for name in NAMES if name in run.variables}
-    return {**named, **run.scope.request.built()}
+def find_roots(run: Run) -> dict[str, object]:
+    """Return the data in which values are searched: variables, and parts that were read."""
+    variables = {name: run.variables[name] for name in NAMES if name in run.variables}
+    return {**variables, **run.scope.request.built()}

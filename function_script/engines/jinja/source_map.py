@@ -1,7 +1,7 @@
-"""Which line of the template wrote a line of the text: found by rendering once more, with marks.
+"""The source map of rendered text: the template's line behind every line of it.
 
-Called only when the text turned out to be wrong. In this second run every piece of text knows
-the lines it comes from, through macros, blocks and filters that keep lines together.
+When a text turns out to be wrong, its program is compiled and run once more with tracing: every
+piece of text then carries its origins through macros, blocks and filters that keep lines.
 """
 
 from __future__ import annotations
@@ -12,21 +12,20 @@ from typing import TYPE_CHECKING, NamedTuple
 from function_script.cache import ByteLruCache
 from function_script.engines.jinja import programs
 from function_script.engines.jinja.budget import Budget
-from function_script.engines.jinja.codegen import CodeGenerator
-from function_script.engines.jinja.deferring import (
+from function_script.engines.jinja.compiler import CodeGenerator
+from function_script.engines.jinja.deferral import (
     DeferringCodeGenerator,
     refuse_gaps,
     without_gaps,
 )
-from function_script.engines.jinja.environment import Environment
 from function_script.engines.jinja.exceptions import (
     BudgetError,
     MissingError,
     RenderError,
 )
 from function_script.engines.jinja.filters import FILTERS
-from function_script.engines.jinja.positions import whole_line
-from function_script.engines.jinja.rendering import begin
+from function_script.engines.jinja.positions import span_of_line
+from function_script.engines.jinja.rendering import start
 from function_script.engines.jinja.run import Run
 
 if TYPE_CHECKING:
@@ -36,29 +35,29 @@ if TYPE_CHECKING:
     from jinja2.compiler import Frame
 
     from function_script.engines.allowance import Allowance
-    from function_script.engines.jinja.calls import Call
-    from function_script.engines.jinja.programs import Compiled
+    from function_script.engines.jinja.calls import Call, CallContext
+    from function_script.engines.jinja.programs import CompiledProgram
     from function_script.limits import Limits
     from function_script.program import Program, Scope
     from function_script.source import Span
 
-# How much longer compiling and running take for a program that is traced, at most.
+# Upper bounds of how much longer a traced program takes to compile and to run.
 _COMPILE_STRETCH = 2.0
 _RUN_STRETCH = 15.0
-_STEPS_UNOBSERVED = 100
+_STEPS_PER_CLOCK_READ = 100
 _MAX_PROGRAMS = 8
 _MAX_CHARACTERS = 512 * 1024
 
 
 class Origin(NamedTuple):
-    """A line of a template; ``template`` is its number in the program."""
+    """A line of a template; ``template`` is the number of the template in the program."""
 
     template: str
     line: int
 
 
 class Traced(str):
-    """Text that knows where each of its lines comes from; None where that was lost."""
+    """Text with the origin of each of its lines; None where the origin was lost."""
 
     __slots__ = ("origins",)
 
@@ -66,27 +65,28 @@ class Traced(str):
 
 
 def _traced(text: str, origins: Iterable[Origin | None]) -> Traced:
-    made = Traced(text)
-    made.origins = tuple(origins)
-    return made
+    traced = Traced(text)
+    traced.origins = tuple(origins)
+    return traced
 
 
-def static(text: str, template: str, line: int) -> Traced:
-    """Text of the template itself, which begins on this line."""
+def trace_static(text: str, template: str, line: int) -> Traced:
+    """Trace text of the template itself that begins on this line."""
     return _traced(text, (Origin(template, line + n) for n in range(text.count("\n") + 1)))
 
 
-def dynamic(text: str, template: str, line: int) -> Traced:
-    """A value that was written by this line, unless it knows better."""
+def trace_dynamic(text: str, template: str, line: int) -> Traced:
+    """Trace a value that this line wrote; lines that have an origin keep it."""
     here = Origin(template, line)
-    known = text.origins if isinstance(text, Traced) else [None] * (text.count("\n") + 1)
-    return _traced(text, (origin or here for origin in known))
+    origins = text.origins if isinstance(text, Traced) else [None] * (text.count("\n") + 1)
+    return _traced(text, (origin or here for origin in origins))
 
 
 def merge(pieces: Iterable[str]) -> Traced:
-    """The pieces as one text.
+    """Join the pieces to one text.
 
-    A line of several pieces comes from the first that is not blank, else from that which ends it.
+    The origin of a line with several pieces is that of the first piece that is not blank, else that
+    of the piece that ends the line.
     """
     texts: list[str] = []
     origins: list[Origin | None] = [None]
@@ -94,8 +94,8 @@ def merge(pieces: Iterable[str]) -> Traced:
     for piece in pieces:
         texts.append(piece)
         lines = piece.split("\n")
-        known = piece.origins if isinstance(piece, Traced) else (None,) * len(lines)
-        for number, (line, origin) in enumerate(zip(lines, known, strict=True)):
+        line_origins = piece.origins if isinstance(piece, Traced) else (None,) * len(lines)
+        for number, (line, origin) in enumerate(zip(lines, line_origins, strict=True)):
             if number:
                 origins.append(None)
                 is_blank = True
@@ -105,8 +105,8 @@ def merge(pieces: Iterable[str]) -> Traced:
     return _traced("".join(texts), origins)
 
 
-def _keep(before: object, after: object) -> object:
-    """What a filter gave, with the origins of what was filtered if its lines are still there."""
+def _keep_origins(before: object, after: object) -> object:
+    """Return a filter's result, with the origins of its input if those lines are still in it."""
     if not isinstance(before, Traced) or not isinstance(after, str) or isinstance(after, Traced):
         return after
     origins = before.origins
@@ -120,26 +120,26 @@ def _keep(before: object, after: object) -> object:
     return _traced(after, origins[first : first + after.count("\n") + 1])
 
 
-def _keeping(apply: Call) -> Call:
-    def kept(run: Run, /, *arguments: object, **named: object) -> object:
-        return _keep(arguments[0], apply(run, *arguments, **named))
+def _trace_filter(apply: Call) -> Call:
+    def traced(run: CallContext, /, *arguments: object, **named: object) -> object:
+        return _keep_origins(arguments[0], apply(run, *arguments, **named))
 
-    return kept
+    return traced
 
 
 class _TracingCodeGenerator(CodeGenerator):
     def visit_Template(self, node: nodes.Template, frame: Frame | None = None) -> None:
-        self.writeline(f"from {__name__} import dynamic, static")
+        self.writeline(f"from {__name__} import trace_dynamic, trace_static")
         super().visit_Template(node, frame)
 
     def write_data(self, node: nodes.TemplateData) -> None:
-        self.write("static(")
+        self.write("trace_static(")
         super().write_data(node)
         self.write(f", {self.name!r}, {node.lineno})")
 
     def start_value(self, frame: Frame, node: nodes.Node) -> None:
         self.start_write(frame, node)
-        self.write("dynamic(text(budget, ")
+        self.write("trace_dynamic(to_text(budget, ")
 
     def end_value(self, frame: Frame, node: nodes.Node) -> None:
         self.write(f"), {self.name!r}, {node.lineno}")
@@ -150,30 +150,24 @@ class _DeferringTracingCodeGenerator(DeferringCodeGenerator, _TracingCodeGenerat
     pass
 
 
-class _TracingEnvironment(Environment):
-    code_generator_class = _TracingCodeGenerator
-    deferring_class = _DeferringTracingCodeGenerator
-
-    def __init__(self, *, is_strict: bool, defers: bool) -> None:
-        super().__init__(is_strict=is_strict, defers=defers)
-        self.filters = {name: _keeping(apply) for name, apply in FILTERS.items()}
+_TRACING_FILTERS = {name: _trace_filter(apply) for name, apply in FILTERS.items()}
 
 
 class _TracingBudget(Budget):
-    """Ends a run that is traced when its CPU time is used up, too."""
+    """A budget that also ends a run when its CPU time is used up."""
 
-    __slots__ = ("_end", "_look_at")
+    __slots__ = ("_deadline", "_next_clock_read")
 
     def __init__(self, limits: Limits, seconds: float) -> None:
         super().__init__(limits)
-        self._end = time.thread_time() + seconds
-        self._look_at = 0
+        self._deadline = time.thread_time() + seconds
+        self._next_clock_read = 0
 
     def spend(self, steps: int) -> None:
         super().spend(steps)
-        if self.used >= self._look_at:
-            self._look_at = self.used + _STEPS_UNOBSERVED
-            if time.thread_time() > self._end:
+        if self.used >= self._next_clock_read:
+            self._next_clock_read = self.used + _STEPS_PER_CLOCK_READ
+            if time.thread_time() > self._deadline:
                 raise BudgetError("the time to trace it is used up")
 
     def concat(self, parts: Iterable[str]) -> str:
@@ -183,7 +177,7 @@ class _TracingBudget(Budget):
         return merge(pieces)
 
 
-_programs: ByteLruCache[tuple[object, ...], Compiled] = ByteLruCache(
+_programs: ByteLruCache[tuple[object, ...], CompiledProgram] = ByteLruCache(
     _MAX_CHARACTERS, max_entries=_MAX_PROGRAMS
 )
 
@@ -196,8 +190,8 @@ class Costs(NamedTuple):
     allowance: Allowance
 
 
-class Tracer:
-    """Locates the lines of one rendered text, if it may take so long."""
+class LineLocator:
+    """Locates the lines of one rendered text, within an allowance of CPU time."""
 
     def __init__(self, program: Program, scope: Scope, limits: Limits, costs: Costs) -> None:
         self._program = program
@@ -207,7 +201,7 @@ class Tracer:
         self._spans: list[Span | None] | None = None
 
     def locate(self, line: int) -> Span | None:
-        """The template's line that wrote the text's line (1-based); None if nobody knows."""
+        """Return the template's line behind a line (1-based) of the text, or None."""
         if self._spans is None:
             try:
                 self._spans = self._trace()
@@ -222,27 +216,26 @@ class Tracer:
             return []
         run = Run(program.environment, self._scope, self._limits)
         run.budget = _TracingBudget(self._limits, seconds)
-        run.is_rehearsal = True
+        run.is_replay = True
         spans: list[Span | None] = []
         sources = program.environment.sources
-        for origin in merge(without_gaps(begin(program, run))).origins:
+        for origin in merge(without_gaps(start(program, run))).origins:
             if origin is None:
                 spans.append(spans[-1] if spans else None)
             else:
-                spans.append(whole_line(sources[origin.template], origin.line))
+                spans.append(span_of_line(sources[origin.template], origin.line))
         return spans
 
-    def _load(self) -> Compiled | None:
-        """The program compiled for tracing; None when compiling it anew would take too long."""
-        key = programs.key_of(self._program)
+    def _load(self) -> CompiledProgram | None:
+        """Compile the program for tracing; None if that would take too long."""
+        key = programs.cache_key(self._program)
         program = _programs.get(key)
         if program is not None:
             return program
         if self._costs.compile_seconds * _COMPILE_STRETCH > self._costs.allowance.left_seconds():
             return None
-        environment = _TracingEnvironment(
-            is_strict=programs.is_strict(self._program), defers=programs.defers(self._program)
-        )
-        program = programs.build(self._program, environment)
+        is_deferring = programs.is_deferring(self._program)
+        generator = _DeferringTracingCodeGenerator if is_deferring else _TracingCodeGenerator
+        program = programs.build(self._program, generator, _TRACING_FILTERS)
         _programs.put(key, program, programs.count_characters(key))
         return program

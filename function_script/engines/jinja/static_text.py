@@ -1,7 +1,4 @@
-"""The text that every run of a template writes: what stands in no condition, loop or macro.
-
-Called by the tool that looks for mistakes.
-"""
+"""The text that every run of a template writes: outside of conditions, loops and macros."""
 
 from __future__ import annotations
 
@@ -9,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from jinja2 import nodes
 
-from function_script.engines.jinja import parsing
+from function_script.engines.jinja import parser
 from function_script.engines.jinja.environment import Environment
 
 if TYPE_CHECKING:
@@ -19,8 +16,8 @@ if TYPE_CHECKING:
 
 
 def static_parts(program: Program) -> Iterator[tuple[int, str]]:
-    """Pieces of the main template's text and the lines they begin in; it must compile."""
-    for node in parsing.parse(Environment(), program.main.text).body:
+    """Yield pieces of the main template's text with their first lines; it must compile."""
+    for node in parser.parse(Environment(), program.main.text).body:
         if isinstance(node, nodes.Output):
             for part in node.nodes:
                 if isinstance(part, nodes.TemplateData):

@@ -1,6 +1,6 @@
-"""The tests of templates: what may stand after ``is``, and in ``select``.
+"""The tests of templates: after ``is``, and in ``select`` and its relatives.
 
-Every test gets the run first, then the value, then the template's arguments.
+Every test receives the run first, then the value, then the template's arguments.
 """
 
 from __future__ import annotations
@@ -11,12 +11,16 @@ from typing import TYPE_CHECKING
 from jinja2 import Undefined
 
 from function_script.engines.jinja import operators
-from function_script.engines.jinja.calls import by_name
-from function_script.engines.jinja.exceptions import MissingError, RenderError, a
+from function_script.engines.jinja.calls import build_table
+from function_script.engines.jinja.exceptions import (
+    MissingError,
+    RenderError,
+    type_of,
+)
 
 if TYPE_CHECKING:
     from function_script.engines.jinja.budget import Budget
-    from function_script.engines.jinja.run import Run
+    from function_script.engines.jinja.calls import CallContext
 
 _ITERABLE = (list, tuple, range, str, Mapping)
 
@@ -26,10 +30,10 @@ def _integer(value: object) -> int:
         raise MissingError(value)
     if isinstance(value, int):
         return value
-    raise RenderError(f"{a(value)} is not an integer")
+    raise RenderError(f"{type_of(value)} is not an integer")
 
 
-def _divisible(_run: Run, value: object, divisor: object) -> bool:
+def _divisible(_run: CallContext, value: object, divisor: object) -> bool:
     if divisor == 0:
         hint = "test that the divisor is not 0 first"
         raise RenderError("division by zero", name="divisibleby", hint=hint)
@@ -38,7 +42,7 @@ def _divisible(_run: Run, value: object, divisor: object) -> bool:
 
 def _compared(
     operator: Callable[[Budget, object, object], bool],
-) -> Callable[[Run, object, object], bool]:
+) -> Callable[[CallContext, object, object], bool]:
     return lambda run, value, other: operator(run.budget, value, other)
 
 
@@ -84,4 +88,4 @@ _TESTS: dict[str, object] = {
     "ge": _GREATER_OR_EQUAL,
     ">=": _GREATER_OR_EQUAL,
 }
-TESTS = by_name(_TESTS)
+TESTS = build_table(_TESTS)

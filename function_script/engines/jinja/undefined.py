@@ -1,6 +1,6 @@
-"""Values that do not exist. They chain and take a default; using them is an error with a path.
+"""Undefined values: they chain and take a default; any other use is an error with a path.
 
-Made by attribute and item lookups, where they cost nothing but their parent and their key.
+A failed lookup only records its parent and its key.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Lenient(Undefined):
-    """False in conditions and equal to nothing but its like; every other use is an error."""
+    """False in conditions and equal to undefined values only; every other use is an error."""
 
     __slots__ = ()
 
@@ -49,7 +49,7 @@ class Lenient(Undefined):
 
 
 class Strict(Lenient):
-    """Not even a condition or a comparison may use it; `default` and `is defined` still may."""
+    """Refuses even conditions and comparisons; `default` and `is defined` still take it."""
 
     __slots__ = ()
 
@@ -67,11 +67,11 @@ class Strict(Lenient):
 
 
 class Absent(Lenient):
-    """What an inline `if` without `else` gives when it is false: it prints as nothing."""
+    """The value of an inline `if` without `else` that is false: it prints as nothing."""
 
     __slots__ = ()
 
 
-def at(kind: type[Undefined], parent: object, key: object) -> Undefined:
-    """What ``parent.key`` or ``parent[key]`` is when it does not exist."""
+def make_undefined(kind: type[Undefined], parent: object, key: object) -> Undefined:
+    """Return the undefined value of ``parent.key`` or ``parent[key]``."""
     return kind(obj=parent, name=cast("str", key))

@@ -1,7 +1,6 @@
-"""Names that no template of a program sets and no scope has: they can never have a value.
+"""Names that no template of a program sets and no scope has: they never have a value.
 
-Called by the tool that looks for mistakes without running anything. A name counts as set when
-any of the templates sets it anywhere, so that only certain mistakes are told.
+A name counts as set if any template sets it anywhere, so every report is a certain mistake.
 """
 
 from __future__ import annotations
@@ -10,11 +9,11 @@ from typing import TYPE_CHECKING, Final
 
 from jinja2 import nodes
 
-from function_script.engines.jinja import parsing, positions, scope, tree
+from function_script.engines.jinja import parser, policy, positions, scope
 from function_script.engines.jinja.environment import Environment
 from function_script.engines.jinja.filters import FILTERS
+from function_script.engines.jinja.policy import Violation
 from function_script.engines.jinja.tests import TESTS
-from function_script.engines.jinja.tree import Violation
 from function_script.problems import suggest
 
 if TYPE_CHECKING:
@@ -23,45 +22,50 @@ if TYPE_CHECKING:
     from function_script.diagnostics import Diagnostic
     from function_script.program import Program
 
-# What Jinja itself sets: in loops, in macros, in blocks.
+# Names that Jinja itself sets: in loops, in macros, in blocks.
 _SPECIAL: Final = ("loop", "caller", "varargs", "kwargs", "super")
-# Who asks with these knows that the name may be missing.
-_ASKING: Final = ("default", "d", "defined", "undefined")
+# A name that is used with one of these may be missing.
+_GUARDS: Final = ("default", "d", "defined", "undefined")
 
 
 def find_unknown(program: Program) -> list[Diagnostic]:
-    """A problem for each place that uses such a name; the program must compile."""
+    """Return a problem for each use of such a name; the program must compile."""
     environment = Environment()
     sources = {"": program.main, **program.modules}
-    trees = {name: parsing.parse(environment, source.text) for name, source in sources.items()}
-    surveys = [tree.survey(template, FILTERS, TESTS) for template in trees.values()]
-    known = {*scope.NAMES, *_SPECIAL}
-    known = known.union(*(survey.defined for survey in surveys), *map(_asked, trees.values()))
-    # A module that nothing includes may be meant for names that others would set.
-    used = {"", *(reference.module for survey in surveys for reference in survey.references)}
+    trees = {name: parser.parse(environment, source.text) for name, source in sources.items()}
+    templates = [policy.inspect(template, FILTERS, TESTS) for template in trees.values()]
+    defined = {*scope.NAMES, *_SPECIAL}
+    defined = defined.union(
+        *(each.defined for each in templates), *map(_guarded_names, trees.values())
+    )
+    # A module that nothing includes may expect names from templates that include it.
+    used = {
+        "",
+        *(reference.module for each in templates for reference in each.references),
+    }
     return [
-        positions.of_finding(sources[name], finding)
+        positions.violation_to_diagnostic(sources[name], violation)
         for name, template in trees.items()
         if name in used
-        for finding in dict.fromkeys(_unknown(template, known))
+        for violation in dict.fromkeys(_unknown(template, defined))
     ]
 
 
-def _asked(template: nodes.Template) -> set[str]:
-    asking = [*template.find_all(nodes.Filter), *template.find_all(nodes.Test)]
+def _guarded_names(template: nodes.Template) -> set[str]:
+    guards = [*template.find_all(nodes.Filter), *template.find_all(nodes.Test)]
     return {
         each.node.name
-        for each in asking
-        if each.name in _ASKING and isinstance(each.node, nodes.Name)
+        for each in guards
+        if each.name in _GUARDS and isinstance(each.node, nodes.Name)
     }
 
 
-def _unknown(template: nodes.Template, known: set[str]) -> Iterator[Violation]:
+def _unknown(template: nodes.Template, defined: set[str]) -> Iterator[Violation]:
     for name in template.find_all(nodes.Name):
-        if name.ctx == "load" and name.name not in known:
+        if name.ctx == "load" and name.name not in defined:
             yield Violation(
                 line=name.lineno,
                 message=f'"{name.name}" has no value, for nothing sets it',
                 name=name.name,
-                hint=suggest(name.name, tuple(known)),
+                hint=suggest(name.name, tuple(defined)),
             )

@@ -148,7 +148,7 @@ def _format_problem(problem: Problem, *, colourful: bool) -> str:
     if not problem.difference:
         return text
     difference = problem.difference
-    return f"{text}\n{console.painted_difference(difference) if colourful else difference}"
+    return f"{text}\n{console.colour_diff(difference) if colourful else difference}"
 
 
 def _indent(text: str) -> list[str]:

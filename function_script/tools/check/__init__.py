@@ -111,7 +111,7 @@ def _check_document(
     parsed: list[tuple[StepInput, Step | InputError]] = []
     for each in inputs:
         try:
-            parsed.append((each, step_inputs.parse(each, Limits(program_root=root))))
+            parsed.append((each, step_inputs.parse_and_validate(each, Limits(program_root=root))))
         except InputError as error:
             parsed.append((each, error))
     steps = [step for _, step in parsed if not isinstance(step, InputError)]

@@ -28,7 +28,7 @@ def render_text(report: Report, *, colourful: bool = False, is_quiet: bool = Fal
     if not is_quiet:
         parts.append("\n".join([total, *_unchecked_lines(report)]))
     text = "\n\n".join(parts)
-    return frames.painted(text) if colourful else text
+    return frames.colour_frames(text) if colourful else text
 
 
 def _unchecked_lines(report: Report) -> Iterator[str]:

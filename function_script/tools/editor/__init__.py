@@ -1,7 +1,6 @@
-"""What editors need to help with Compositions, written into a project.
+"""Files that help editors with Compositions: a JSON schema, a stub for scripts, and snippets.
 
-Called by `editor`: a JSON schema, a stub of the names that scripts find, and snippets, where
-editors look for them. All are made from what the function itself goes by.
+All are generated from the function's own definitions and written into a project.
 """
 
 from __future__ import annotations
@@ -40,28 +39,28 @@ _SETTINGS: Final[Object] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Written:
-    """The files that were written, and those that are the user's own and were left as they are."""
+    """The files that were written, and the user's own files that were kept."""
 
     paths: tuple[Path, ...]
     kept: tuple[Path, ...]
 
 
 def write(directory: Path) -> Written:
-    """Write the files into a project; settings that are there are kept. Raises InputError."""
+    """Write the files into a project; existing settings are kept. Raises InputError."""
     texts = build()
-    kept = tuple(path for path in (directory / SETTINGS,) if path.exists())
-    paths = tuple(path for name in texts if (path := directory / name) not in kept)
+    existing = tuple(path for path in (directory / SETTINGS,) if path.exists())
+    paths = tuple(path for name in texts if (path := directory / name) not in existing)
     try:
         for path in paths:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(texts[path.relative_to(directory).as_posix()], encoding="utf-8")
     except OSError as error:
         raise InputError.of(f'cannot write to "{directory}": {error.strerror}') from error
-    return Written(paths=paths, kept=kept)
+    return Written(paths=paths, kept=existing)
 
 
 def build() -> dict[str, str]:
-    """The texts of all files by their path in the project."""
+    """Return the texts of all files by their path in the project."""
     return {
         SCHEMA: _to_json(schema.build()),
         SNIPPETS: _to_json(snippets()),
@@ -75,7 +74,7 @@ def build() -> dict[str, str]:
 
 
 def snippets() -> Object:
-    """The snippets as VS Code reads them."""
+    """Return the snippets in VS Code's format."""
     files = [
         *(resources.files(each.package) / "snippet.yaml" for each in LANGUAGES.values()),
         resources.files(__package__) / "snippets.yaml",

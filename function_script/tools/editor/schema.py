@@ -1,7 +1,7 @@
 """A JSON schema of Compositions and Operations whose steps have our inputs.
 
-Made from the CRDs that `validate` goes by. What JSON schema cannot say, which is the rules in CEL
-and what programs are, is left to `check` and `validate`.
+It is generated from the CRDs of `validate`. Rules in CEL and programs are left to `check` and
+`validate`.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ _OPERATIONS: Final = "ops.crossplane.io/v1alpha1"
 
 
 def build() -> Object:
-    """The schema of a whole file; what is no Composition or Operation is not judged."""
+    """Return the schema of a file; objects of other kinds are not judged."""
     crds = [document.value for document in packages.bundled()]
     composition = next(crd for crd in crds if _kind(crd) == "Composition")
-    judged = _converted(_schema(composition))
+    composition_schema = _convert(_schema(composition))
     step = manifests.object_at(
-        judged, "properties", "spec", "properties", "pipeline", "items", "properties"
+        composition_schema, "properties", "spec", "properties", "pipeline", "items", "properties"
     )
     step["input"] = {"$ref": "#/definitions/input"}
     pipeline = _below("pipeline", {"type": "array", "items": _below("input", step["input"])})
@@ -39,7 +39,7 @@ def build() -> Object:
         "$schema": _DIALECT,
         "type": "object",
         "allOf": [
-            _if("apiextensions.crossplane.io/v1", "Composition", judged),
+            _if("apiextensions.crossplane.io/v1", "Composition", composition_schema),
             _if(_OPERATIONS, "Operation", operation),
             _if(_OPERATIONS, "CronOperation", {"properties": {"spec": template}}),
             _if(_OPERATIONS, "WatchOperation", {"properties": {"spec": template}}),
@@ -49,17 +49,17 @@ def build() -> Object:
 
 
 def _input(crds: list[Object]) -> Object:
-    """The input of a step: of one of our kinds, or of another function's."""
+    """Return the schema of a step's input: of one of our kinds, or of another function's."""
     kinds: list[Value] = [_kind(crd) for crd in crds if _api_version(crd) == _OURS]
     own: Object = {"required": ["apiVersion"], **_below("apiVersion", {"pattern": _OUR_GROUP})}
-    known: Object = {"properties": {"apiVersion": {"const": _OURS}, "kind": {"enum": kinds}}}
+    ours: Object = {"properties": {"apiVersion": {"const": _OURS}, "kind": {"enum": kinds}}}
     return {
         "type": "object",
         "required": ["apiVersion", "kind"],
         "properties": {"apiVersion": {"type": "string"}, "kind": {"type": "string"}},
         "allOf": [
-            {"if": own, "then": known},
-            *(_if(_api_version(crd), _kind(crd), _converted(_schema(crd))) for crd in crds),
+            {"if": own, "then": ours},
+            *(_if(_api_version(crd), _kind(crd), _convert(_schema(crd))) for crd in crds),
         ],
     }
 
@@ -73,37 +73,37 @@ def _below(name: str, schema: Value) -> Object:
     return {"properties": {name: schema}}
 
 
-def _converted(schema: Object) -> Object:
-    """A schema of Kubernetes as JSON schema: what it prunes is refused, null counts as absent."""
-    found: Object = {
+def _convert(schema: Object) -> Object:
+    """Convert a schema of Kubernetes: pruned fields are refused, null counts as absent."""
+    converted: Object = {
         key: objects.deep_copy(value)
         for key, value in schema.items()
         if not key.startswith(_EXTENSION) and key not in {"properties", "items", "nullable"}
     }
     if schema.get(_INT_OR_STRING) is True:
-        found["type"] = ["integer", "string"]
+        converted["type"] = ["integer", "string"]
     required = schema.get("required")
-    named = required if isinstance(required, list) else []
+    required_names = required if isinstance(required, list) else []
     fields = structural_schema.properties(schema)
     if fields:
-        found["properties"] = {
-            name: _converted(field) if name in named else _optional(_converted(field))
+        converted["properties"] = {
+            name: _convert(field) if name in required_names else _optional(_convert(field))
             for name, field in fields.items()
         }
         if "additionalProperties" not in schema and not schema.get(structural_schema.PRESERVE):
-            found["additionalProperties"] = False
+            converted["additionalProperties"] = False
     for key, below in (
         ("items", structural_schema.items),
         ("additionalProperties", structural_schema.additional),
     ):
         part = below(schema)
         if part is not None:
-            found[key] = _converted(part)
-    return found
+            converted[key] = _convert(part)
+    return converted
 
 
 def _optional(schema: Object) -> Object:
-    """The schema that null fulfils as well."""
+    """Return the schema with null allowed."""
     kinds, choices, any_of = (schema.get(key) for key in ("type", "enum", "anyOf"))
     if isinstance(kinds, str):
         schema["type"] = [kinds, "null"]

@@ -1,6 +1,6 @@
-"""The playground: a page in the browser that renders while you type, served by this machine alone.
+"""The playground: a page in the browser that renders as you type.
 
-Called by the command line. Programs run in the sandbox of production; nothing leaves the machine.
+Programs run in the sandbox of production; the server listens on the loopback address only.
 """
 
 from function_script.tools.playground.server import Playground

@@ -1,7 +1,6 @@
-"""What stands on the page, as one case file that `test` can run.
+"""The page's content as one case file that `test` can run.
 
-Called when somebody asks for it. The objects of the page's texts go in as values: comments stay
-behind.
+The objects in the page's texts are written as values, so comments are lost.
 """
 
 from __future__ import annotations
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from function_script import documents, objects
 from function_script.errors import InputError
-from function_script.tools.playground import texts
+from function_script.tools.playground import folders
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -28,7 +27,7 @@ _MANY: Final = {
 
 
 def to_case(files: Mapping[str, str], expected: Object) -> str:
-    """A ``NAME.case.yaml`` with all that ``files`` give, and ``expected`` as its ``expect``.
+    """Return a ``NAME.case.yaml`` with the inputs in ``files`` and the expectation ``expected``.
 
     Raises InputError for programs in files, which a single file cannot hold, and DocumentError for
     texts that are not YAML.
@@ -40,38 +39,38 @@ def to_case(files: Mapping[str, str], expected: Object) -> str:
         )
     case: Object = {"description": "From the playground."}
     for key, name in _ONE.items():
-        found = texts.values(files, name)
-        if found:
-            case[key] = found[0]
+        values = folders.read_values(files, name)
+        if values:
+            case[key] = values[0]
     for key, name in _MANY.items():
-        found = texts.values(files, name)
-        if found:
-            case[key] = [*found]
+        values = folders.read_values(files, name)
+        if values:
+            case[key] = [*values]
     case["expect"] = expected
     return documents.to_yaml(case)
 
 
 def expected(outcome: Object) -> Object:
-    """That the same resources come out again, as ready as they are."""
+    """Return the expectation of the same resources with the same readiness."""
     resources = outcome["resources"]
-    named = resources if isinstance(resources, dict) else {}
+    by_name = resources if isinstance(resources, dict) else {}
     return {
-        "resources": {name: _without_owner(manifest) for name, manifest in named.items()},
+        "resources": {name: _without_owner(manifest) for name, manifest in by_name.items()},
         "ready": outcome["ready"],
     }
 
 
 def expected_error(error: FatalError) -> Object:
-    """That it fails again, in the same words."""
+    """Return the expectation of the same error messages."""
     return {"error": [problem.message for problem in error.diagnostics]}
 
 
 def _without_owner(manifest: Value) -> Value:
-    """The owner is the XR, always, and its uid says nothing to people."""
+    """Drop the owner: it is always the XR, and its uid is generated."""
     if not isinstance(manifest, dict):
         return manifest
-    kept = objects.deep_copy(manifest)
-    metadata = kept.get("metadata") if isinstance(kept, dict) else None
+    copy = objects.deep_copy(manifest)
+    metadata = copy.get("metadata") if isinstance(copy, dict) else None
     if isinstance(metadata, dict):
         metadata.pop("ownerReferences", None)
-    return kept
+    return copy

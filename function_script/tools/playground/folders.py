@@ -1,6 +1,6 @@
-"""The folders that the page can start from: those with an XR and a Composition.
+"""The folders that the page can open, and the objects in their files.
 
-Called by the server. Reads only text files of a folder that an author would edit.
+A folder can be opened if it has an XR and a Composition; only files that an author edits are read.
 """
 
 from __future__ import annotations
@@ -9,45 +9,50 @@ from typing import TYPE_CHECKING, Final
 
 from function_script.engines.registry import LANGUAGES
 from function_script.errors import InputError
-from function_script.tools import starters
+from function_script.source import Source
+from function_script.tools import sources, starters
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
+
+    from function_script.documents import Document
+    from function_script.values import Object
 
 COMPOSITION: Final = "composition.yaml"
 XR: Final = "xr.yaml"
-# In this order they stand on the page; the rest of a folder follows by name.
+# The order on the page; the other files of a folder follow by name.
 _FIRST: Final = (COMPOSITION, XR, "observed.yaml", "required.yaml")
 _OTHERS: Final = ("functions.yaml", "credentials.yaml", "xrd.yaml")
 _MAX_FILES: Final = 50
 _MAX_FILE_BYTES: Final = 1 << 20
 _MAX_FOLDERS: Final = 500
-_LEFT_OUT: Final = {"node_modules", "__pycache__"}
+_IGNORED: Final = {"node_modules", "__pycache__"}
 
 
 def find(root: Path) -> dict[str, Path | str]:
-    """Folders at and below ``root`` that can be rendered, by their path from there.
+    """Return the folders at and below ``root`` that can be rendered, by their path from there.
 
-    Behind them stand the starter projects, by their language. Raises InputError when there is no
-    such directory.
+    The starter projects follow, by language. Raises InputError if there is no such directory.
     """
     if not root.is_dir():
         raise InputError.of(f'cannot open "{root}": it is not a directory')
-    found: dict[str, Path | str] = {}
+    result: dict[str, Path | str] = {}
     for path in sorted(root.rglob(COMPOSITION)):
         folder = path.parent
         parts = folder.relative_to(root).parts
-        if not (folder / XR).is_file() or any(_is_left_out(part) for part in parts):
+        is_ignored = any(part.startswith(".") or part in _IGNORED for part in parts)
+        if is_ignored or not (folder / XR).is_file():
             continue
-        found["/".join(parts) or root.resolve().name] = folder
-        if len(found) == _MAX_FOLDERS:
+        result["/".join(parts) or root.resolve().name] = folder
+        if len(result) == _MAX_FOLDERS:
             break
-    found |= {f"starter: {language}": language for language in LANGUAGES}
-    return found
+    result |= {f"starter: {language}": language for language in LANGUAGES}
+    return result
 
 
 def load(folder: Path | str) -> dict[str, str]:
-    """The texts of a folder by their path in it: what ``render FOLDER`` would read."""
+    """Load the texts of a folder by their path in it: the files that ``render FOLDER`` reads."""
     if isinstance(folder, str):
         texts = starters.load(folder)
         return {name: texts[name] for name in (*_FIRST, *_OTHERS) if name in texts}
@@ -61,5 +66,21 @@ def load(folder: Path | str) -> dict[str, str]:
     }
 
 
-def _is_left_out(part: str) -> bool:
-    return part.startswith(".") or part in _LEFT_OUT
+def read_objects(files: Mapping[str, str], name: str) -> list[Document]:
+    """Read the objects of one file of the page; none if there is no such file."""
+    return sources.read(Source(name=name, text=files.get(name, "")))
+
+
+def read_values(files: Mapping[str, str], name: str) -> list[Object]:
+    """Read the objects of one file of the page as plain values."""
+    return [document.value for document in read_objects(files, name)]
+
+
+def read_one(files: Mapping[str, str], name: str, kind: str) -> Document:
+    """Read the single object of a file; raises InputError unless there is exactly one."""
+    documents = read_objects(files, name)
+    if len(documents) != 1:
+        raise InputError.of(
+            f'cannot load {kind} from "{name}": it holds {len(documents)} objects instead of one'
+        )
+    return documents[0]

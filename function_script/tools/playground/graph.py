@@ -1,6 +1,6 @@
-"""The resource graph: the XR, what it composes, what would be deleted, and who refers to whom.
+"""The resource graph: the XR, composed resources, resources to be deleted, and references.
 
-Called once for each rendering. Knows nothing of how it is drawn.
+It is data; the page draws it.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ _REFERENCE: Final = ("Ref", "Refs")
 
 
 def build(result: RenderResult, outcome: Object, observed: Sequence[Object]) -> Object:
-    """``nodes`` with id, name, kind and state, ``edges`` as pairs of ids.
+    """Return ``nodes`` with id, name, kind and state, and ``edges`` as pairs of ids.
 
-    States: ready, unready, and deleted for what exists and is composed no more.
+    States: ready, unready, and deleted for a resource that exists and is no longer composed.
     """
     resources = result.composition.resources
     ready = objects.find_path(outcome, ("ready",))
@@ -32,8 +32,10 @@ def build(result: RenderResult, outcome: Object, observed: Sequence[Object]) -> 
     for name in sorted(resources):
         state = "ready" if is_ready.get(name) is True else "unready"
         nodes.append(_node(_id(name), name, resources[name], state))
-    for name, manifest in _gone(observed, resources):
-        nodes.append(_node(_id(name), name, manifest, "deleted"))
+    for manifest in observed:
+        name = manifests.annotation(manifest, manifests.RESOURCE_NAME)
+        if name and name not in resources:
+            nodes.append(_node(_id(name), name, manifest, "deleted"))
     edges: list[Value] = [[XR, _id(name)] for name in sorted(resources)]
     return {"nodes": nodes, "edges": edges + _references(resources)}
 
@@ -55,25 +57,16 @@ def _node(node_id: str, name: str, manifest: Object, state: str) -> Object:
     return {"id": node_id, "name": name, "kind": kind, "state": state}
 
 
-def _gone(
-    observed: Sequence[Object], resources: Mapping[str, Object]
-) -> Iterator[tuple[str, Object]]:
-    for manifest in observed:
-        name = manifests.annotation(manifest, manifests.RESOURCE_NAME)
-        if name and name not in resources:
-            yield name, manifest
-
-
 def _references(resources: Mapping[str, Object]) -> list[Value]:
-    """Pairs where one resource names another's object in a field such as ``networkRef.name``."""
+    """Return pairs where a resource names another's object, as in ``networkRef.name``."""
     owners = {manifests.name(manifest): name for name, manifest in resources.items()}
-    found = {
+    pairs = {
         (name, owners[target])
         for name, manifest in resources.items()
         for target in _targets(manifest.get("spec"))
         if target in owners and owners[target] != name
     }
-    return [[_id(name), _id(other)] for name, other in sorted(found)]
+    return [[_id(name), _id(other)] for name, other in sorted(pairs)]
 
 
 def _targets(value: Value) -> Iterator[str]:
@@ -84,10 +77,10 @@ def _targets(value: Value) -> Iterator[str]:
         for key, item in value.items():
             references = item if isinstance(item, list) else [item]
             if key.endswith(_REFERENCE):
-                yield from filter(None, map(_named, references))
+                yield from filter(None, map(_referenced_name, references))
             yield from _targets(item)
 
 
-def _named(reference: Value) -> str | None:
+def _referenced_name(reference: Value) -> str | None:
     name = reference.get("name") if isinstance(reference, dict) else None
     return name if isinstance(name, str) else None

@@ -1,7 +1,7 @@
-"""The playground's HTTP server: this machine's loopback only, one guest, known by a token.
+"""The playground's HTTP server: loopback only, one session, opened with a token.
 
-Called by the command line. The first visit with the token in the address gets a cookie, and the
-token is worth nothing from then on. Every answer forbids the page to load anything from elsewhere.
+The first visit with the token in the address gets a cookie, and the token expires. Every response
+forbids the page to load anything from elsewhere.
 """
 
 from __future__ import annotations
@@ -53,8 +53,8 @@ _POLICY: Final = (
 class Playground:
     """Serves folders at and below ``root`` from construction until the ``with`` block ends.
 
-    ``port`` 0 takes a free one. Raises InputError when there is nothing to render, or the port is
-    in use.
+    ``port`` 0 takes a free one. Raises InputError if nothing can be rendered, or the port is in
+    use.
     """
 
     def __init__(self, root: Path, port: int = 0) -> None:
@@ -72,17 +72,17 @@ class Playground:
             raise InputError.of(
                 f"cannot listen on {_HOST}:{port}: {error.strerror}", hint="choose another --port"
             ) from error
-        preload = ENGINE_MODULES
-        self._pool = Pool(PoolOptions(limits=limits, workers=1, min_idle=1, preload=preload))
+        options = PoolOptions(limits=limits, workers=1, min_idle=1, preload=ENGINE_MODULES)
+        self._pool = Pool(options)
         self._pool.prefork()
-        self._workbench = RenderSession(self._pool, directory.resolve())
+        self._render_session = RenderSession(self._pool, directory.resolve())
         self._server.playground = self
         self._thread = threading.Thread(target=self._server.serve_forever, name="playground")
         self._thread.start()
 
     @property
     def address(self) -> str:
-        """Where the page is, with the token that is good for one visit."""
+        """The page's address, with the token that is valid for one visit."""
         return f"http://{self.authority}/?token={self._token}"
 
     @property
@@ -106,18 +106,18 @@ class Playground:
         self._programs.cleanup()
 
     def redeem(self, token: str) -> str | None:
-        """The session's secret in exchange for the token, once; None for anything else."""
+        """Exchange the token for the session's secret, once; return None for any other token."""
         if self._token is None or not hmac.compare_digest(token.encode(), self._token.encode()):
             return None
         self._token = None
         return self._session
 
-    def knows(self, session: str) -> bool:
-        """Whether somebody comes from the page that the token was redeemed for."""
+    def is_session(self, session: str) -> bool:
+        """Report whether a request belongs to the session."""
         return hmac.compare_digest(session.encode(), self._session.encode())
 
-    def answer(self, path: str, query: Object) -> Object | None:
-        """What the page asks for; None when there is no such thing. Raises FatalError."""
+    def handle(self, path: str, query: Object) -> Object | None:
+        """Handle a request of the page; None if there is no such path. Raises FatalError."""
         if path == "/api/folders":
             return {"folders": [*self._folders]}
         if path == "/api/folder":
@@ -125,8 +125,8 @@ class Playground:
             return None if folder is None else {"files": {**folders.load(folder)}}
         files = _texts(query)
         if path == "/api/render":
-            return self._workbench.render(files)
-        return {"case": self._workbench.to_case(files)} if path == "/api/case" else None
+            return self._render_session.render(files)
+        return {"case": self._render_session.to_case(files)} if path == "/api/case" else None
 
 
 class _Server(ThreadingHTTPServer):
@@ -134,11 +134,11 @@ class _Server(ThreadingHTTPServer):
     playground: Playground
 
     def handle_error(self, request: object, client_address: object) -> None:
-        """Print nothing: a connection that breaks concerns its browser alone."""
+        """Print nothing: a broken connection concerns only its browser."""
 
 
 class _Handler(BaseHTTPRequestHandler):
-    """One connection."""
+    """Handles one connection."""
 
     server: _Server
     protocol_version = "HTTP/1.1"
@@ -147,22 +147,22 @@ class _Handler(BaseHTTPRequestHandler):
     timeout = _IDLE_SECONDS
 
     def do_GET(self) -> None:  # the protocol of BaseHTTPRequestHandler
-        """The page's own files."""
+        """Serve the page's own files."""
         try:
-            place = urlsplit(self.path)
+            address = urlsplit(self.path)
         except ValueError:
             self._refuse(HTTPStatus.BAD_REQUEST, "the address cannot be read")
             return
-        token = parse_qs(place.query).get("token", [""])[0]
+        token = parse_qs(address.query).get("token", [""])[0]
         if not self._is_local():
             self._refuse(HTTPStatus.FORBIDDEN, "not for other hosts")
-        elif place.path == "/" and token:
-            self._welcome(token)
-        elif not self._is_known():
+        elif address.path == "/" and token:
+            self._open_session(token)
+        elif not self._has_session():
             self._refuse(HTTPStatus.FORBIDDEN, "open the address that the command printed")
-        elif place.path == _LANGUAGES_PAGE:
+        elif address.path == _LANGUAGES_PAGE:
             self._send(HTTPStatus.OK, "text/javascript; charset=utf-8", _languages().encode())
-        elif page := _PAGES.get(place.path):
+        elif page := _PAGES.get(address.path):
             name, kind = page
             content = resources.files(__package__).joinpath("page", name).read_bytes()
             self._send(HTTPStatus.OK, f"{kind}; charset=utf-8", content)
@@ -170,7 +170,7 @@ class _Handler(BaseHTTPRequestHandler):
             self._refuse(HTTPStatus.NOT_FOUND, "there is no such page")
 
     def do_POST(self) -> None:  # the protocol of BaseHTTPRequestHandler
-        """What the page asks for, as JSON both ways."""
+        """Serve the page's requests, JSON in both directions."""
         try:
             length = int(self.headers.get("Content-Length", ""))
         except ValueError:
@@ -180,7 +180,7 @@ class _Handler(BaseHTTPRequestHandler):
             self._refuse(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "too large, or of unknown length")
             return
         body = self.rfile.read(length)
-        if not (self._is_local() and self._is_same_origin() and self._is_known()):
+        if not (self._is_local() and self._is_same_origin() and self._has_session()):
             self._refuse(HTTPStatus.FORBIDDEN, "open the address that the command printed")
             return
         try:
@@ -190,14 +190,14 @@ class _Handler(BaseHTTPRequestHandler):
         if not isinstance(query, dict):
             self._refuse(HTTPStatus.BAD_REQUEST, "the body must be a JSON object")
             return
-        self._answer(query)
+        self._handle(query)
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002 # the base class's
-        """Say nothing: the terminal belongs to the author."""
+        """Log nothing: the terminal belongs to the author."""
 
-    def _answer(self, query: Object) -> None:
+    def _handle(self, query: Object) -> None:
         try:
-            found = self.server.playground.answer(self.path, query)
+            content = self.server.playground.handle(self.path, query)
         except FatalError as error:
             self._refuse(HTTPStatus.UNPROCESSABLE_ENTITY, str(error))
             return
@@ -205,15 +205,15 @@ class _Handler(BaseHTTPRequestHandler):
             text = f"bug: {type(error).__name__}: {error}: please report it"
             self._refuse(HTTPStatus.INTERNAL_SERVER_ERROR, text)
             return
-        if found is None:
+        if content is None:
             self._refuse(HTTPStatus.NOT_FOUND, "there is no such thing")
         else:
-            self._send(HTTPStatus.OK, "application/json", json.dumps(found).encode())
+            self._send(HTTPStatus.OK, "application/json", json.dumps(content).encode())
 
-    def _welcome(self, token: str) -> None:
-        """Exchange the token for a cookie, and take it out of the address."""
+    def _open_session(self, token: str) -> None:
+        """Exchange the token for a cookie, and remove it from the address."""
         session = self.server.playground.redeem(token)
-        if session is None and not self._is_known():
+        if session is None and not self._has_session():
             text = "this address was used before: start the playground again for a new one"
             self._refuse(HTTPStatus.FORBIDDEN, text)
             return
@@ -226,21 +226,21 @@ class _Handler(BaseHTTPRequestHandler):
 
     @property
     def _cookie(self) -> str:
-        """The cookie's name: browsers send cookies of one port to all ports of a host."""
+        """The cookie's name, with the port: browsers send cookies to all ports of a host."""
         return f"{_COOKIE}-{self.server.server_address[1]}"
 
     def _is_local(self) -> bool:
-        """Whether the page was asked for by our own name: others' names may lead here, too."""
+        """Report whether the request is for our own host name: foreign names may resolve to us."""
         port = self.server.server_address[1]
         return self.headers.get("Host") in {f"{_HOST}:{port}", f"localhost:{port}"}
 
     def _is_same_origin(self) -> bool:
         return self.headers.get("Origin") == f"http://{self.headers.get('Host')}"
 
-    def _is_known(self) -> bool:
+    def _has_session(self) -> bool:
         for part in self.headers.get("Cookie", "").split(";"):
             name, _, value = part.strip().partition("=")
-            if name == self._cookie and self.server.playground.knows(value):
+            if name == self._cookie and self.server.playground.is_session(value):
                 return True
         return False
 
@@ -260,7 +260,7 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 def _languages() -> str:
-    """Return a module with what the page knows of languages."""
+    """Return a JavaScript module with the properties of languages that the page needs."""
     languages = [
         {
             "textField": language.text_field,
@@ -273,7 +273,7 @@ def _languages() -> str:
 
 
 def _texts(query: Object) -> dict[str, str]:
-    """The texts that the page holds, by name; raises InputError."""
+    """Return the page's texts by name; raises InputError."""
     files = query.get("files")
     if not isinstance(files, dict):
         raise InputError.of("files: is required")

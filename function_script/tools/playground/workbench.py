@@ -1,7 +1,6 @@
-"""Texts of the page to what they render to: documents, events, problems, the graph.
+"""Rendering of the page's texts: documents, events, problems and the graph.
 
-Called by the server, one call at a time. Everything is given as text; only programs in files
-are written, to a directory of their own, since that is where inputs find them.
+Only programs in files are written to disk, to a directory of their own, where inputs look for them.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from function_script.diagnostics import to_frame
 from function_script.errors import FatalError, InputError
 from function_script.tools import render
 from function_script.tools.cases.outcome import ResponseRecorder, to_object
-from function_script.tools.playground import cases, folders, graph, texts
+from function_script.tools.playground import cases, folders, graph
 from function_script.tools.render import error_positions, functions, output, runners, steps
 from function_script.tools.render.pipeline import PipelineError
 
@@ -34,21 +33,22 @@ if TYPE_CHECKING:
     from function_script.values import Object
 
 _PROGRAMS: Final = "programs"
+_XRD: Final = "xrd.yaml"
 _TIMEOUT_SECONDS: Final = 20.0
 _MILLISECONDS: Final = 1000
-_MAX_NAME_SHOWN: Final = 80
+_MAX_NAME_QUOTED: Final = 80
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rendered:
-    """What rendering gave, and the responses of the steps as one plain object."""
+    """The result of rendering, and the responses of the steps as one plain object."""
 
     result: RenderResult
     outcome: Object
 
 
 class RenderSession:
-    """Renders texts in ``pool``, whose inputs find their programs below ``root``."""
+    """Renders texts in ``pool``, one at a time; programs in files are written below ``root``."""
 
     def __init__(self, pool: Pool, root: Path) -> None:
         self._pool = pool
@@ -56,12 +56,12 @@ class RenderSession:
         self._lock = threading.Lock()
 
     def render(self, files: Mapping[str, str]) -> Object:
-        """What the page shows of ``files``, texts by their name in a folder.
+        """Render ``files``, texts by file name, to the page's JSON.
 
-        Never raises for what the texts say: ``problems`` has what is wrong with them.
+        Never raises for mistakes in the texts: ``problems`` lists them.
         """
         printed: list[str] = []
-        found: Object
+        content: Object
         with self._lock:
             started = time.perf_counter()
             try:
@@ -70,36 +70,39 @@ class RenderSession:
                 )
             except FatalError as error:
                 problems = [self._problem(problem) for problem in error.diagnostics]
-                found = {"problems": [*problems], "documents": [], "events": [], "graph": {}}
+                content = {"problems": [*problems], "documents": [], "events": [], "graph": {}}
             else:
-                found = {"problems": [], **_shown(rendered, texts.load(files, "observed.yaml"))}
+                content = {
+                    "problems": [],
+                    **_to_page(rendered, folders.read_objects(files, "observed.yaml")),
+                }
             seconds = time.perf_counter() - started
         milliseconds = round(seconds * _MILLISECONDS, 1)
-        return {**found, "printed": "".join(printed), "milliseconds": milliseconds}
+        return {**content, "printed": "".join(printed), "milliseconds": milliseconds}
 
     def to_case(self, files: Mapping[str, str]) -> str:
-        """What ``files`` render to, as a case file. Raises FatalError when it cannot be one."""
+        """Render ``files`` to a case file. Raises FatalError if that is not possible."""
         with self._lock:
             try:
                 rendered = self._render(
-                    files, runners.FunctionCaller(pool=self._pool, print=_unheard)
+                    files, runners.FunctionCaller(pool=self._pool, print=_discard)
                 )
             except PipelineError as error:
                 return cases.to_case(files, cases.expected_error(error))
         return cases.to_case(files, cases.expected(rendered.outcome))
 
     def _render(self, files: Mapping[str, str], caller: FunctionCaller) -> Rendered:
-        composition = texts.load_one(files, folders.COMPOSITION, "a Composition")
+        composition = folders.read_one(files, folders.COMPOSITION, "a Composition")
         self._write_programs(files)
-        observed = texts.load(files, "observed.yaml")
+        observed = folders.read_objects(files, "observed.yaml")
         spans = {index: document.span() for index, document in enumerate(observed)}
         given = render.RenderInputs(
-            xr=texts.load_one(files, folders.XR, "an XR").value,
+            xr=folders.read_one(files, folders.XR, "an XR").value,
             composition=composition.value,
             observed=[document.value for document in observed],
-            required=texts.values(files, "required.yaml"),
-            credentials=texts.values(files, "credentials.yaml"),
-            xrd=_xrd(files),
+            required=folders.read_values(files, "required.yaml"),
+            credentials=folders.read_values(files, "credentials.yaml"),
+            xrd=folders.read_one(files, _XRD, "an XRD").value if files.get(_XRD) else None,
             spans={index: span for index, span in spans.items() if span is not None},
         )
         with error_positions.map_errors(composition, self._root):
@@ -122,50 +125,52 @@ class RenderSession:
                 target.write_text(text, encoding="utf-8")
             except (OSError, ValueError) as error:
                 cause = getattr(error, "strerror", None) or str(error)
-                shown = f"{name[:_MAX_NAME_SHOWN]!r}"
-                raise InputError.of(f"cannot write the program {shown}: {cause.lower()}") from error
+                quoted = f"{name[:_MAX_NAME_QUOTED]!r}"
+                raise InputError.of(
+                    f"cannot write the program {quoted}: {cause.lower()}"
+                ) from error
 
     def _problem(self, problem: Diagnostic) -> Object:
-        """A diagnostic for the page, runtimes in the page's files."""
-        shown: Object = {
-            "message": self._renamed(problem.message),
-            "frame": self._renamed(to_frame(problem)),
-            "notes": [self._renamed(str(note)) for note in problem.notes],
+        """Convert a diagnostic, with positions in the page's files."""
+        entry: Object = {
+            "message": self._rename(problem.message),
+            "frame": self._rename(to_frame(problem)),
+            "notes": [self._rename(str(note)) for note in problem.notes],
             "hint": problem.hint,
         }
         span = problem.span
         if span is not None:
-            place: Object = {"file": self._renamed(span.name), "line": span.line}
-            shown |= {**place, "column": span.column, "width": span.width}
-        return shown
+            position: Object = {"file": self._rename(span.name), "line": span.line}
+            entry |= {**position, "column": span.column, "width": span.width}
+        return entry
 
-    def _renamed(self, text: str) -> str:
+    def _rename(self, text: str) -> str:
         return text.replace(f"{self._root}", _PROGRAMS)
 
 
-def _unheard(text: str) -> None:
-    """What programs print is no part of a case."""
+def _discard(text: str) -> None:
+    """Discard a program's output, which is not part of a case."""
 
 
 def _runner(files: Mapping[str, str], given: render.RenderInputs, caller: FunctionCaller) -> Runner:
-    manifests = texts.values(files, "functions.yaml") if files.get("functions.yaml") else None
+    manifests = (
+        folders.read_values(files, "functions.yaml") if files.get("functions.yaml") else None
+    )
     functions.check_kinds(manifests or [])
     known = functions.FunctionIndex(manifests=manifests, runtimes={}, annotations={})
     runtimes = functions.find_runtimes(steps.parse(given.composition), known)
     return runners.build(runtimes, caller, _TIMEOUT_SECONDS)
 
 
-def _xrd(files: Mapping[str, str]) -> Object | None:
-    return texts.load_one(files, "xrd.yaml", "an XRD").value if files.get("xrd.yaml") else None
-
-
-def _shown(rendered: Rendered, observed: list[Document]) -> Object:
+def _to_page(rendered: Rendered, observed: list[Document]) -> Object:
     result = rendered.result
-    wanted = output.OutputOptions(full_xr=True)
     names = ["", *sorted(result.composition.resources)]
-    shown = zip(names, output.documents(result, wanted), strict=True)
+    manifests = output.documents(result, output.OutputOptions(full_xr=True))
     return {
-        "documents": [{"name": name, "yaml": documents.to_yaml(value)} for name, value in shown],
+        "documents": [
+            {"name": name, "yaml": documents.to_yaml(value)}
+            for name, value in zip(names, manifests, strict=True)
+        ],
         "events": [
             {"severity": event.severity, "reason": event.reason, "message": event.message}
             for event in result.events

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from function_script.errors import InputError, LimitError
 from function_script.proto.v1 import run_function_pb2 as fnv1
 from function_script.sandbox import Answered
+from function_script.tools import step_inputs
 from function_script.tools.render.functions import Remote
 from function_script.tools.render.pipeline import PipelineError
 from function_script.tools.render.requirements import StepResponse
@@ -81,6 +82,11 @@ def _run_local(
         # The worker died: in a cluster, the server returns a FATAL result for it.
         raise PipelineError(step, *reply.error.diagnostics)
     response = fnv1.RunFunctionResponse.FromString(reply.response)
+    if step.input and not reply.diagnostics:
+        try:
+            step_inputs.validate(step.input)
+        except InputError as error:
+            raise PipelineError(step, *error.diagnostics) from error
     return StepResponse(response=response, diagnostics=reply.diagnostics)
 
 

@@ -1,7 +1,6 @@
-"""Starter projects: one small platform API in each language, with tests.
+"""Starter projects: a small platform API in each language, with tests.
 
-Called by `init`, which writes them, and by the playground. The Composition is a file in
-the language's folder, the others are below here.
+The Composition is a file in the language's folder, the other files are below this package.
 """
 
 from __future__ import annotations
@@ -36,13 +35,13 @@ def load(language: str, origins: Origins | None = None) -> dict[str, str]:
 
 
 def write(language: str, directory: Path, origins: Origins | None = None) -> list[Path]:
-    """Write a starter into ``directory``; the files. Raises InputError rather than overwrite."""
+    """Write a starter into ``directory``, and return the files. Raises InputError if one exists."""
     texts = load(language, origins)
     paths = [directory / name for name in texts]
-    there = [path for path in paths if path.exists()]
-    if there:
+    existing = [path for path in paths if path.exists()]
+    if existing:
         raise InputError.of(
-            f'cannot begin a project in "{directory}": "{there[0].name}" is there already',
+            f'cannot begin a project in "{directory}": "{existing[0].name}" is there already',
             hint="name a new directory: function-script init my-project",
         )
     try:
@@ -55,10 +54,10 @@ def write(language: str, directory: Path, origins: Origins | None = None) -> lis
 
 
 def _texts(folder: Traversable, prefix: str = "") -> dict[str, str]:
-    found: dict[str, str] = {}
+    texts: dict[str, str] = {}
     for item in folder.iterdir():
         if item.is_dir():
-            found |= _texts(item, f"{prefix}{item.name}/")
+            texts |= _texts(item, f"{prefix}{item.name}/")
         else:
-            found[prefix + item.name] = item.read_text("utf-8")
-    return found
+            texts[prefix + item.name] = item.read_text("utf-8")
+    return texts

@@ -1,6 +1,6 @@
-"""Where a new project gets the function from: its package for Crossplane, its command for CI.
+"""The origin of the function in a new project: its package for Crossplane, its command for CI.
 
-Called by `init`. The command's origin is what pip recorded when this one was installed (PEP 610).
+The command's origin is recorded by pip at installation (PEP 610).
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _REMOTE: Final = {"http", "https", "ssh", "git"}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Origins:
-    """The function's package, and the argument of ``pip install``, empty when it is not known."""
+    """The function's package, and the argument of ``pip install``, empty if unknown."""
 
     package: Reference
     requirement: str = ""
@@ -51,7 +51,7 @@ class Origins:
 
 
 def parse_package(text: str) -> Reference:
-    """Read the reference of a Function's package; raises InputError.
+    """Parse the reference of a Function's package; raises InputError.
 
     A Configuration depends on a range of versions or on a digest, so any other tag is refused.
     """
@@ -74,7 +74,7 @@ def parse_package(text: str) -> Reference:
 
 
 def parse_requirement(text: str) -> str:
-    """Read an argument of ``pip install``; raises InputError."""
+    """Parse an argument of ``pip install``; raises InputError."""
     requirement = text.strip()
     if not requirement:
         raise InputError.of("cannot install from an empty text")
@@ -93,9 +93,9 @@ def parse_requirement(text: str) -> str:
 
 
 def installed_requirement() -> str:
-    """Return the argument of ``pip install`` that gives what runs here.
+    """Return the argument of ``pip install`` that installs this command.
 
-    It is empty when pip installed from this machine: nobody else can install from there.
+    It is empty if pip installed from this machine: other machines cannot install from there.
     """
     try:
         text = metadata.distribution(release.DISTRIBUTION).read_text("direct_url.json")
@@ -113,7 +113,7 @@ def installed_requirement() -> str:
 def _direct_requirement(origin: Object) -> str:
     url = str(origin.get("url", ""))
     address = urlsplit(url)
-    # pip records no passwords; one that is there all the same must not get into a file.
+    # pip records no passwords; if there is one anyway, it must not get into a file.
     if address.scheme not in _REMOTE or address.password or address.username not in {None, "git"}:
         return ""
     system = objects.find_path(origin, "vcs_info.vcs")

@@ -1,6 +1,6 @@
-"""Check resources and steps' inputs against their schemas, as the official validate command does.
+"""Validation of resources and steps' inputs against their schemas, like the official command.
 
-Called by the command line. Gives a report and prints nothing; the reporters make text of it.
+The result is a report; the reporters format it.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from function_script import diagnostics, objects
 from function_script.errors import FatalError, InputError
-from function_script.tools import manifests, sources, step_inputs, structural_schema
+from function_script.tools import input_schema, manifests, sources, step_inputs, structural_schema
 from function_script.tools.validate import (
     builtin,
     definitions,
@@ -32,12 +32,12 @@ from function_script.tools.validate.findings import (
 from function_script.tools.validate.reporters import render_json, render_text, render_yaml
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from function_script.documents import Document
     from function_script.values import Object
 
-__all__ = ["Problem", "Report", "Result", "Unevaluated"]
+__all__ = ["Problem", "Report", "Result", "SkippedRule"]
 __all__ += ["check_documents", "load_catalog"]
 __all__ += ["render_json", "render_text", "render_yaml", "validate"]
 
@@ -54,11 +54,11 @@ def validate(
 ) -> Report:
     """Validate ``resources`` against the schemas in ``extensions`` and our own.
 
-    Both are files, directories or "-", which may also be joined with commas. Schemas of packages
-    that ``extensions`` name, and of ``crossplane_image``, are taken from ``cache_directory``,
-    where the official command keeps them; nothing is downloaded. A resource that cannot be read is
-    an invalid one. Raises InputError or DocumentError for extensions that cannot be read, and for
-    files that are not there.
+    Both are files, directories or "-"; several may be joined with commas. Schemas of packages
+    that ``extensions`` name, and of ``crossplane_image``, are read from ``cache_directory``,
+    the cache of the official command; nothing is downloaded. A resource that cannot be read counts
+    as invalid. Raises InputError or DocumentError for extensions that cannot be read, and for
+    files that do not exist.
     """
     schema_sources, resource_sources = sources.split(extensions), sources.split(resources)
     if sources.STDIN in schema_sources and sources.STDIN in resource_sources:
@@ -66,91 +66,93 @@ def validate(
     catalog, notes = load_catalog(schema_sources, cache_directory, crossplane_image)
     documents = list(sources.load_each(resource_sources))
     if not documents:
-        notes.append(f"there is no resource in {_listed(resource_sources)}")
+        notes.append(f"there is no resource in {_quote_names(resource_sources)}")
     return check_documents(documents, catalog, notes)
 
 
 def load_catalog(
     extensions: Sequence[str], cache_directory: Path, crossplane_image: str
 ) -> tuple[Catalog, list[str]]:
-    """The schemas in ``extensions``, in the cache and our own; notes on what is missing."""
-    found = sources.load(extensions)
-    definitions.check(found)
-    cached, notes = packages.load(found, cache_directory, crossplane_image)
-    if extensions and not any(map(definitions.defines_schemas, found)):
-        notes.append(f"there is no XRD, CRD or package in {_listed(extensions)}")
-    return Catalog(item.value for item in [*packages.bundled(), *cached, *found]), notes
+    """Load the schemas in ``extensions``, in the cache and our own; also return notes on gaps."""
+    loaded = sources.load(extensions)
+    definitions.check(loaded)
+    cached, notes = packages.load(loaded, cache_directory, crossplane_image)
+    if extensions and not any(map(definitions.defines_schemas, loaded)):
+        notes.append(f"there is no XRD, CRD or package in {_quote_names(extensions)}")
+    return Catalog(item.value for item in [*packages.bundled(), *cached, *loaded]), notes
 
 
 def check_documents(
     documents: Sequence[Document | FatalError], catalog: Catalog, notes: Sequence[str] = ()
 ) -> Report:
-    """The report on ``documents``, of which some could not be read; ``notes`` come first."""
+    """Validate documents; an error in their place is reported as an unreadable document.
+
+    ``notes`` come first in the report's notes.
+    """
+    results: list[Result] = []
     with Evaluator() as evaluator:
-        results = [
-            result
-            for document in documents
-            for result in (
-                _unreadable(document)
-                if isinstance(document, FatalError)
-                else _check_document(document, catalog, evaluator)
-            )
-        ]
-    return Report(results=tuple(results), notes=(*notes, *_limits(results)))
-
-
-def _unreadable(error: FatalError) -> Iterator[Result]:
-    span = error.diagnostics[0].span
-    message = diagnostics.to_line(error.diagnostics)
-    problem = Problem(type="unreadable", message=message)
-    name = "" if span is None else f"{span.name}:{span.line}"
-    yield Result(api_version="", kind="", name=name, status="invalid", problems=(problem,))
-
-
-def _limits(results: Iterable[Result]) -> Iterator[str]:
-    """How to have the kinds checked that are only looked at from outside."""
-    found = {
+        for document in documents:
+            if isinstance(document, FatalError):
+                results.append(_unreadable(document))
+            else:
+                results += _check_document(document, catalog, evaluator)
+    kinds = {
         f"{result.api_version} {result.kind}"
         for result in results
         if any(field.type == "schema" for field in result.unevaluated)
     }
-    if found:
-        yield (
-            "of Kubernetes' own kinds, only metadata and the names of top-level fields are "
-            f"checked: {', '.join(sorted(found))}"
-        )
+    unchecked = (
+        "of Kubernetes' own kinds, only metadata and the names of top-level fields are "
+        f"checked: {', '.join(sorted(kinds))}"
+    )
+    return Report(results=tuple(results), notes=(*notes, *([unchecked] if kinds else ())))
 
 
-def _listed(names: Sequence[str]) -> str:
+def _unreadable(error: FatalError) -> Result:
+    span = error.diagnostics[0].span
+    message = diagnostics.to_line(error.diagnostics)
+    problem = Problem(type="unreadable", message=message)
+    name = "" if span is None else f"{span.name}:{span.line}"
+    return Result(api_version="", kind="", name=name, status="invalid", problems=(problem,))
+
+
+def _quote_names(names: Sequence[str]) -> str:
     return ", ".join(f'"{name}"' for name in names)
 
 
 def _check_document(document: Document, catalog: Catalog, evaluator: Evaluator) -> Iterator[Result]:
-    """The results of one resource: before its own those of its steps' inputs."""
+    """Yield the results of the inputs of a resource's steps, then its own."""
     if not objects.api_version_and_kind(document.value)[1]:
         span = document.span()
-        place = "" if span is None else f"{span.name}:{span.line}"
-        yield _result(document.value, _name(document.value) or place, [wording.missing("kind")])
+        position = "" if span is None else f"{span.name}:{span.line}"
+        name = _name(document.value) or position
+        yield _result(document.value, name, [wording.missing("kind")])
         return
-    for found in step_inputs.find(document):
-        yield _check_input(found, catalog, evaluator)
+    for step in step_inputs.find(document):
+        yield _check_input(step, catalog, evaluator)
     yield _check_resource(document.value, catalog, evaluator)
 
 
-def _check_input(found: step_inputs.StepInput, catalog: Catalog, evaluator: Evaluator) -> Result:
-    """An input is called by its step's name: most have none of their own."""
-    name = _name(found.value) or found.step
-    if not step_inputs.is_ours(found.value):
-        return _check_resource(found.value, catalog, evaluator, name)
-    schema = catalog.find(*objects.api_version_and_kind(found.value)) or {}
-    value = _with_defaults(found.value, schema)
-    # Nothing in a cluster looks at inputs, and a null is absent to the function.
+def _check_input(step: step_inputs.StepInput, catalog: Catalog, evaluator: Evaluator) -> Result:
+    # Most inputs have no name, so the step's name identifies them.
+    name = _name(step.value) or step.step
+    if not step_inputs.is_ours(step.value):
+        return _check_resource(step.value, catalog, evaluator, name)
+    schema = catalog.find(*objects.api_version_and_kind(step.value)) or {}
+    value = _with_defaults(step.value, schema)
+    # The API server does not validate inputs, and to the function a null field is absent.
     structural_schema.drop_nulls(value, schema)
-    problems, unevaluated = _schema_problems(value, schema)
-    told = {problem.field for problem in problems}
+    if schema == input_schema.find_schema(step.value):
+        problems = steps.schema_problems(value, schema)
+        unevaluated: list[SkippedRule] = []
+    else:
+        # The schema is function-go-templating's, or one that an extension brought.
+        problems, unevaluated = openapi.check(value, schema)
+    problems += _unknown_fields(value, schema)
+    fields = {problem.field for problem in problems}
     # The parser enforces the schema's rules too, so they need no evaluation.
-    problems += [problem for problem in steps.problems(found) if problem.field not in told]
-    return _result(found.value, name, problems, unevaluated)
+    problems += [each for each in steps.parser_problems(step) if each.field not in fields]
+    return _result(step.value, name, problems, unevaluated)
 
 
 def _check_resource(
@@ -165,9 +167,10 @@ def _check_resource(
         ]
         return _result(manifest, name, builtin.problems(manifest), unchecked)
     value = _with_defaults(manifest, schema)
-    problems, patterns = _schema_problems(value, schema)
-    broken, unevaluated = rules.check(value, schema, evaluator)
-    return _result(manifest, name, [*problems, *broken], [*patterns, *unevaluated])
+    problems, skipped_patterns = openapi.check(value, schema)
+    problems += _unknown_fields(value, schema)
+    violations, skipped_rules = rules.check(value, schema, evaluator)
+    return _result(manifest, name, [*problems, *violations], [*skipped_patterns, *skipped_rules])
 
 
 def _with_defaults(manifest: Object, schema: Object) -> Object:
@@ -176,12 +179,10 @@ def _with_defaults(manifest: Object, schema: Object) -> Object:
     return value
 
 
-def _schema_problems(value: Object, schema: Object) -> tuple[list[Problem], list[SkippedRule]]:
-    problems, unevaluated = openapi.check(value, schema)
+def _unknown_fields(value: Object, schema: Object) -> Iterator[Problem]:
     for path, name in sorted(structural_schema.unknown_fields(value, schema)):
         text = f'{path}: Invalid value: "{name}": unknown field: "{name}"'
-        problems.append(Problem(type="unknownField", field=path, message=text, value=name))
-    return problems, unevaluated
+        yield Problem(type="unknownField", field=path, message=text, value=name)
 
 
 def _result(
@@ -190,23 +191,26 @@ def _result(
     problems: list[Problem] | None,
     unevaluated: Sequence[SkippedRule] = (),
 ) -> Result:
-    """The result for a resource; ``problems`` None means that there is no schema."""
+    """Build the result of a resource; ``problems`` None means that there is no schema."""
     api_version, kind = objects.api_version_and_kind(manifest)
-    found: Status = "notEvaluated" if unevaluated else "valid"
-    found = "invalid" if problems else found
+    status: Status = "notEvaluated" if unevaluated else "valid"
+    if problems is None:
+        status = "missingSchema"
+    elif problems:
+        status = "invalid"
     return Result(
         api_version=api_version,
         kind=kind,
         name=name,
         namespace=manifests.namespace(manifest),
-        status="missingSchema" if problems is None else found,
+        status=status,
         problems=tuple(problems or ()),
         unevaluated=tuple(unevaluated),
     )
 
 
 def _name(manifest: Object) -> str:
-    """The object's name; as for the official command, else its resource name."""
+    """Return the object's name, else its resource name, as the official command does."""
     return manifests.name(manifest) or manifests.text_at(
         manifest, "metadata", "annotations", manifests.RESOURCE_NAME
     )

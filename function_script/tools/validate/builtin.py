@@ -1,7 +1,7 @@
-"""Kubernetes' own kinds, of which no extension has a schema: what is known of them here.
+"""Kubernetes' own kinds, which have no schema here: only names and metadata are validated.
 
-That is their names, their top-level fields, and metadata. What stands below ``spec`` is not looked
-at: see the reference of `validate`.
+Top-level fields and metadata are checked, fields below ``spec`` are not: see the reference of
+`validate`.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _METADATA: Final[Object] = {
     **dict.fromkeys(("ownerReferences", "managedFields"), _OBJECTS),
     "finalizers": {"type": "array", "items": _TEXT},
 }
-# Fields whose type is the same wherever they are.
+# Fields that have the same type in all kinds.
 _FIELDS: Final[Object] = {
     **dict.fromkeys(("spec", "status"), _ANY_OBJECT),
     **dict.fromkeys(("binaryData", "stringData"), _TEXTS),
@@ -46,27 +46,27 @@ _ROOT: Final = ("apiVersion", "kind", "metadata")
 
 
 def problems(manifest: Object) -> list[Problem] | None:
-    """What is wrong with an object of these kinds; None for any other."""
+    """Return the problems of an object of Kubernetes' own kinds; None for any other object."""
     kind = objects.api_version_and_kind(manifest)[1]
     fields = _fields(manifest)
     if fields is None:
         return None
-    known: Object = {name: _FIELDS.get(name, _ANYTHING) for name in fields}
+    properties: Object = {name: _FIELDS.get(name, _ANYTHING) for name in fields}
     if kind in _DATA:
-        known["data"] = _TEXTS
-    known["metadata"] = {"type": "object", "properties": _METADATA}
+        properties["data"] = _TEXTS
+    properties["metadata"] = {"type": "object", "properties": _METADATA}
     value: Object = {key: objects.deep_copy(part) for key, part in manifest.items()}
-    schema: Object = {"type": "object", "properties": known}
+    schema: Object = {"type": "object", "properties": properties}
     structural_schema.drop_nulls(value, schema)
     unknown = [path for path, _ in sorted(structural_schema.unknown_fields(value, schema))]
     metadata = manifests.object_at(value, "metadata")
     unknown += [child("metadata", name) for name in sorted(metadata) if name not in _METADATA]
-    named = [Problem(type="schema", message=f'unknown field "{path}"') for path in unknown]
-    return [*openapi.problems(value, schema), *named]
+    unknown_fields = [Problem(type="schema", message=f'unknown field "{path}"') for path in unknown]
+    return [*openapi.problems(value, schema), *unknown_fields]
 
 
 def find_unchecked(manifest: Object) -> list[str]:
-    """The top-level fields of an object of these kinds that are not looked into."""
+    """Return the top-level fields of such an object whose content is not validated."""
     kind = objects.api_version_and_kind(manifest)[1]
     return [
         name
@@ -80,13 +80,13 @@ def find_unchecked(manifest: Object) -> list[str]:
 
 def _fields(manifest: Object) -> list[str] | None:
     path = objects.api_version_and_kind(manifest)
-    found = objects.find_path(_kinds(), path)
-    return [str(name) for name in found] if isinstance(found, list) else None
+    names = objects.find_path(_kinds(), path)
+    return [str(name) for name in names] if isinstance(names, list) else None
 
 
 @cache
 def _kinds() -> Object:
-    """The fields by apiVersion and kind."""
+    """Read the names of top-level fields by apiVersion and kind."""
     file = resources.files("function_script") / "tools" / "validate" / "kinds.yaml"
     (document,) = sources.read(Source(name=file.name, text=file.read_text("utf-8")))
     return document.value

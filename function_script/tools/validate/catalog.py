@@ -1,4 +1,4 @@
-"""The schemas there are, by kind: from CRDs, and from XRDs as Crossplane turns them into CRDs."""
+"""The catalog of schemas by kind: from CRDs, and from XRDs as Crossplane converts them to CRDs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _CRD_VERSIONS: Final = ("apiextensions.k8s.io/v1", "apiextensions.k8s.io/v1beta1
 
 
 class Catalog:
-    """Schemas by apiVersion and kind; of two for the same kind the last one counts."""
+    """Schemas by apiVersion and kind; a later schema of a kind replaces an earlier one."""
 
     def __init__(self, extensions: Iterable[Object] = ()) -> None:
         self._schemas: dict[tuple[str, str], Object] = {}
@@ -24,23 +24,23 @@ class Catalog:
             self.add(extension)
 
     def add(self, extension: Object) -> None:
-        """Take in the schemas of a CRD or an XRD; any other object has none."""
+        """Add the schemas of a CRD or an XRD; any other object has none."""
         if xrds.is_xrd(extension):
-            found = xrds.to_schemas(extension)
+            schemas = xrds.to_schemas(extension)
         elif is_crd(extension):
-            found = _crd_schemas(extension)
+            schemas = _crd_schemas(extension)
         else:
             return
-        for api_version, kind, schema in found:
+        for api_version, kind, schema in schemas:
             self._schemas[api_version, kind] = schema
 
     def find(self, api_version: str, kind: str) -> Object | None:
-        """The schema of a kind; None when nobody defined it."""
+        """Return the schema of a kind, or None."""
         return self._schemas.get((api_version, kind))
 
 
 def is_crd(manifest: Object) -> bool:
-    """Whether an object is a CustomResourceDefinition."""
+    """Report whether an object is a CustomResourceDefinition."""
     api_version, kind = objects.api_version_and_kind(manifest)
     return kind == "CustomResourceDefinition" and api_version in _CRD_VERSIONS
 

@@ -1,6 +1,6 @@
 """CEL for Kubernetes on top of cel-python: its values, its names, and some of its functions.
 
-Imported by the process that evaluates rules, and by no other.
+Only the process that evaluates rules imports it.
 """
 
 from __future__ import annotations
@@ -20,12 +20,11 @@ from function_script.tools.validate.cel_functions import FUNCTIONS
 from function_script.tools.validate.evaluator import RuleError, UnsupportedError
 
 if TYPE_CHECKING:
-    import lark
     from celpy.evaluation import CELFunction
 
     from function_script.values import Object, Value
 
-# How Kubernetes spells field names that CEL could not read.
+# Kubernetes escapes field names that CEL cannot read.
 _ESCAPES: Final = (
     ("__", "__underscores__"),
     (".", "__dot__"),
@@ -39,11 +38,11 @@ _RESERVED: Final = frozenset(
         *("void", "while"),
     ]
 )
-# What the grammar calls a call, and calls that are no functions.
+# The grammar's names for calls, and the macros, which are not functions.
 _CALLS: Final = ("ident_arg", "dot_ident_arg", "member_dot_arg")
 _MACROS: Final = ("has", "all", "exists", "exists_one", "map", "filter", "dyn")
 _MISSING: Final = "no such member in mapping: "
-# What cel-python calls every ValueError of a conversion, which follows.
+# cel-python's text for every ValueError of a conversion; the cause follows in its arguments.
 _OVERFLOW: Final = "return error for overflow"
 _OPERATORS: Final = {
     "_&&_": cel_errors.both,
@@ -53,11 +52,14 @@ _OPERATORS: Final = {
 
 
 def evaluate(expression: str, value: Value, schema: Object) -> bool | str:
-    """What a rule or a message's expression gives for ``value``, described by ``schema``."""
+    """Evaluate a rule or a message's expression for ``value``, described by ``schema``.
+
+    Raises RuleError or UnsupportedError.
+    """
     try:
-        result = _program(expression).evaluate({"self": _to_cel(value, schema)})
+        result = _compile(expression).evaluate({"self": _to_cel(value, schema)})
     except CELEvalError as error:
-        raise _explained(error) from error
+        raise _to_rule_error(error) from error
     if isinstance(result, (bool, celtypes.BoolType)):
         return bool(result)
     if isinstance(result, str):
@@ -72,37 +74,33 @@ def _environment() -> Environment:
 
 @cache
 def _functions() -> dict[str, CELFunction]:
-    known = cast(
+    functions = cast(
         "dict[str, cel_errors.Function]", {**base_functions, **FUNCTIONS, "_[_]": cel_errors.item}
     )
-    strict = {
+    strict_functions = {
         # Classes are types as well, as in `type(self) == int`.
         name: function if inspect.isclass(function) else cel_errors.strict(function)
-        for name, function in known.items()
+        for name, function in functions.items()
     }
-    return cast("dict[str, CELFunction]", {**strict, **_OPERATORS})
+    return cast("dict[str, CELFunction]", {**strict_functions, **_OPERATORS})
 
 
 @cache
-def _program(expression: str) -> Runner:
+def _compile(expression: str) -> Runner:
     try:
         parsed = _environment().compile(expression)
     except CELParseError as error:
         raise UnsupportedError("cannot parse it") from error
-    _check_calls(parsed)
+    names = {*base_functions, *FUNCTIONS, *_MACROS}
+    for tree in parsed.iter_subtrees():
+        if tree.data in _CALLS:
+            name = next(str(child) for child in tree.children if isinstance(child, str))
+            if name not in names:
+                raise UnsupportedError(f'there is no function "{name}" here')
     return _environment().program(parsed, functions=_functions())
 
 
-def _check_calls(expression: lark.Tree[lark.Token]) -> None:
-    known = {*base_functions, *FUNCTIONS, *_MACROS}
-    for tree in expression.iter_subtrees():
-        if tree.data in _CALLS:
-            name = next(str(child) for child in tree.children if isinstance(child, str))
-            if name not in known:
-                raise UnsupportedError(f'there is no function "{name}" here')
-
-
-def _explained(error: CELEvalError) -> RuleError | UnsupportedError:
+def _to_rule_error(error: CELEvalError) -> RuleError | UnsupportedError:
     text = str(error.args[0]) if error.args else str(error)
     if isinstance(error, cel_errors.RuntimeFaultError):
         return RuleError(text)
@@ -117,7 +115,7 @@ def _explained(error: CELEvalError) -> RuleError | UnsupportedError:
 
 
 def _to_cel(value: Value, schema: Object) -> celtypes.Value:
-    """CEL tells integers from doubles and times from strings; the schema knows which is which."""
+    """Convert a value; the schema separates integers from doubles, and times from strings."""
     if isinstance(value, dict):
         return _to_map(value, schema)
     if isinstance(value, list):
@@ -132,14 +130,14 @@ def _to_cel(value: Value, schema: Object) -> celtypes.Value:
 
 
 def _to_map(value: Object, schema: Object) -> celtypes.Value:
-    known, others = structural_schema.properties(schema), structural_schema.additional(schema)
+    fields, others = structural_schema.properties(schema), structural_schema.additional(schema)
     return celtypes.MapType(
         {
-            celtypes.StringType(_escaped(key) if key in known else key): _to_cel(
-                part, known.get(key, others or {})
+            celtypes.StringType(_escape_name(key) if key in fields else key): _to_cel(
+                part, fields.get(key, others or {})
             )
             for key, part in value.items()
-            if part is not None or key not in known  # a null field is an absent one
+            if part is not None or key not in fields  # a null field is an absent one
         }
     )
 
@@ -154,7 +152,7 @@ def _to_text(value: str, schema: Object) -> celtypes.Value:
             return celtypes.StringType(value)
 
 
-def _escaped(name: str) -> str:
+def _escape_name(name: str) -> str:
     if name in _RESERVED:
         return f"__{name}__"
     for text, escape in _ESCAPES:

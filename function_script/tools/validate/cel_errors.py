@@ -1,8 +1,8 @@
-"""CEL's errors: an operation on one is that error, and only `&&`, `||` and `?:` may drop it.
+"""CEL's errors as values: an operation on an error is that error; `&&`, `||`, `?:` may drop it.
 
-cel-python instead calls two errors at `&&` or `||` operands of wrong types, so that a rule that
-reads absent fields could not be told from one that it cannot evaluate. Section "Logical Operators"
-and "Macros" of the language definition.
+cel-python reports two errors at `&&` or `||` as operands of wrong types, so a rule that reads
+absent fields would look like one that cannot be evaluated. See "Logical Operators" and "Macros" in
+the language definition.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ _MACROS: Final = frozenset({"all", "exists", "exists_one", "filter", "map"})
 
 
 class RuntimeFaultError(CELEvalError):
-    """An error that every evaluator of CEL meets; its text says which."""
+    """An error that every evaluator of CEL raises for the same input."""
 
 
 def strict(function: Function) -> Function:
-    """A function that gives the first error among its arguments, and its own as values.
+    """Wrap a function: it returns the first error among its arguments, and its own errors.
 
-    TypeError goes through: the types of the arguments have no such function.
+    TypeError is raised: the types of the arguments have no such function.
     """
 
     @wraps(function)
@@ -62,12 +62,12 @@ def _text(error: KeyError | IndexError | ValueError, arguments: tuple[object, ..
 
 
 def both(left: object, right: object) -> object:
-    """`&&`: false beats an error on either side, and the left of two errors remains."""
+    """Evaluate `&&`: false beats an error on either side; of two errors the left one remains."""
     return _decide(left, right, decisive=False)
 
 
 def either(left: object, right: object) -> object:
-    """`||`: true beats an error on either side."""
+    """Evaluate `||`: true beats an error on either side."""
     return _decide(left, right, decisive=True)
 
 
@@ -85,7 +85,7 @@ def _decide(left: object, right: object, *, decisive: bool) -> object:
 
 
 def choose(condition: object, left: object, right: object) -> object:
-    """`?:`: an error of the condition is the result; else only the chosen side counts."""
+    """Evaluate `?:`: an error of the condition is the result; the other side does not count."""
     if isinstance(condition, CELEvalError):
         return condition
     if not isinstance(condition, celtypes.BoolType):
@@ -94,7 +94,7 @@ def choose(condition: object, left: object, right: object) -> object:
 
 
 def item(of: object, key: object) -> object:
-    """`of[key]`; unlike Python's, an index does not count from the end."""
+    """Evaluate `of[key]`; unlike Python's, an index does not count from the end."""
     if isinstance(of, celtypes.ListType):
         if not isinstance(key, int) or isinstance(key, celtypes.BoolType):
             raise TypeError("no such overload")
@@ -104,15 +104,15 @@ def item(of: object, key: object) -> object:
 
 
 class FaultRunner(Runner):
-    """Evaluates with the macros below."""
+    """A runner that evaluates with the macros below."""
 
     def evaluate(self, context: Context) -> celtypes.Value:
-        """The expression's value; raises CELEvalError."""
+        """Return the expression's value; raises CELEvalError."""
         return _Evaluator(ast=self.ast, activation=self.new_activation()).evaluate(context)
 
 
 class _Evaluator(Evaluator):
-    """With macros that treat errors as operators do."""
+    """An evaluator whose macros treat errors as operators do."""
 
     def sub_evaluator(self, ast: lark.Tree[lark.Token]) -> Evaluator:
         return _Evaluator(ast, activation=self.activation)
@@ -120,7 +120,7 @@ class _Evaluator(Evaluator):
     def function_eval(
         self, name_token: lark.Token, exprlist: Iterable[Result] | None = None
     ) -> Result:
-        """Texts are converted as Go reads them."""
+        """Evaluate a function; texts are converted as Go does it."""
         if isinstance(exprlist, CELEvalError):
             return exprlist
         arguments = list(exprlist or ())
@@ -130,7 +130,7 @@ class _Evaluator(Evaluator):
         return super().function_eval(name_token, exprlist)
 
     def macro_has_eval(self, exprlist: lark.Tree[lark.Token]) -> celtypes.BoolType:
-        """`has(a.b.c)` asks for c; that a.b is absent is an error."""
+        """Evaluate `has(a.b.c)`: it tests for c; an absent a.b is an error."""
         tree = exprlist
         while tree.data != "member_dot" and len(tree.children) == 1:
             tree = cast("lark.Tree[lark.Token]", tree.children[0])
@@ -160,7 +160,7 @@ class _Evaluator(Evaluator):
         if isinstance(member, CELEvalError):
             return member
         evaluate = self.build_ss_macro_eval(tree)
-        found: object = celtypes.BoolType(start)
+        result: object = celtypes.BoolType(start)
         for item in cast("celtypes.ListType", member):
-            found = operator(found, evaluate(item))
-        return cast("Result", found)
+            result = operator(result, evaluate(item))
+        return cast("Result", result)

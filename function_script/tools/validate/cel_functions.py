@@ -1,7 +1,7 @@
 """Functions that Kubernetes adds to CEL, as far as rules of CRDs use them.
 
-A rule that calls any other is reported as not evaluated. CEL's values are subclasses of
-Python's, so the functions take those.
+A rule that calls any other function is reported as not evaluated. CEL's values are subclasses of
+Python's, so the functions take Python values.
 """
 
 from __future__ import annotations
@@ -35,46 +35,54 @@ _FALSE: Final = ("0", "f", "F", "false", "FALSE", "False")
 _INTEGER: Final = re.compile("[+-]?[0-9]{1,30}")
 _DECIMAL: Final = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 _DURATION: Final = re.compile(r"0|[+-]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:ns|us|µs|ms|s|m|h))+")
-_MAX_SHOWN: Final = 50
+_MAX_QUOTED: Final = 50
 _UPPER: Final = str.maketrans(string.ascii_lowercase, string.ascii_uppercase)
 
 
-def _char_at(text: str, index: int) -> StringType:
+def char_at(text: str, index: int) -> StringType:
+    """Return the character at an index; an empty text at the end."""
     _check_index(text, index)
     return StringType(text[index : index + 1])
 
 
 def _check_index(text: str, index: int) -> None:
-    """The end of a text is a place in it, too."""
+    """Raise IndexError unless ``index`` is in the text or at its end."""
     if not 0 <= index <= len(text):
         raise IndexError
 
 
-def _find(text: str, pattern: str) -> StringType:
-    found = regex.compiled(str(pattern)).search(str(text))
-    return StringType(found.group() or "") if found is not None else StringType("")
+def find(text: str, pattern: str) -> StringType:
+    """Return the first match of a pattern, or an empty text."""
+    match = regex.compiled(str(pattern)).search(str(text))
+    return StringType("" if match is None else match.group() or "")
 
 
-def _find_all(text: str, pattern: str) -> ListType:
-    return _texts(found.group() or "" for found in regex.compiled(str(pattern)).finditer(str(text)))
+def find_all(text: str, pattern: str) -> ListType:
+    """Return all matches of a pattern."""
+    hits = regex.compiled(str(pattern)).finditer(str(text))
+    return _texts(match.group() or "" for match in hits)
 
 
-def _index_of(of: str | list[object], part: object, start: int = 0) -> IntType:
+def index_of(of: str | list[object], part: object, start: int = 0) -> IntType:
+    """Return the index of a part of a text or an item of a list, or -1."""
     if isinstance(of, str):
         _check_index(of, start)
         return IntType(of.find(str(part), start))
     return IntType(next((index for index, item in enumerate(of) if item == part), -1))
 
 
-def _is_sorted(items: list[Number] | list[str]) -> BoolType:
+def is_sorted(items: list[Number] | list[str]) -> BoolType:
+    """Report whether the items are in ascending order."""
     return BoolType(all(a <= b for a, b in pairwise(items)))  # type: ignore[operator] # of one type
 
 
-def _join(texts: list[str], separator: str = "") -> StringType:
+def join(texts: list[str], separator: str = "") -> StringType:
+    """Join texts with a separator."""
     return StringType(separator.join(texts))
 
 
-def _last_index_of(of: str | list[object], part: object, start: int | None = None) -> IntType:
+def last_index_of(of: str | list[object], part: object, start: int | None = None) -> IntType:
+    """Return the last index of a part of a text or an item of a list, or -1."""
     if isinstance(of, str):
         if start is None:
             return IntType(of.rfind(str(part)))
@@ -83,19 +91,23 @@ def _last_index_of(of: str | list[object], part: object, start: int | None = Non
     return IntType(max((index for index, item in enumerate(of) if item == part), default=-1))
 
 
-def _lower(text: str) -> StringType:
+def lower_ascii(text: str) -> StringType:
+    """Return the text with its ASCII letters in lower case."""
     return StringType(text.translate(_LOWER))
 
 
-def _matches(text: str, pattern: str) -> BoolType:
+def matches(text: str, pattern: str) -> BoolType:
+    """Report whether a pattern matches anywhere in a text."""
     return BoolType(regex.compiled(str(pattern)).search(str(text)) is not None)
 
 
-def _replace(text: str, old: str, new: str, count: int = -1) -> StringType:
+def replace(text: str, old: str, new: str, count: int = -1) -> StringType:
+    """Replace the first ``count`` parts of a text, or all."""
     return StringType(text.replace(old, new, count))
 
 
-def _split(text: str, separator: str, count: int = -1) -> ListType:
+def split(text: str, separator: str, count: int = -1) -> ListType:
+    """Split a text into at most ``count`` parts."""
     parts = text.split(separator) if separator else list(text)
     if 0 <= count < len(parts):
         whole = parts[: max(count - 1, 0)]
@@ -103,7 +115,8 @@ def _split(text: str, separator: str, count: int = -1) -> ListType:
     return _texts(parts)
 
 
-def _substring(text: str, start: int, end: int | None = None) -> StringType:
+def substring(text: str, start: int, end: int | None = None) -> StringType:
+    """Return the text from ``start`` to before ``end``."""
     _check_index(text, start)
     if end is not None:
         _check_index(text, end)
@@ -112,83 +125,91 @@ def _substring(text: str, start: int, end: int | None = None) -> StringType:
     return StringType(text[start:end])
 
 
-def _sum(items: list[Number]) -> IntType | DoubleType:
+def sum_of(items: list[Number]) -> IntType | DoubleType:
+    """Return the sum of numbers."""
     total = sum(items)
     return DoubleType(total) if isinstance(total, float) else IntType(total)
 
 
-def _trim(text: str) -> StringType:
+def trim(text: str) -> StringType:
+    """Return the text without white space at both ends."""
     return StringType(text.strip())
 
 
-def _upper(text: str) -> StringType:
+def upper_ascii(text: str) -> StringType:
+    """Return the text with its ASCII letters in upper case."""
     return StringType(text.translate(_UPPER))
 
 
-def _texts(found: Iterable[str]) -> ListType:
-    return ListType([StringType(item) for item in found])
+def _texts(texts: Iterable[str]) -> ListType:
+    return ListType([StringType(item) for item in texts])
 
 
-def _parse_bool(text: str) -> BoolType:
+def parse_bool(text: str) -> BoolType:
+    """Parse a boolean; raises ValueError."""
     if text in _TRUE:
         return BoolType(True)  # noqa: FBT003 - its only parameter
     if text in _FALSE:
         return BoolType(False)  # noqa: FBT003 - its only parameter
-    raise ValueError(_refusal(text, "bool"))
+    raise ValueError(_conversion_error(text, "bool"))
 
 
-def _parse_double(text: str) -> DoubleType:
+def parse_double(text: str) -> DoubleType:
+    """Parse a finite double; raises ValueError."""
     if not _DECIMAL.fullmatch(text) or isinf(float(text)):
-        raise ValueError(_refusal(text, "double"))
+        raise ValueError(_conversion_error(text, "double"))
     return DoubleType(float(text))
 
 
-def _parse_duration(text: str) -> DurationType:
+def parse_duration(text: str) -> DurationType:
+    """Parse a duration; raises ValueError."""
     if not _DURATION.fullmatch(text):
-        raise ValueError(_refusal(text, "duration"))
+        raise ValueError(_conversion_error(text, "duration"))
     return DurationType("0s" if text == "0" else text)
 
 
-def _parse_int(text: str) -> IntType:
+def parse_int(text: str) -> IntType:
+    """Parse a signed 64-bit integer; raises ValueError."""
     if not _INTEGER.fullmatch(text) or not -(2**63) <= int(text) < 2**63:
-        raise ValueError(_refusal(text, "int"))
+        raise ValueError(_conversion_error(text, "int"))
     return IntType(int(text))
 
 
-def _parse_uint(text: str) -> UintType:
+def parse_uint(text: str) -> UintType:
+    """Parse an unsigned 64-bit integer; raises ValueError."""
     if not _INTEGER.fullmatch(text) or text[0] in "+-" or int(text) >= 2**64:
-        raise ValueError(_refusal(text, "uint"))
+        raise ValueError(_conversion_error(text, "uint"))
     return UintType(int(text))
 
 
-def _refusal(text: str, kind: str) -> str:
-    return f'cannot convert "{text[:_MAX_SHOWN]}" to {kind}'
+def _conversion_error(text: str, kind: str) -> str:
+    return f'cannot convert "{text[:_MAX_QUOTED]}" to {kind}'
 
 
-# Conversions of texts, which Go reads; cel-python reads some more as Python does.
+# Conversions of texts as in Go; cel-python also accepts some that only Python reads.
 PARSERS: Final = {
-    "bool": _parse_bool,
-    "double": _parse_double,
-    "duration": _parse_duration,
-    "int": _parse_int,
-    "uint": _parse_uint,
+    "bool": parse_bool,
+    "double": parse_double,
+    "duration": parse_duration,
+    "int": parse_int,
+    "uint": parse_uint,
 }
 FUNCTIONS: Final = {
-    "charAt": _char_at,
-    "find": _find,
-    "findAll": _find_all,
-    "indexOf": _index_of,
-    "isSorted": _is_sorted,
-    "join": _join,
-    "lastIndexOf": _last_index_of,
-    "lowerAscii": _lower,
-    "matches": _matches,
+    "charAt": char_at,
+    "find": find,
+    "findAll": find_all,
+    "indexOf": index_of,
+    "isSorted": is_sorted,
+    "join": join,
+    "lastIndexOf": last_index_of,
+    "lowerAscii": lower_ascii,
+    "matches": matches,
     "max": max,
     "min": min,
-    "replace": _replace,
-    "split": _split,
-    "substring": _substring,
-    "sum": _sum,
-    "trim": _trim,
-    "upperAscii": _upper,
+    "replace": replace,
+    "split": split,
+    "substring": substring,
+    "sum": sum_of,
+    "trim": trim,
+    "upperAscii": upper_ascii,
 }

@@ -1,7 +1,4 @@
-"""What must be so before anything is validated: a schema that gets lost finds no mistakes.
-
-Called by `validate` with the documents that its user gave.
-"""
+"""Checks of the XRDs and CRDs themselves: a schema that cannot be read would find no mistakes."""
 
 from __future__ import annotations
 
@@ -20,21 +17,21 @@ if TYPE_CHECKING:
     from function_script.diagnostics import Diagnostic
     from function_script.documents import Document
 
-# The old version may say its schema elsewhere.
+# Only v1: v1beta1 may have its schema in another field.
 _CRD: Final = ("apiextensions.k8s.io/v1", "CustomResourceDefinition")
 
 
 def defines_schemas(document: Document) -> bool:
-    """Whether an extension is one at all: an XRD, a CRD, or a package."""
+    """Report whether an extension is one at all: an XRD, a CRD, or a package."""
     value = document.value
     return xrds.is_xrd(value) or catalog.is_crd(value) or packages.is_package(value)
 
 
 def check(documents: Iterable[Document]) -> None:
-    """Raise InputError with everything that keeps the schemas of XRDs and CRDs from being read."""
-    found = [diagnostic for document in documents for diagnostic in _diagnostics(document)]
-    if found:
-        raise InputError(*found)
+    """Raise InputError with every problem that keeps the schemas from being read."""
+    problems = [diagnostic for document in documents for diagnostic in _diagnostics(document)]
+    if problems:
+        raise InputError(*problems)
 
 
 def _diagnostics(document: Document) -> list[Diagnostic]:

@@ -1,6 +1,6 @@
-"""Evaluate rules in another process, each within a limit of time.
+"""Evaluation of CEL rules in another process, each within a time limit.
 
-Called by `rules`. The process is started for the first rule. Works without a POSIX system.
+The first rule starts the process. Works without a POSIX system.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     from function_script.values import Object, Value
 
 RULE_SECONDS: Final = 10.0
-# Importing the evaluator takes seconds on a busy machine, and no rule is to blame for it.
+# Importing the evaluator takes seconds on a busy machine; no rule's time limit includes it.
 _START_SECONDS: Final = 60.0
-# Every one of these costs RULE_SECONDS.
-_MAX_ENDED: Final = 6
+# Rules that exceed RULE_SECONDS before the rest is skipped.
+_MAX_TIMEOUTS: Final = 6
 _BOOT: Final = """\
 import json, sys
 sys.path[:] = json.loads(sys.argv[1])
@@ -32,11 +32,11 @@ main()
 
 
 class RuleError(Exception):
-    """The rule failed in itself, as for a field that is not there: the object is invalid."""
+    """The rule itself failed, as for an absent field: the object is invalid."""
 
 
 class UnsupportedError(Exception):
-    """The rule was not evaluated; the text says why."""
+    """The rule was not evaluated; the text is the reason."""
 
 
 class Evaluator:
@@ -46,10 +46,10 @@ class Evaluator:
         self._rule_seconds = rule_seconds
         self._process: subprocess.Popen[str] | None = None
         self._is_starting = False
-        self._answers: queue.Queue[str] = queue.Queue()
+        self._replies: queue.Queue[str] = queue.Queue()
         self._schemas: dict[int, Object] = {}
-        self._expensive: set[str] = set()
-        self._ended = 0
+        self._slow_expressions: set[str] = set()
+        self._timeouts = 0
 
     def __enter__(self) -> Self:
         return self
@@ -60,57 +60,57 @@ class Evaluator:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        self._end()
+        self._stop()
 
     def evaluate(self, expression: str, value: Value, schema: Object) -> bool | str:
         """Evaluate for ``value``, described by ``schema``; raises RuleError, UnsupportedError.
 
-        An expression that took too long once is not tried again.
+        An expression that exceeded the time limit once is not evaluated again.
         """
-        if expression in self._expensive:
-            raise UnsupportedError(self._too_expensive())
-        if self._ended >= _MAX_ENDED:
+        if expression in self._slow_expressions:
+            raise UnsupportedError(self._timeout_text())
+        if self._timeouts >= _MAX_TIMEOUTS:
             raise UnsupportedError("the rules before it took too long")
-        answer = self._ask(expression, value, schema)
-        if "fault" in answer:
-            raise RuleError(answer["fault"])
-        if "unsupported" in answer:
-            raise UnsupportedError(answer["unsupported"])
-        return cast("bool | str", answer["value"])
+        reply = self._send(expression, value, schema)
+        if "fault" in reply:
+            raise RuleError(reply["fault"])
+        if "unsupported" in reply:
+            raise UnsupportedError(reply["unsupported"])
+        return cast("bool | str", reply["value"])
 
-    def _ask(self, expression: str, value: Value, schema: Object) -> Object:
+    def _send(self, expression: str, value: Value, schema: Object) -> Object:
         process = self._process or self._start()
         task: Object = {"expression": expression, "value": value, "schema_id": id(schema)}
         if id(schema) not in self._schemas:
-            # It is kept, so that its identifier is not given to another one.
+            # A reference keeps its id from being reused for another schema.
             self._schemas[id(schema)] = schema
             task["schema"] = schema
         try:
             if self._is_starting:
-                self._answers.get(timeout=_START_SECONDS)
+                self._replies.get(timeout=_START_SECONDS)
                 self._is_starting = False
             stdin = cast("IO[str]", process.stdin)
             stdin.write(f"{json.dumps(task)}\n")
             stdin.flush()
-            line = self._answers.get(timeout=self._rule_seconds)
+            line = self._replies.get(timeout=self._rule_seconds)
         except queue.Empty:
-            self._give_up(expression)
-            raise UnsupportedError(self._too_expensive()) from None
+            self._stop_for(expression)
+            raise UnsupportedError(self._timeout_text()) from None
         except OSError:
             line = ""
         if not line:
-            self._give_up(expression)
+            self._stop_for(expression)
             raise UnsupportedError("its evaluation ended the evaluator")
-        answer: Object = json.loads(line)
-        return answer
+        reply: Object = json.loads(line)
+        return reply
 
-    def _too_expensive(self) -> str:
+    def _timeout_text(self) -> str:
         return f"it is too expensive: it takes longer than {self._rule_seconds:g} s"
 
-    def _give_up(self, expression: str) -> None:
-        self._expensive.add(expression)
-        self._ended += 1
-        self._end()
+    def _stop_for(self, expression: str) -> None:
+        self._slow_expressions.add(expression)
+        self._timeouts += 1
+        self._stop()
 
     def _start(self) -> subprocess.Popen[str]:
         # Without -P a module in the working directory could stand in for one of ours.
@@ -119,13 +119,13 @@ class Evaluator:
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, encoding="utf-8"
         )
         self._is_starting = True
-        answers: queue.Queue[str] = queue.Queue()
-        self._answers = answers
+        replies: queue.Queue[str] = queue.Queue()
+        self._replies = replies
         stdout = cast("IO[str]", process.stdout)
-        threading.Thread(target=_read, args=(stdout, answers), daemon=True).start()
+        threading.Thread(target=_read, args=(stdout, replies), daemon=True).start()
         return process
 
-    def _end(self) -> None:
+    def _stop(self) -> None:
         process, self._process = self._process, None
         self._schemas.clear()
         if process is None:
@@ -133,16 +133,16 @@ class Evaluator:
         process.kill()
         process.wait()
         for stream in (process.stdin, process.stdout):
-            # What is left in the buffer cannot be written any more.
+            # Closing flushes the buffer, which fails after the process has ended.
             with suppress(OSError):
                 cast("IO[str]", stream).close()
 
 
-def _read(stream: IO[str], answers: queue.Queue[str]) -> None:
-    """Hand over each line, and an empty one at the end."""
+def _read(stream: IO[str], replies: queue.Queue[str]) -> None:
+    """Put each line into the queue, and an empty one at the end."""
     try:
         for line in stream:
-            answers.put(line)
+            replies.put(line)
     except (OSError, ValueError):
         pass
-    answers.put("")
+    replies.put("")

@@ -1,4 +1,4 @@
-"""What validation finds: a report of results, one for each resource. Values only."""
+"""The values of a validation report: one result for each resource, with its problems."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 if TYPE_CHECKING:
     from function_script.values import Value
 
-# Two are ours: `program`, a step's program that does not compile, and `unreadable`, a document or
-# a file. The others are the official CLI's.
+# Two types are ours: `program` for a step's program that does not compile, and `unreadable` for a
+# document or a file. The others are the official CLI's.
 ErrorType: TypeAlias = Literal["schema", "cel", "unknownField", "program", "unreadable"]
 Status: TypeAlias = Literal["valid", "invalid", "missingSchema", "notEvaluated"]
 
@@ -26,9 +26,9 @@ class Problem:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SkippedRule:
-    """A rule or a pattern that was not evaluated, or a field whose schema is not known, and why.
+    """A rule, a pattern or a field that was not checked, and the reason.
 
-    ``rule`` is empty for a field.
+    ``rule`` is empty for a field whose schema is unknown.
     """
 
     field: str
@@ -39,7 +39,7 @@ class SkippedRule:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """What was found about one resource. ``name`` may be empty."""
+    """The result of one resource; ``name`` may be empty."""
 
     api_version: str
     kind: str
@@ -52,16 +52,16 @@ class Result:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
-    """All results in the order of the resources; ``notes`` are for people, not part of results."""
+    """All results in the order of the resources; ``notes`` are for people only."""
 
     results: tuple[Result, ...] = ()
     notes: tuple[str, ...] = ()
 
     def count(self, status: Status) -> int:
-        """How many results have this status."""
+        """Return the number of results with this status."""
         return sum(result.status == status for result in self.results)
 
     def is_success(self, *, error_on_missing_schemas: bool = False) -> bool:
-        """Whether nothing is invalid and, if that matters, nothing was left unchecked."""
+        """Report whether nothing is invalid, and optionally whether everything was checked."""
         unchecked = self.count("missingSchema") + self.count("notEvaluated")
         return not self.count("invalid") and not (error_on_missing_schemas and unchecked)

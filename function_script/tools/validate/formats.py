@@ -1,6 +1,6 @@
-"""The formats of texts that the Kubernetes API server checks; it ignores all others.
+"""The string formats that the Kubernetes API server checks; it ignores all others.
 
-Those of numbers are among the ignored. Dashes in a format's name make no difference.
+Formats of numbers are ignored too. Dashes in a format's name make no difference.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _DATE: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _HOSTNAME: Final = re.compile(
     r"(?=.{1,253}\Z)[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?(\.[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?)*"
 )
-_SPOKEN: Final = re.compile(r"[0-9]+\s*([A-Za-zµ]+)")
+_SPELLED_OUT: Final = re.compile(r"[0-9]+\s*([A-Za-zµ]+)")
 _UNITS: Final = {"ns", "us", "µs", "ms", "s", "m", "h", "hr", "d", "w", "wk"}
 _LONG_UNITS: Final = ("nano", "micro", "milli", "sec", "min", "hour", "day", "week")
 _BYTE: Final = r"(0|[1-9][0-9]?|1[0-9]{2}|2[0-4][0-9]|25[0-5])"
@@ -32,12 +32,12 @@ _BASE64: Final = r"[A-Za-z0-9+/]"
 
 
 def is_known(name: str) -> bool:
-    """Whether the API server checks texts of this format."""
+    """Report whether the API server checks strings of this format."""
     return name.replace("-", "") in _CHECKS
 
 
 def is_valid(text: str, name: str) -> bool:
-    """Whether ``text`` has the format ``name``, a known one."""
+    """Report whether ``text`` has the format ``name``, which must be a known one."""
     try:
         return bool(_CHECKS[name.replace("-", "")](text))
     except ValueError:
@@ -45,8 +45,8 @@ def is_valid(text: str, name: str) -> bool:
 
 
 def _is_time(text: str) -> bool:
-    found = _TIME.fullmatch(text)
-    return found is not None and _is_date(found["date"])
+    match = _TIME.fullmatch(text)
+    return match is not None and _is_date(match["date"])
 
 
 def _is_date(text: str) -> bool:
@@ -54,11 +54,11 @@ def _is_date(text: str) -> bool:
 
 
 def _is_duration(text: str) -> bool:
-    """As in Go, ``1m30s``, or as people write it: ``1 day``."""
+    """Accept Go's ``1m30s`` and spelled-out units: ``1 day``."""
     try:
         quantities.parse_duration(text.lstrip("+-"))
     except ValueError:
-        units = [unit.lower() for unit in _SPOKEN.findall(text)]
+        units = [unit.lower() for unit in _SPELLED_OUT.findall(text)]
         return any(unit in _UNITS or unit.startswith(_LONG_UNITS) for unit in units)
     return True
 
@@ -73,7 +73,7 @@ def _is_ipv6(text: str) -> bool:
 
 
 def _is_uri(text: str) -> bool:
-    """An absolute URI, or an absolute path."""
+    """Accept an absolute URI or an absolute path."""
     return text.startswith("/") or bool(urlsplit(text).scheme)
 
 

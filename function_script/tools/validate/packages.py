@@ -1,11 +1,12 @@
-"""Schemas that come in packages: our own, and those in the official command's cache.
+"""Schemas in packages: our own, and those in the official command's cache.
 
-Nothing is downloaded: a package that is not in the cache is named in a note.
+Nothing is downloaded: a note names each package that is not in the cache.
 """
 
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from importlib import resources
 from typing import TYPE_CHECKING, Final
 
@@ -14,7 +15,7 @@ from function_script.source import Source
 from function_script.tools import manifests, sources
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
     from pathlib import Path
 
     from function_script.documents import Document
@@ -22,18 +23,18 @@ if TYPE_CHECKING:
 
 NAME: Final = "function-script"
 
-# The letters of registries, repositories, tags and digests; a part is the name of a file here.
+# The characters of registries, repositories, tags and digests; each part becomes a file name.
 _IMAGE: Final = re.compile(r"[\w.:@/-]{1,1024}", re.ASCII)
 _MAX_PART: Final = 255
-_MAX_SHOWN: Final = 100
+_MAX_QUOTED: Final = 100
 _GROUP: Final = "pkg.crossplane.io"
 _KINDS: Final = ("Provider", "Function", "Configuration")
-# Its package holds Crossplane's own kinds.
+# This package contains Crossplane's own kinds.
 CROSSPLANE: Final = "xpkg.crossplane.io/crossplane/crossplane:stable"
 
 
 def bundled() -> list[Document]:
-    """The schemas that need no extension: our inputs, the peer's, and pipelines themselves."""
+    """Read the schemas that need no extension: those of inputs, and of pipelines."""
     root = resources.files("function_script")
     directories = (root / "input_crds", root / "tools" / "validate" / "crds")
     return [
@@ -48,52 +49,37 @@ def bundled() -> list[Document]:
 def load(
     extensions: Iterable[Document], cache: Path, crossplane_image: str
 ) -> tuple[list[Document], list[str]]:
-    """The cached schemas of all packages that ``extensions`` name, and notes on missing ones."""
-    found: list[Document] = []
+    """Load the cached schemas of all packages in ``extensions``, and notes on missing ones."""
+    schemas: list[Document] = []
     notes: list[str] = []
-    cache = _expanded(cache)
-    for image in dict.fromkeys([crossplane_image, *_images(extensions)]):
-        if not _is_image(image):
-            notes.append(f'invalid package reference "{image[:_MAX_SHOWN]}", so it has no schemas')
+    # A user without a home directory has no cache.
+    with suppress(RuntimeError):
+        cache = cache.expanduser()
+    images = [
+        manifests.text_at(extension.value, "spec", "package")
+        for extension in extensions
+        if is_package(extension.value)
+    ]
+    for image in dict.fromkeys([crossplane_image, *filter(None, images)]):
+        parts = image.split("/")
+        is_inside_cache = all(part not in {"", ".", ".."} for part in parts)
+        if not (
+            _IMAGE.fullmatch(image) and is_inside_cache and len(max(parts, key=len)) <= _MAX_PART
+        ):
+            notes.append(f'invalid package reference "{image[:_MAX_QUOTED]}", so it has no schemas')
             continue
         path = cache / image.replace(":", "@") / "package.yaml"
         if path.is_file():
-            found += sources.load([str(path)])
-        elif image != CROSSPLANE and not _is_ours(image):
+            schemas += sources.load([str(path)])
+        elif image != CROSSPLANE and parts[-1].partition(":")[0].partition("@")[0] != NAME:
             notes.append(
                 f'the schemas of package "{image}" are not in the cache "{cache}": run the '
                 "official command once, or give the package's CRDs as extensions"
             )
-    return found, notes
+    return schemas, notes
 
 
 def is_package(manifest: Object) -> bool:
-    """Whether an object names a package, which may hold schemas."""
+    """Report whether an object refers to a package, which may contain schemas."""
     api_version, kind = objects.api_version_and_kind(manifest)
     return manifests.group(api_version) == _GROUP and kind in _KINDS
-
-
-def _is_image(text: str) -> bool:
-    """Whether a text can name an image, and so leads to a place within the cache."""
-    if not _IMAGE.fullmatch(text):
-        return False
-    return all(part not in {"", ".", ".."} and len(part) <= _MAX_PART for part in text.split("/"))
-
-
-def _expanded(cache: Path) -> Path:
-    """With the home directory in place of "~"; a user without one has no cache there."""
-    try:
-        return cache.expanduser()
-    except RuntimeError:
-        return cache
-
-
-def _images(extensions: Iterable[Document]) -> Iterator[str]:
-    for extension in extensions:
-        image = manifests.text_at(extension.value, "spec", "package")
-        if image and is_package(extension.value):
-            yield image
-
-
-def _is_ours(image: str) -> bool:
-    return image.rpartition("/")[2].partition(":")[0].partition("@")[0] == NAME

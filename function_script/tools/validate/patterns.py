@@ -1,4 +1,4 @@
-"""Patterns of schemas in RE2's syntax, as the API server's own: linear, and bounded in memory."""
+"""Patterns of schemas in RE2's syntax, like the API server's: linear time, bounded memory."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _CACHED: Final = 512
 
 
 class NotEvaluatedError(Exception):
-    """The pattern was not tried; the text says why."""
+    """The pattern was not evaluated; the text is the reason."""
 
 
 def is_match(pattern: str, text: str) -> bool:

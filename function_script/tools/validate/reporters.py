@@ -1,6 +1,6 @@
-"""A report as text for people, or as JSON or YAML for programs: the official command's shapes.
+"""Formats of a report: text for people, JSON and YAML for programs, like the official command's.
 
-Where the official shapes have no place for something, a field or a line is added; none changes.
+Fields and lines are added where the official format lacks them; none is changed.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from function_script.values import Object, Value
 
 _NOT_EVALUATED: Final = {"cel": "CEL rule", "pattern": "pattern", "schema": "schema"}
-_MAX_RULE_SHOWN: Final = 500
+_MAX_RULE_CHARACTERS: Final = 500
 _ERRORS: Final = {"cel": "CEL validation error", "program": "program error"}
 
 
@@ -40,17 +40,17 @@ def render_text(report: Report, *, skip_success_results: bool = False) -> str:
 
 
 def render_json(report: Report) -> str:
-    """The whole report as JSON, indented."""
+    """Return the whole report as indented JSON."""
     return json.dumps(to_object(report), indent=2, ensure_ascii=False)
 
 
 def render_yaml(report: Report) -> str:
-    """The whole report as YAML."""
+    """Return the whole report as YAML."""
     return documents.to_yaml(to_object(report))
 
 
 def to_object(report: Report) -> Object:
-    """The report as plain data."""
+    """Return the report as plain data."""
     skipped = report.count("notEvaluated")
     return {
         "summary": {
@@ -76,31 +76,31 @@ def _lines(result: Result) -> Iterator[str]:
         error = _ERRORS.get(problem.type, "schema validation error")
         yield f"[x] {error} {gvk}, {name} : {problem.message}"
     for rule in result.unevaluated:
-        where = f"{rule.field}: " if rule.field and rule.rule else rule.field
-        text = cut(" ".join(rule.rule.split()), _MAX_RULE_SHOWN)
-        what = _NOT_EVALUATED[rule.type]
-        yield f"[!] {what} not evaluated {gvk}, {name} : {where}{text} ({rule.reason})"
+        field = f"{rule.field}: " if rule.field and rule.rule else rule.field
+        text = cut(" ".join(rule.rule.split()), _MAX_RULE_CHARACTERS)
+        kind = _NOT_EVALUATED[rule.type]
+        yield f"[!] {kind} not evaluated {gvk}, {name} : {field}{text} ({rule.reason})"
     if result.status == "valid":
         yield f"[✓] {gvk}, {name} validated successfully"
 
 
 def _resource(result: Result) -> Object:
-    found: Object = {
+    entry: Object = {
         "apiVersion": result.api_version,
         "kind": result.kind,
         "name": result.name,
     }
     if result.namespace:
-        found["namespace"] = result.namespace
-    found["status"] = result.status
+        entry["namespace"] = result.namespace
+    entry["status"] = result.status
     if result.problems:
-        found["errors"] = [_error(problem) for problem in result.problems]
+        entry["errors"] = [_error(problem) for problem in result.problems]
     if result.unevaluated:
-        found["notEvaluated"] = [
+        entry["notEvaluated"] = [
             {"field": rule.field, "rule": rule.rule, "reason": rule.reason}
             for rule in result.unevaluated
         ]
-    return found
+    return entry
 
 
 def _error(problem: Problem) -> Object:

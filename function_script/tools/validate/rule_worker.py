@@ -1,7 +1,8 @@
-"""A process that evaluates rules in CEL, so that one without an end can be ended.
+"""The process that evaluates CEL rules, so that an endless one can be killed.
 
-Started by `evaluator`. The first line of stdout is empty JSON: it is ready. Then a line of stdin
-is a task, and a line of stdout its answer, both JSON. Memory is bounded where the system can.
+`evaluator` starts it. The first line of stdout, an empty JSON object, reports that it is ready.
+Then each line of stdin is a task and each line of stdout its reply, both JSON. Memory is limited
+where the system can.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ _MEMORY_BYTES: Final = 2 << 30
 
 
 def main() -> None:
-    """Answer tasks until stdin ends."""
+    """Reply to tasks until stdin ends."""
     system.limit_address_space(_MEMORY_BYTES)
     schemas: dict[int, Object] = {}
     _write({})
@@ -29,15 +30,15 @@ def main() -> None:
         task = json.loads(line)
         if "schema" in task:
             schemas[task["schema_id"]] = task["schema"]
-        _write(_answer(task, schemas[task["schema_id"]]))
+        _write(_evaluate(task, schemas[task["schema_id"]]))
 
 
-def _write(answer: Object) -> None:
-    sys.stdout.write(f"{json.dumps(answer)}\n")
+def _write(reply: Object) -> None:
+    sys.stdout.write(f"{json.dumps(reply)}\n")
     sys.stdout.flush()
 
 
-def _answer(task: Object, schema: Object) -> Object:
+def _evaluate(task: Object, schema: Object) -> Object:
     try:
         return {"value": cel.evaluate(str(task["expression"]), task["value"], schema)}
     except RuleError as error:
@@ -46,5 +47,5 @@ def _answer(task: Object, schema: Object) -> Object:
         return {"unsupported": str(error)}
     except (RecursionError, MemoryError):
         return {"unsupported": "it is too expensive"}
-    except Exception as error:  # noqa: BLE001 - the evaluator's own faults say nothing of the object
+    except Exception as error:  # noqa: BLE001 - a fault of the evaluator does not make the object invalid
         return {"unsupported": f"the evaluator failed: {type(error).__name__}"}

@@ -1,48 +1,103 @@
-"""The inputs of a pipeline's steps: each is checked like a resource of its own.
+"""Validation of the inputs of a pipeline's steps; each input is reported as its own resource.
 
-An input of ours is also parsed as when it runs, and its program compiled, so that what a schema
-cannot say shows here and not in the cluster.
+An input of ours is validated against its CRD with jsonschema, then parsed as when it runs, and its
+program is compiled: this finds mistakes that a schema cannot express.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final, cast
 
 from function_script import diagnostics
 from function_script.diagnostics import Diagnostic
 from function_script.errors import FatalError, InputError
-from function_script.tools import author_positions, step_inputs
+from function_script.tools import author_positions, input_schema, step_inputs
+from function_script.tools.validate import wording
 from function_script.tools.validate.findings import Problem
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from function_script.tools.input_schema import Violation
     from function_script.tools.step_inputs import StepInput
+    from function_script.values import Object, Value
+
+_MAX_INT64: Final = 1 << 63
+_FAULTS: Final = {
+    "minLength": "should be at least {} chars long",
+    "minItems": "should have at least {} items",
+    "minProperties": "should have at least {} properties",
+    "pattern": "should match '{}'",
+    "minimum": "should be greater than or equal to {}",
+}
 
 
-def problems(found: StepInput) -> Iterator[Problem]:
-    """What would stop the step before its program runs."""
+def schema_problems(value: Object, schema: Object) -> list[Problem]:
+    """Return what the CRD of our own does not allow, in the API server's words."""
+    violations = input_schema.find_violations(value, schema)
+    return [problem for violation in violations for problem in _to_problems(violation)]
+
+
+def _to_problems(violation: Violation) -> Iterator[Problem]:
+    path, value, expected = violation.path, violation.value, violation.expected
+    match violation.keyword:
+        case "required":
+            yield wording.missing(path)
+        case "enum":
+            yield wording.unsupported(path, value, cast("list[Value]", expected))
+        case "maxLength":
+            yield wording.too_long(path, cast("int", expected))
+        case "maxItems" | "maxProperties":
+            yield wording.too_many(path, len(cast("Object", value)), cast("int", expected))
+        case "anyOf" | "allOf":
+            yield _alternatives_problem(violation)
+        case "type" | input_schema.INT_OR_STRING:
+            yield from _type_problems(violation)
+        case keyword:
+            # Problems of lists and objects show their size in place of their value.
+            value_or_size = len(value) if isinstance(value, (list, dict)) else value
+            yield wording.invalid(path, value_or_size, _FAULTS[keyword].format(expected))
+
+
+def _alternatives_problem(violation: Violation) -> Problem:
+    rule = "at least one schema (anyOf)"
+    if violation.keyword == "allOf":
+        rule = f"all the schemas (allOf){'' if violation.expected else '. None validated'}"
+    return wording.whole(f'"{violation.path}" must validate {rule}')
+
+
+def _type_problems(violation: Violation) -> Iterator[Problem]:
+    path, value, expected = violation.path, violation.value, violation.expected
+    types = ",".join(map(str, expected)) if isinstance(expected, list) else str(expected)
+    actual = wording.type_of(value)
+    yield wording.wrong_type(path, types, actual)
+    number = cast("float", value)
+    if (
+        expected == "integer"
+        and actual == "number"
+        and not (
+            (isinstance(number, int) or number.is_integer()) and -_MAX_INT64 <= number < _MAX_INT64
+        )
+    ):
+        text = f"Checked value must be of type integer (default format) in {path}"
+        yield wording.whole(text)
+
+
+def parser_problems(step: StepInput) -> Iterator[Problem]:
+    """Yield the problems that would stop the step before its program runs."""
     try:
-        step_inputs.check_program(step_inputs.parse(found))
+        step_inputs.check_program(step_inputs.parse(step))
     except InputError as error:
         for diagnostic in error.diagnostics:
-            yield _field_problem(diagnostic)
+            text = diagnostic.message.removeprefix(f"{diagnostic.field}: ")
+            field = diagnostic.field.removeprefix("input").removeprefix(".")
+            line = diagnostics.to_line((Diagnostic(message=text, hint=diagnostic.hint),))
+            yield Problem(type="schema", field=field, message=f"{field}: {line}")
     except FatalError as error:
         for diagnostic in error.diagnostics:
-            yield _program_problem(diagnostic, found)
-
-
-def _field_problem(diagnostic: Diagnostic) -> Problem:
-    """A problem with a field, seen from inside the input."""
-    text = diagnostic.message.removeprefix(f"{diagnostic.field}: ")
-    field = diagnostic.field.removeprefix("input").removeprefix(".")
-    line = diagnostics.to_line((Diagnostic(message=text, hint=diagnostic.hint),))
-    return Problem(type="schema", field=field, message=f"{field}: {line}")
-
-
-def _program_problem(diagnostic: Diagnostic, found: StepInput) -> Problem:
-    span = diagnostic.span
-    outer = None if span is None else author_positions.find_outer(span, found)
-    line = diagnostics.to_line((replace(diagnostic, span=outer or span),))
-    return Problem(type="program", field="" if span is None else span.name, message=line)
+            span = diagnostic.span
+            outer = None if span is None else author_positions.find_outer(span, step)
+            line = diagnostics.to_line((replace(diagnostic, span=outer or span),))
+            field = "" if span is None else span.name
+            yield Problem(type="program", field=field, message=line)

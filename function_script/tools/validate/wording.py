@@ -1,7 +1,7 @@
-"""Problems as the Kubernetes API server words them, so that they read the same in both commands.
+"""Problems in the words of the Kubernetes API server.
 
-Called by the checks of schemas and rules. The library behind the official command forgets the
-field of some problems and calls it ``<nil>``; the path then stands in the text.
+The library behind the official command loses the field of some problems and prints ``<nil>``; the
+path is then part of the text.
 """
 
 from __future__ import annotations
@@ -25,23 +25,23 @@ _OMITTED: Final = "<value omitted>"
 
 
 def type_of(value: Value) -> str:
-    """The type's name in a schema; there are no integers among values."""
+    """Return a value's type as schemas name it; there is only one type of numbers."""
     name = type_name(value)
     return _TYPES.get(name, name)
 
 
-def wrong_type(path: str, expected: str, found: str) -> Problem:
-    """A value of another type, which is ``found``, or a text of another format."""
-    return invalid(path, found, f"must be of type {expected}: {_quoted(found)}")
+def wrong_type(path: str, expected: str, actual: str) -> Problem:
+    """A value of another type, ``actual``, or a string of another format."""
+    return invalid(path, actual, f"must be of type {expected}: {_quoted(actual)}")
 
 
 def invalid(path: str, value: Value, fault: str) -> Problem:
-    """A value that breaks a keyword; ``fault`` goes on from the field."""
-    return _problem(path, value, f"Invalid value: {shown(value)}: {path} in body {fault}")
+    """A value that violates a keyword; ``fault`` continues a sentence about the field."""
+    return _problem(path, value, f"Invalid value: {format_value(value)}: {path} in body {fault}")
 
 
 def forbidden(path: str, key: str) -> Problem:
-    """A field that a closed object does not have."""
+    """A field that a closed object must not have."""
     text = f"{path}.{key} in body is a forbidden property"
     return _problem(path, key, f"Invalid value: {_quoted(key)}: {text}")
 
@@ -52,39 +52,39 @@ def whole(text: str) -> Problem:
 
 
 def missing(path: str) -> Problem:
-    """A required field that is not there."""
+    """A required field that is absent."""
     return _problem(path, "", "Required value")
 
 
 def too_long(path: str, longest: int) -> Problem:
-    """A text of too many characters, which the API server calls bytes."""
+    """A string of too many characters, which the API server calls bytes."""
     unit = "byte" if longest == 1 else "bytes"
     return _problem(path, _OMITTED, f"Too long: may not be more than {longest} {unit}")
 
 
 def too_many(path: str, size: int, most: int) -> Problem:
-    """A list or an object of too many items, as both are called."""
+    """A list or an object of too many items."""
     unit = "item" if most == 1 else "items"
     return _problem(path, size, f"Too many: {size}: must have at most {most} {unit}")
 
 
 def unsupported(path: str, value: Value, allowed: Iterable[Value]) -> Problem:
-    """A value that is none of those in an enum."""
+    """A value that is not in an enum."""
     texts = (item if isinstance(item, str) else _compact(item) for item in allowed)
     listed = ", ".join(map(_quoted, texts))
-    text = f"Unsupported value: {shown(value)}: supported values: {listed}"
+    text = f"Unsupported value: {format_value(value)}: supported values: {listed}"
     return _problem(path, value, text)
 
 
-def shown(value: Value) -> str:
-    """A value within a message."""
+def format_value(value: Value) -> str:
+    """Format a value for a message."""
     if isinstance(value, int | float) and not isinstance(value, bool):
         return number(value)
     return _quoted(value) if isinstance(value, str) else _compact(value)
 
 
 def number(value: float) -> str:
-    """A number as Go prints it: ``3``, ``2.5``, ``3e+09``."""
+    """Format a number as Go does: ``3``, ``2.5``, ``3e+09``."""
     return number_text(float(value))
 
 

@@ -70,7 +70,7 @@ def composition(step: Object) -> Object:
 
 
 def problems(value: object) -> list[str]:
-    """What the schema says."""
+    """Return the messages of the schema's validator."""
     return [error.message for error in VALIDATOR.iter_errors(value)]
 
 
@@ -95,12 +95,12 @@ def test_what_the_crds_accept_is_accepted(value: Object) -> None:
 @pytest.mark.parametrize("value", inputs("refused"))
 def test_what_the_schemas_of_crds_refuse_is_refused(value: Object) -> None:
     """And nothing else: rules in CEL are for `validate`."""
-    found = CATALOG.find(*objects.api_version_and_kind(value))
-    assert found is not None
+    result = CATALOG.find(*objects.api_version_and_kind(value))
+    assert result is not None
     copy: Object = {key: objects.deep_copy(part) for key, part in value.items()}
-    structural_schema.add_defaults(copy, found)
-    structural_schema.drop_nulls(copy, found)
-    refused = [*openapi.problems(copy, found), *structural_schema.unknown_fields(copy, found)]
+    structural_schema.add_defaults(copy, result)
+    structural_schema.drop_nulls(copy, result)
+    refused = [*openapi.problems(copy, result), *structural_schema.unknown_fields(copy, result)]
     assert bool(problems(composition({"input": value}))) == bool(refused)
 
 
@@ -143,7 +143,7 @@ def test_operations_have_inputs_as_well() -> None:
 
 
 def filled(body: list[str]) -> str:
-    """What an editor inserts when everything that it proposes is taken."""
+    """Return the text that an editor inserts for a snippet with all defaults."""
     text = re.sub(r"\$\{\d+:(.*?)\}", r"\1", "\n".join(body))
     return re.sub(r"(?<!\\)\$\d", "", text).replace("\\$", "$")
 
@@ -151,9 +151,9 @@ def filled(body: list[str]) -> str:
 @pytest.mark.parametrize("name", [name for name in editor.snippets() if "step" in name])
 def test_snippets_are_programs_without_mistakes(name: str, tmp_path: Path) -> None:
     """Each as the only step of the Composition that is a snippet, too."""
-    found = editor.snippets()
+    result = editor.snippets()
     step, frame = (
-        filled(found[key]["body"]) for key in (name, "A Composition with an empty pipeline")
+        filled(result[key]["body"]) for key in (name, "A Composition with an empty pipeline")
     )
     path = tmp_path / "composition.yaml"
     path.write_text(frame + step.replace("\n", "\n  "))
@@ -170,13 +170,13 @@ def test_the_files_are_where_editors_look(
     printed = capsys.readouterr()
     assert printed.out.splitlines() == [str(tmp_path / name) for name in editor.build()]
     assert editor.MODELINE + editor.SCHEMA in printed.err
-    (named,) = json.loads((tmp_path / editor.SETTINGS).read_text())["yaml.schemas"]
-    assert json.loads((tmp_path / named).read_text()) == SCHEMA
+    (schema_path,) = json.loads((tmp_path / editor.SETTINGS).read_text())["yaml.schemas"]
+    assert json.loads((tmp_path / schema_path).read_text()) == SCHEMA
     assert "def get_xr(" in (tmp_path / "typings/__builtins__.pyi").read_text()
 
 
 def test_settings_of_the_user_are_kept(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """What is generated is written anew."""
+    """Generated files are written anew."""
     execute(["editor", str(tmp_path)])
     for name in (editor.SETTINGS, editor.SCHEMA):
         (tmp_path / name).write_text("mine")
@@ -203,12 +203,14 @@ complete_line function-script pac
 complete_line function-script package ""
 complete_line function-script init --language j
 """
-    done = subprocess.run(
+    completed = subprocess.run(
         ["bash", "--norc", "-c", script],
         env={**os.environ, "PATH": f"{binary.parent}:{os.environ['PATH']}"},
         capture_output=True,
         text=True,
         check=False,
     )
-    assert done.stdout.splitlines() == ["package", "build inspect push", "jinja"], done.stderr
+    assert completed.stdout.splitlines() == ["package", "build inspect push", "jinja"], (
+        completed.stderr
+    )
     assert {"package", "init"} <= set(commands.commands)

@@ -67,11 +67,11 @@ def test_tests_of_a_project_can_fail(project: Path, capsys: pytest.CaptureFixtur
 def test_quiet_tells_only_what_was_written(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """What to do next is left out; the files are the result."""
+    """The next steps are left out; the files are the result."""
     assert execute(["init", str(tmp_path / "new"), "--quiet"]) == 0
-    told = capsys.readouterr()
-    assert str(tmp_path / "new" / "xr.yaml") in told.out.splitlines()
-    assert told.err == ""
+    message = capsys.readouterr()
+    assert str(tmp_path / "new" / "xr.yaml") in message.out.splitlines()
+    assert message.err == ""
 
 
 def test_nothing_is_overwritten(tmp_path: Path) -> None:

@@ -126,7 +126,7 @@ REQUIREMENTS = [
 
 @pytest.mark.parametrize("requirement", REQUIREMENTS)
 def test_a_requirement_is_handed_to_pip_as_it_is(tmp_path: Path, requirement: str) -> None:
-    """As one argument, through a variable of the job."""
+    """It is one argument, passed through a variable of the job."""
     project = tmp_path / "my-app"
     assert execute(["init", str(project), "--install", requirement]) == 0
     ci = load(project, "ci.yaml")
@@ -200,7 +200,7 @@ ORIGINS = [
 def test_the_default_is_where_this_installation_came_from(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, origin: object, expected: str
 ) -> None:
-    """As pip records it beside the distribution, if others can install from there, too."""
+    """The origin that pip recorded is used if other machines can install from it."""
     record = tmp_path / "function_script-0.1.0.dist-info"
     record.mkdir()
     (record / "METADATA").write_text("Name: function-script\nVersion: 0.1.0\n")

@@ -46,8 +46,8 @@ def execute(
     """Exit code, stdout and stderr of `run` with the request on stdin."""
     monkeypatch.setattr(sys, "stdin", io.StringIO(json.dumps(value)))
     code = cli.execute(["run", *flags])
-    shown = capsys.readouterr()
-    return code, shown.out, without_note(shown.err)
+    output = capsys.readouterr()
+    return code, output.out, without_note(output.err)
 
 
 def test_a_request_is_answered(
@@ -177,7 +177,7 @@ def test_unreadable_requests_are_told(text: str, message: str) -> None:
 
 
 def test_absent_files_are_told(tmp_path: Path) -> None:
-    """As the system says it."""
+    """The message is the system's."""
     with pytest.raises(InputError, match="no such file or directory"):
         sources.load_text(str(tmp_path / "absent"))
 

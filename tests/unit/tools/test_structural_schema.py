@@ -43,13 +43,13 @@ DEFAULTS = [
 
 @pytest.mark.parametrize(("schema", "value", "expected"), DEFAULTS)
 def test_defaults_are_filled_in(schema: Object, value: Object, expected: Object) -> None:
-    """As the API server fills them in, before it validates."""
+    """The API server fills in defaults before it validates."""
     structural_schema.add_defaults(value, schema)
     assert value == expected
 
 
 def test_nulls_that_are_not_allowed_are_dropped() -> None:
-    """As the API server drops them, from objects at any depth and not from lists."""
+    """The API server drops them from objects at any depth, and not from lists."""
     text: Object = {"type": "string"}
     value: Object = {"a": None, "b": None, "c": {"d": None}, "e": [None]}
     schema = obj(a=text, b=text | {"nullable": True}, c=obj(d=text), e={"items": text})
@@ -94,5 +94,5 @@ UNKNOWN = [
 
 @pytest.mark.parametrize(("schema", "value", "paths"), UNKNOWN)
 def test_unknown_fields_are_found(schema: Object, value: Object, paths: list[str]) -> None:
-    """What a cluster would drop silently is named, wherever it stands."""
+    """Fields that a cluster would drop silently are named, at any depth."""
     assert [path for path, _ in structural_schema.unknown_fields(value, schema)] == paths

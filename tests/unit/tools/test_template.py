@@ -75,8 +75,8 @@ OBSERVED: Object = {"composite": {"resource": XR}, "resources": {"a": {"resource
 
 def render(text: str, data: Object | None = None, step: str = "", **options: object) -> str:
     """The text that a file's template renders to."""
-    found = template.load_input(Source(name="x.yaml", text=text), step)
-    return template.render(found, data or {}, replace(OPTIONS, **options))
+    result = template.load_input(Source(name="x.yaml", text=text), step)
+    return template.render(result, data or {}, replace(OPTIONS, **options))
 
 
 def test_the_text_is_what_the_template_wrote() -> None:
@@ -86,7 +86,7 @@ def test_the_text_is_what_the_template_wrote() -> None:
 
 
 def test_an_xr_stands_for_a_request() -> None:
-    """What there is to render with is an XR's file more often than a request."""
+    """Authors more often have an XR's file than a request."""
     assert render(JINJA, XR) == "count: 2 of 0\n"
     assert render(GO, XR) == "count: 2\n"
 
@@ -110,7 +110,7 @@ def test_an_input_in_the_data_is_not_used() -> None:
 
 
 def test_other_data_is_the_root_value_of_a_go_template() -> None:
-    """As it is, and with what is random fixed: to be compared with Go."""
+    """Plain data and fixed random values allow a comparison with Go."""
     assert render(PEER, {"value": 1.5, "list": [1, 2]}) == "red 1.5 2\n"
     assert render(PEER, {"meta": {}, "value": 1, "list": []}, plain=True) == "red 1 0\n"
 
@@ -146,7 +146,7 @@ def test_a_step_is_chosen_by_name() -> None:
 
 
 def test_positions_are_in_the_composition() -> None:
-    """As `render` tells them."""
+    """They are the same as those of `render`."""
     with pytest.raises(ProgramError) as caught:
         render(COMPOSITION, XR, "second")
     (problem,) = caught.value.diagnostics
@@ -205,7 +205,7 @@ MISTAKES = [
 
 @pytest.mark.parametrize(("text", "step", "message"), MISTAKES)
 def test_exactly_one_template_is_meant(text: str, step: str, message: str) -> None:
-    """Otherwise the author is told which there are."""
+    """Otherwise the error lists the templates."""
     with pytest.raises(InputError, match=message):
         template.load_input(Source(name="x.yaml", text=text), step)
 
@@ -219,7 +219,7 @@ NO_REQUESTS = [
 
 @pytest.mark.parametrize(("data", "message"), NO_REQUESTS)
 def test_mistakes_in_the_data_are_told(data: Object, message: str) -> None:
-    """A field that nobody reads would make the template seem wrong."""
+    """An ignored field would make the template seem wrong."""
     with pytest.raises(InputError, match=message):
         render(JINJA, data)
 
@@ -233,13 +233,13 @@ DATA = [
 @pytest.mark.parametrize(("text", "value"), DATA)
 def test_data_is_json_or_yaml(text: str, value: Object) -> None:
     """JSON is taken exactly: whole floats stay floats."""
-    found = template.load_data(Source(name="d", text=text))
-    assert json.dumps(found) == json.dumps(value)
+    result = template.load_data(Source(name="d", text=text))
+    assert json.dumps(result) == json.dumps(value)
 
 
 @pytest.mark.parametrize("text", ["", "[1]", "a: 1\n---\na: 2\n", '{"a": '])
 def test_data_is_one_object(text: str) -> None:
-    """Anything else is told as a problem of the file."""
+    """Anything else is a problem of the file."""
     with pytest.raises(FatalError):
         template.load_data(Source(name="d", text=text))
 
@@ -252,6 +252,6 @@ def test_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.execute(command) == 0
     assert capsys.readouterr().out == "count: 2\n"
     assert cli.execute(["template", str(tmp_path / "absent.yaml")]) == 1
-    said = capsys.readouterr()
-    assert said.out == ""
-    assert "no such file or directory" in said.err
+    message = capsys.readouterr()
+    assert message.out == ""
+    assert "no such file or directory" in message.err

@@ -37,14 +37,14 @@ def test_different_programs_are_compiled_apart(other: Program) -> None:
 
 def test_cache_forgets_what_was_not_used_for_longest() -> None:
     """Its size is bounded; what was just used stays."""
-    kept = program("kept")
-    first = programs.load(kept, Limits())
+    remaining = program("kept")
+    first = programs.load(remaining, Limits())
     for number in range(programs.MAX_PROGRAMS + 5):
         programs.load(program(f"another {number}"), Limits())
-        assert programs.load(kept, Limits()) is first
+        assert programs.load(remaining, Limits()) is first
     for number in range(programs.MAX_PROGRAMS):
         programs.load(program(f"more {number}"), Limits())
-    assert programs.load(kept, Limits()) is not first
+    assert programs.load(remaining, Limits()) is not first
 
 
 def test_module_state_ends_with_the_run() -> None:
@@ -80,7 +80,7 @@ def test_module_is_evaluated_once_for_all_imports() -> None:
 
 
 def test_only_named_parts_of_the_request_are_built() -> None:
-    """What the template does not name is never decoded."""
+    """Parts that the template does not name are never decoded."""
 
     def untouched() -> dict[str, object]:
         pytest.fail("the template does not name this")
@@ -156,7 +156,7 @@ def test_source_limit_counts_bytes_of_all_sources() -> None:
 
 
 def test_circle_and_depth_of_modules() -> None:
-    """Modules may stand on modules 20 deep, but not in a circle; both are found beforehand."""
+    """Modules may import modules 20 deep, but not in a cycle; both are checked at compilation."""
     chain = {f"m{n}": f"{{% include 'm{n + 1}' %}}" for n in range(100)}
     with pytest.raises(ProgramError, match="more than 20 deep"):
         text_of("{% include 'm0' %}", {**chain, "m100": "end"})

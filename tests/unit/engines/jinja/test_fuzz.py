@@ -129,5 +129,5 @@ def test_templates_end_in_text_or_in_an_error_of_the_author(template: str) -> No
 @examples(100)
 @given(st.text(alphabet="{}%#-+ \n'\"[]().|~=<>*ax1\\", max_size=60))
 def test_broken_templates_are_errors_of_the_author(template: str) -> None:
-    """Whatever stands in a template, it compiles or it is refused with a FatalError."""
+    """Any text compiles or is refused with a FatalError."""
     outcome(template)

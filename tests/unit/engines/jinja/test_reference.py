@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from function_script.engines.jinja import budget, modules, programs, tree
-from function_script.engines.jinja.calls import Call, usage
+from function_script.engines.jinja import budget, modules, policy, programs
+from function_script.engines.jinja.calls import Call, format_usage
 from function_script.engines.jinja.filters import FILTERS
 from function_script.engines.jinja.functions import FUNCTIONS
 from function_script.engines.jinja.library_adapter import LibraryFunction
@@ -25,7 +25,7 @@ OWN = [each for each in CALLS if not isinstance(each[1], LibraryFunction)]
 def test_filter_or_function_is_in_the_reference(name: str, call: Call, hidden: int) -> None:
     """With its parameters and what its docstring says; the library has a page of its own."""
     summary = (call.__doc__ or "").replace("``", "`")
-    assert f"| `{usage(name, call, hidden)}` | {summary} |\n" in PAGE
+    assert f"| `{format_usage(name, call, hidden)}` | {summary} |\n" in PAGE
 
 
 @pytest.mark.parametrize(
@@ -47,7 +47,7 @@ def test_name_is_in_the_reference(name: str) -> None:
 def test_limits_are_those_of_the_reference() -> None:
     """The table of limits says what the code does."""
     for number in (
-        *(budget.MAX_CHARACTERS, budget.MAX_ITEMS, budget.MAX_BITS, tree.MAX_NODES),
-        *(tree.MAX_DEPTH, tree.MAX_LOOPS, programs.MAX_NODES, modules.MAX_DEPTH),
+        *(budget.MAX_CHARACTERS, budget.MAX_ITEMS, budget.MAX_BITS, policy.MAX_NODES),
+        *(policy.MAX_DEPTH, policy.MAX_LOOPS, programs.MAX_NODES, modules.MAX_DEPTH),
     ):
         assert f"{number:,}" in PAGE

@@ -1,4 +1,4 @@
-"""Who gets into the playground, and what it answers."""
+"""Access to the playground, and its responses."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class Visitor:
         self.headers["Cookie"] = headers["Set-Cookie"].partition(";")[0]
 
     def ask(self, path: str, query: object) -> tuple[int, str]:
-        """What the page would ask."""
+        """Send a request like the page's."""
         status, text, _ = self.send("POST", path, json.dumps(query))
         return status, text
 
@@ -123,9 +123,9 @@ def test_only_the_page_is_served(guest: Visitor, path: str) -> None:
     ],
 )
 def test_bad_questions_are_told(guest: Visitor, body: str, status: int) -> None:
-    """What makes no sense is answered in words."""
-    found, text, _ = guest.send("POST", "/api/render", body)
-    assert (found, bool(text.strip())) == (status, True)
+    """Invalid requests get an explanation."""
+    result, text, _ = guest.send("POST", "/api/render", body)
+    assert (result, bool(text.strip())) == (status, True)
 
 
 @pytest.mark.parametrize(
@@ -193,29 +193,29 @@ def test_renders_what_it_is_given(guest: Visitor) -> None:
     status, text = guest.ask("/api/folder", {"name": "starlark-robots"})
     assert status == 200
     status, text = guest.ask("/api/render", json.loads(text))
-    found = json.loads(text)
-    assert (status, found["problems"]) == (200, [])
-    assert {node["state"] for node in found["graph"]["nodes"]} <= {"ready", "unready"}
-    assert [item["name"] for item in found["documents"][:2]] == ["", "robot-0"]
+    result = json.loads(text)
+    assert (status, result["problems"]) == (200, [])
+    assert {node["state"] for node in result["graph"]["nodes"]} <= {"ready", "unready"}
+    assert [item["name"] for item in result["documents"][:2]] == ["", "robot-0"]
 
 
 def test_programs_in_files_cannot_leave(guest: Visitor, tmp_path: Path) -> None:
     """A text with a path that leads elsewhere is refused, and nothing is written."""
     files = json.loads(guest.ask("/api/folder", {"name": "filesystem-source"})[1])["files"]
     files["programs/../../../escaped.txt"] = "text"
-    found = json.loads(guest.ask("/api/render", {"files": files})[1])
-    assert "leads out of its folder" in found["problems"][0]["message"]
+    result = json.loads(guest.ask("/api/render", {"files": files})[1])
+    assert "leads out of its folder" in result["problems"][0]["message"]
     assert not list(tmp_path.rglob("escaped.txt"))
 
 
 def test_starters_are_offered(tmp_path: Path) -> None:
-    """Where there is nothing to render, there is a project in each language to begin with."""
-    found = folders.find(tmp_path)
-    assert list(found) == ["starter: starlark", "starter: jinja", "starter: gotemplate"]
-    assert {"composition.yaml", "xr.yaml"} <= set(folders.load(found["starter: jinja"]))
+    """Without a folder to render, there is a starter project for each language."""
+    result = folders.find(tmp_path)
+    assert list(result) == ["starter: starlark", "starter: jinja", "starter: gotemplate"]
+    assert {"composition.yaml", "xr.yaml"} <= set(folders.load(result["starter: jinja"]))
 
 
 def test_a_directory_that_is_not_there(tmp_path: Path) -> None:
-    """It is told."""
+    """A missing directory is an error."""
     with pytest.raises(InputError, match=r"it is not a directory"):
         folders.find(tmp_path / "nothing")

@@ -95,7 +95,7 @@ def test_what_is_known_of_them_is_checked(tmp_path: Path, text: str, message: st
 
 @pytest.mark.parametrize(("api_version", "kind"), [("v1", "Podd"), ("apps/v9", "Deployment")])
 def test_other_kinds_have_no_schema(tmp_path: Path, api_version: str, kind: str) -> None:
-    """A misspelt kind or version is told."""
+    """A misspelt kind or version is reported."""
     (result,) = check(tmp_path, made(api_version, kind)).results
     assert result.status == "missingSchema"
 
@@ -113,7 +113,7 @@ spec:
 
 
 def test_extensions_win(tmp_path: Path) -> None:
-    """Who gives the schemas gets all of them checked."""
+    """A schema from an extension validates the whole object."""
     text = made("apps/v1", "Deployment", "spec: {replicaz: 1}")
     report = check(tmp_path, text, extensions=CRD_OF_CONFIG_MAPS)
     assert [result.status for result in report.results] == ["invalid"]
@@ -142,18 +142,18 @@ def test_render_validates_what_it_renders(output: str) -> None:
 
 
 def test_render_fails_when_what_it_renders_is_invalid(tmp_path: Path) -> None:
-    """As in a pipe; the XRD needs no mention, other schemas are given with --crds."""
+    """The XRD of `render` is used for validation; other schemas come with --crds."""
     crd = tmp_path / "crd.yaml"
     text = CRD_OF_CONFIG_MAPS.replace("group: apps", "group: rds.aws.upbound.io")
     text = text.replace("kind: Deployment", "kind: Instance").replace("v1\n", "v1beta1\n")
     crd.write_text(text.replace("apiextensions.k8s.io/v1beta1", "apiextensions.k8s.io/v1"))
-    done = run("render", EXAMPLE, "--validate", "--crds", str(crd), "--output", "json")
-    assert done.returncode == 1
-    assert json.loads(done.stdout)["summary"]["invalid"] == 1
+    completed = run("render", EXAMPLE, "--validate", "--crds", str(crd), "--output", "json")
+    assert completed.returncode == 1
+    assert json.loads(completed.stdout)["summary"]["invalid"] == 1
 
 
 def test_missing_schemas_may_fail_too() -> None:
-    """As in `validate`."""
+    """The flag is the same as in `validate`."""
     assert run("render", EXAMPLE, "--validate", "--error-on-missing-schemas").returncode == 1
 
 
@@ -165,6 +165,6 @@ def test_flags_that_do_not_go_together_are_wrong_usage(flags: tuple[str, ...]) -
 
 def test_without_schemas_it_is_said_where_they_go() -> None:
     """A report of nothing but missing schemas is no good news."""
-    done = run("render", "examples/starlark-robots", "--validate")
-    assert "note: no schemas were given: --xrd and --crds name them" in done.stderr
-    assert done.returncode == 0
+    completed = run("render", "examples/starlark-robots", "--validate")
+    assert "note: no schemas were given: --xrd and --crds name them" in completed.stderr
+    assert completed.returncode == 0

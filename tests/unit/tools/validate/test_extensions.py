@@ -33,7 +33,7 @@ spec: {package: "%s"}
 
 
 def test_packages_are_taken_from_the_cache(tmp_path: Path) -> None:
-    """Where the official command keeps them; nothing is downloaded."""
+    """The official command's cache is read; nothing is downloaded."""
     cached = tmp_path / "cache" / "registry.example.org" / "provider-things@v1.0.0"
     write(cached, package=CRD)
     report = check(tmp_path, GOOD, extensions=FUNCTIONS)
@@ -67,7 +67,7 @@ OUTSIDE = [
 
 @pytest.mark.parametrize("image", OUTSIDE)
 def test_no_name_of_a_package_leads_out_of_the_cache(tmp_path: Path, image: str) -> None:
-    """What is no name of an image is noted, and no file is looked for."""
+    """An invalid reference is noted, and no file is opened."""
     write(tmp_path / "secret@v1", package=CRD)
     work = tmp_path / "work" / "deep"
     package = image.format(outside=tmp_path)
@@ -90,7 +90,7 @@ def test_crossplanes_own_kinds_are_of_the_image_that_is_named(tmp_path: Path) ->
 
 
 def test_nothing_to_check_or_to_check_against_is_noted(tmp_path: Path) -> None:
-    """As when arguments are swapped, or a directory is empty."""
+    """Swapped arguments and empty directories are noted."""
     extensions, resources = write(tmp_path, thing=GOOD), write(tmp_path, none="# nothing")
     assert validate(extensions, resources).notes == (
         f'there is no XRD, CRD or package in "{extensions[0]}"',
@@ -148,7 +148,7 @@ def test_flags_of_a_version_are_booleans(tmp_path: Path, flag: str) -> None:
 def test_a_user_without_a_home_has_no_cache(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As in a container with any user: validation goes on without it."""
+    """Validation works for any user id in a container."""
     monkeypatch.delenv("HOME", raising=False)
     monkeypatch.setattr("os.getuid", lambda: 54321)
     resources = write(tmp_path, thing=GOOD)

@@ -35,7 +35,7 @@ def _end_of_evaluator() -> Iterator[None]:
 
 
 def check(value: Value, stated: Object) -> tuple[list[Problem], list[SkippedRule]]:
-    """What the rules of a schema say."""
+    """Return the results of a schema's rules."""
     return rules.check(value, stated, EVALUATOR)
 
 
@@ -114,7 +114,7 @@ def test_a_broken_rule_tells_its_message() -> None:
 
 
 def test_a_rule_may_point_to_a_field() -> None:
-    """`fieldPath` names the field to mend."""
+    """`fieldPath` names the field of the problem."""
     stated = schema("self.a > 1", a=INTEGER)
     stated["x-kubernetes-validations"] = [{"rule": "self.a > 1", "fieldPath": ".a"}]
     (problem,), _ = check({"a": 0}, stated)
@@ -122,7 +122,7 @@ def test_a_rule_may_point_to_a_field() -> None:
 
 
 def test_a_field_that_is_not_there_fails_the_rule() -> None:
-    """As in a cluster, where a rule that cannot be evaluated refuses the object."""
+    """A cluster refuses an object whose rule cannot be evaluated."""
     (problem,), _ = check({}, schema("self.a > 1", a=INTEGER))
     assert problem.message == (
         '<nil>: Invalid value: "object": no such key: a evaluating rule: self.a > 1'
@@ -130,7 +130,7 @@ def test_a_field_that_is_not_there_fails_the_rule() -> None:
 
 
 def test_a_rule_that_divides_by_zero_is_broken() -> None:
-    """As in a cluster."""
+    """A cluster refuses the object."""
     (problem,), _ = check({"a": 0}, schema("1 / self.a == 1", a=INTEGER))
     assert "division by zero evaluating rule" in problem.message
 
@@ -276,7 +276,7 @@ def test_without_the_evaluator_every_rule_is_named(monkeypatch: pytest.MonkeyPat
 
 
 def test_rules_below_lists_and_maps_are_found() -> None:
-    """Every value a rule is for is judged by itself."""
+    """Every item and value is validated by its own rule."""
     item = schema("self.a > 1", "too small", a=INTEGER)
     stated: Object = {
         "type": "object",
@@ -343,6 +343,6 @@ def test_patterns_in_rules_are_linear() -> None:
 )
 def test_a_rule_that_the_evaluator_cannot_hold(rule: str) -> None:
     """It is named, and the report goes on."""
-    problems, found = check({"a": [1]}, schema(rule, a={"type": "array", "items": INTEGER}))
+    problems, result = check({"a": [1]}, schema(rule, a={"type": "array", "items": INTEGER}))
     assert problems == []
-    assert all(one.reason for one in found)
+    assert all(one.reason for one in result)

@@ -166,9 +166,9 @@ def test_problems_are_worded_as_the_api_server_does(
     schema: Object, value: Value, message: str
 ) -> None:
     """One problem, with the path of its field."""
-    found = openapi.problems({"a": value}, obj(a=schema))
-    assert [problem.message for problem in found] == [message]
-    assert message.startswith(f"{found[0].field}: ")
+    result = openapi.problems({"a": value}, obj(a=schema))
+    assert [problem.message for problem in result] == [message]
+    assert message.startswith(f"{result[0].field}: ")
 
 
 ALLOWED = [
@@ -186,7 +186,7 @@ ALLOWED = [
 
 @pytest.mark.parametrize(("schema", "value"), ALLOWED)
 def test_kubernetes_ideas_are_honoured(schema: Object, value: Value) -> None:
-    """What differs from JSON Schema is allowed as a cluster allows it."""
+    """Differences from JSON Schema follow the API server."""
     schema = {key: part for key, part in schema.items() if part != []}
     assert openapi.problems({"a": value}, obj(a=schema)) == []
 
@@ -252,8 +252,8 @@ def test_a_value_may_have_several_problems(
     schema: Object, value: Value, messages: list[str]
 ) -> None:
     """In the order of the API server's checks."""
-    found = openapi.problems({"a": value}, obj(a=schema))
-    assert [problem.message for problem in found] == messages
+    result = openapi.problems({"a": value}, obj(a=schema))
+    assert [problem.message for problem in result] == messages
 
 
 def test_keywords_of_a_wrong_type_count_as_absent() -> None:
@@ -270,8 +270,8 @@ def test_keywords_of_a_wrong_type_count_as_absent() -> None:
 def test_problems_come_in_the_order_of_fields() -> None:
     """All of them, whatever the order in which they were found."""
     schema = obj(b={"type": "string"}, a=obj(x={"type": "string"})) | {"required": ["c"]}
-    found = openapi.problems({"b": 1, "a": {"x": 2}}, schema)
-    assert [problem.field for problem in found] == ["a.x", "b", "c"]
+    result = openapi.problems({"b": 1, "a": {"x": 2}}, schema)
+    assert [problem.field for problem in result] == ["a.x", "b", "c"]
 
 
 FORMATS = [
@@ -303,7 +303,7 @@ FORMATS = [
 
 @pytest.mark.parametrize(("name", "good", "bad"), FORMATS)
 def test_formats(name: str, good: str, bad: str) -> None:
-    """A format tells what has it from what has not."""
+    """A format accepts valid texts and refuses others."""
     assert formats.is_known(name)
     assert formats.is_valid(good, name)
     assert not formats.is_valid(bad, name)
@@ -321,13 +321,13 @@ UNBOUNDED = [
 @pytest.mark.parametrize("text", ["name7", "nobody"])
 def test_a_long_pattern_is_evaluated_in_linear_time(text: str) -> None:
     """By RE2 as every other: the pattern of a list of names has thousands of characters."""
-    found, unevaluated = openapi.check({"a": text}, obj(a={"type": "string", "pattern": LONG}))
-    assert (len(found), unevaluated) == (int(text == "nobody"), [])
+    result, unevaluated = openapi.check({"a": text}, obj(a={"type": "string", "pattern": LONG}))
+    assert (len(result), unevaluated) == (int(text == "nobody"), [])
 
 
 @pytest.mark.parametrize("pattern", [f"{'(x+x+)+' * 200}y", f"^(a|a)*{'b?' * 600}$"])
 def test_no_pattern_goes_back(pattern: str) -> None:
-    """What takes Python's own expressions for ever takes a moment."""
+    """A pattern that is exponential in Python's re takes linear time."""
     began = time.process_time()
     openapi.check({"a": "x" * 5_000 + "a" * 5_000}, obj(a={"type": "string", "pattern": pattern}))
     assert time.process_time() - began < stretched(2)
@@ -337,16 +337,16 @@ def test_no_pattern_goes_back(pattern: str) -> None:
 def test_a_pattern_beyond_the_bounds_is_not_evaluated(pattern: str, text: str) -> None:
     """It says so, or that it is invalid, and nothing is called valid by it."""
     schema = obj(a={"type": "string", "pattern": pattern})
-    found, unevaluated = openapi.check({"a": text}, schema)
-    assert len(found) + len(unevaluated) == 1
+    result, unevaluated = openapi.check({"a": text}, schema)
+    assert len(result) + len(unevaluated) == 1
     for one in unevaluated:
         assert (one.type, one.field, one.rule) == ("pattern", "a", pattern)
 
 
 @pytest.mark.parametrize("keyword", ["not", "oneOf", "anyOf", "allOf"])
 def test_alternatives_are_not_decided_by_what_was_not_evaluated(keyword: str) -> None:
-    """They refuse nothing for a pattern that nobody has tried."""
+    """A pattern that was not evaluated refuses nothing."""
     huge: Object = {"pattern": "a" * 200_000}
     schema = obj(a={"type": "string", keyword: huge if keyword == "not" else [huge, {}]})
-    found, unevaluated = openapi.check({"a": "x"}, schema)
-    assert (found, [one.field for one in unevaluated]) == ([], ["a"])
+    result, unevaluated = openapi.check({"a": "x"}, schema)
+    assert (result, [one.field for one in unevaluated]) == ([], ["a"])

@@ -170,10 +170,10 @@ def test_a_rule_that_is_not_evaluated_is_shown(tmp_path: Path) -> None:
 
 def test_steps_inputs_are_resources_of_their_own(tmp_path: Path) -> None:
     """They come before their Composition, each by the name of its step."""
-    found = [
+    results = [
         (result.kind, result.name, result.status) for result in check(tmp_path, COMPOSITION).results
     ]
-    assert found == [
+    assert results == [
         ("StarlarkScript", "make-things", "invalid"),
         ("JinjaTemplate", "wrong-input", "invalid"),
         ("Input", "of-another-function", "missingSchema"),
@@ -190,7 +190,7 @@ def test_a_program_that_does_not_compile_is_found(tmp_path: Path) -> None:
 
 
 def test_an_input_has_all_its_problems_told_once(tmp_path: Path) -> None:
-    """What the schema says, and what only the parser can say."""
+    """Problems of the schema and of the parser are reported once."""
     result = check(tmp_path, COMPOSITION).results[1]
     assert sorted((problem.type, problem.field) for problem in result.problems) == [
         ("schema", "<nil>"),
@@ -235,8 +235,8 @@ def test_the_peers_input_is_known(tmp_path: Path) -> None:
         "{apiVersion: gotemplating.fn.crossplane.io/v1beta1, kind: GoTemplate, source: Inline, "
         'inline: {templates: ["a: 1", "b: 2"]}}'
     )
-    known = OPERATION.replace(OPERATION.partition("input: ")[2], value)
-    assert check(tmp_path, known).results[0].status == "valid"
+    names = OPERATION.replace(OPERATION.partition("input: ")[2], value)
+    assert check(tmp_path, names).results[0].status == "valid"
 
 
 def test_sources_are_files_directories_and_lists(tmp_path: Path) -> None:
@@ -305,13 +305,13 @@ def test_a_malformed_file_is_one_of_many(tmp_path: Path) -> None:
     assert len(report.results) == 1
     report = validate([], [str(tmp_path / "resources")], cache_directory=tmp_path)
     assert [result.status for result in report.results] == ["invalid", "missingSchema"]
-    told = json.loads(render_json(report))["resources"][0]["errors"][0]
-    assert told["type"] == "unreadable"
-    assert "it is not UTF-8 text" in told["message"]
+    message = json.loads(render_json(report))["resources"][0]["errors"][0]
+    assert message["type"] == "unreadable"
+    assert "it is not UTF-8 text" in message["message"]
 
 
 def test_names_begin_no_lines(tmp_path: Path) -> None:
-    """Of an object of somebody else, whose text could look like a result."""
+    """A foreign name must not look like a result of ours."""
     name = json.dumps("a\n[✓] b")
     report = check(tmp_path, OTHER.replace("name: other", f"name: {name}"), GOOD)
     assert len(render_text(report).splitlines()) == len(report.results) + 1
@@ -320,13 +320,13 @@ def test_names_begin_no_lines(tmp_path: Path) -> None:
 
 
 def test_json_objects_on_one_line_are_several(tmp_path: Path) -> None:
-    """As a stream has them."""
+    """A stream of JSON objects is several documents."""
     one = json.dumps({"apiVersion": "example.org/v1", "kind": "Other"})
     assert len(check(tmp_path, f"{one} {one}\n---\n- a\n---\n{GOOD}").results) == 4
 
 
 def test_json_objects_in_a_row_are_one_document(tmp_path: Path) -> None:
-    """What follows a broken one cannot be told apart."""
+    """After a broken object, the next one cannot be found."""
     good = json.dumps({"apiVersion": "example.org/v1", "kind": "Other"})
     report = check(tmp_path, f"{good}\n{{]\n{good}\n---\n{GOOD}")
     assert [result.status for result in report.results] == ["invalid", "valid"]

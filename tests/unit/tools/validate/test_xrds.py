@@ -37,12 +37,12 @@ def xrd(version: str = "v2", **spec: Value) -> Object:
 
 
 def problems(definition: Object, kind: str = "XThing", **parts: Value) -> list[str]:
-    """What is wrong with an object of the XRD, unknown fields included."""
+    """Return the problems of an object of the XRD, unknown fields included."""
     schema = Catalog([definition]).find("example.org/v1", kind)
     assert schema is not None
     value: Object = {"apiVersion": "example.org/v1", "kind": kind, "metadata": {}, **parts}
-    found = [problem.message for problem in openapi.problems(value, schema)]
-    return found + [
+    result = [problem.message for problem in openapi.problems(value, schema)]
+    return result + [
         f"unknown {path}" for path, _ in structural_schema.unknown_fields(value, schema)
     ]
 
@@ -131,7 +131,7 @@ def test_a_claim_has_a_schema_of_its_own() -> None:
 
 
 def test_policies_have_the_xrds_defaults() -> None:
-    """What the XRD says of policies is the default of both kinds."""
+    """The XRD's policies are the defaults of both kinds."""
     definition = xrd(
         "v1",
         claimNames={"kind": "Thing"},
@@ -149,7 +149,7 @@ def test_policies_have_the_xrds_defaults() -> None:
 
 
 def test_of_two_definitions_the_last_counts() -> None:
-    """As for the official command."""
+    """The official command does the same."""
     crd: Object = {
         "apiVersion": "apiextensions.k8s.io/v1",
         "kind": "CustomResourceDefinition",

@@ -1,7 +1,7 @@
-"""From a template's text to its syntax tree, or to one finding that says why there is none.
+"""Parsing of templates, with Jinja's error messages in our own words.
 
-Called when a program is compiled. Jinja's own messages are reworded: what is wrong first, then
-what to do, and unclosed tags are reported with the line they were opened in.
+A message states the problem, its hint states the remedy. An unclosed tag is reported with the line
+that opens it.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 from jinja2 import TemplateSyntaxError
 from jinja2.parser import Parser as JinjaParser
 
-from function_script.engines.jinja import syntax_hints
-from function_script.engines.jinja.exceptions import reworded
-from function_script.engines.jinja.tree import Violation
+from function_script.engines.jinja import hints
+from function_script.engines.jinja.exceptions import reword
+from function_script.engines.jinja.policy import Violation
 from function_script.problems import nearest
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ _STATEMENTS = (
     *("block", "call", "extends", "filter", "for", "from", "if", "import", "include", "macro"),
     *("raw", "set", "with"),
 )
-# Tags that exist, and stand at the wrong place when they are not known there.
+# Tags that exist; where the parser does not know them they are misplaced.
 _TAGS_ELSEWHERE = {"elif", "else", *(f"end{statement}" for statement in _STATEMENTS)}
 _SENTENCE = re.compile(r"(?<=[a-z'\"])\. ")
 _QUOTED = re.compile(r"'([^']+)'")
@@ -32,20 +32,20 @@ _TAGS = re.compile(r"(?:for the following tags:|but currently looking for) (.+?)
 
 
 class UnparsableError(Exception):
-    """The text is no template."""
+    """The text is not a valid template."""
 
-    def __init__(self, finding: Violation) -> None:
-        super().__init__(finding.message)
-        self.finding = finding
+    def __init__(self, violation: Violation) -> None:
+        super().__init__(violation.message)
+        self.violation = violation
 
 
 class _Parser(JinjaParser):
-    """Remembers the lines of the tags that are open."""
+    """Records the open tags and their lines."""
 
     open_tags: list[tuple[str, int]]
 
     def parse_statement(self) -> nodes.Node | list[nodes.Node]:
-        """Parse one statement; when that fails, its tag stays in the list."""
+        """Parse one statement; its tag stays in the list if that fails."""
         token = self.stream.current
         self.open_tags.append((str(token.value), token.lineno))
         parsed = super().parse_statement()
@@ -54,7 +54,7 @@ class _Parser(JinjaParser):
 
 
 def parse(environment: Environment, text: str) -> nodes.Template:
-    """The syntax tree of a template; raises UnparsableError."""
+    """Return the syntax tree of a template; raises UnparsableError."""
     parser = None
     open_tags: list[tuple[str, int]] = []
     try:
@@ -62,7 +62,7 @@ def parse(environment: Environment, text: str) -> nodes.Template:
         parser.open_tags = open_tags
         return parser.parse()
     except TemplateSyntaxError as error:
-        raise UnparsableError(_reworded(error, open_tags)) from error
+        raise UnparsableError(_to_violation(error, open_tags)) from error
     except RecursionError as error:
         line = parser.stream.current.lineno if parser is not None else 1
         raise UnparsableError(Violation(line=line, message="nested too deeply")) from error
@@ -74,41 +74,34 @@ def parse(environment: Environment, text: str) -> nodes.Template:
         ) from error
 
 
-def _reworded(error: TemplateSyntaxError, open_tags: list[tuple[str, int]]) -> Violation:
+def _to_violation(error: TemplateSyntaxError, open_tags: list[tuple[str, int]]) -> Violation:
     message = error.message or "the text is no template"
-    first = _SENTENCE.split(message, maxsplit=1)[0].rstrip(".")
     if message.startswith("Unexpected end of template") and open_tags:
-        return _unclosed(message, open_tags[-1])
+        tag, line = open_tags[-1]
+        hint = f"it ends with {_closing_tags(message)}"
+        return Violation(line=line, message=f'"{tag}" is not closed', name=tag, hint=hint)
     if message.startswith("Encountered unknown tag"):
         return _unknown_tag(error, message, open_tags)
-    if classic := syntax_hints.find(message, error.lineno):
-        return classic
+    if violation := hints.find(message, error.lineno):
+        return violation
+    first_sentence = _SENTENCE.split(message, maxsplit=1)[0].rstrip(".")
     quoted = _QUOTED.search(message)
     return Violation(
         line=error.lineno,
-        message=reworded(first),
+        message=reword(first_sentence),
         name=quoted[1] if quoted else None,
     )
 
 
-def _unclosed(message: str, opened: tuple[str, int]) -> Violation:
-    tag, line = opened
-    return Violation(
-        line=line,
-        message=f'"{tag}" is not closed',
-        name=tag,
-        hint=f"it ends with {_closing(message)}",
-    )
+def _closing_tags(message: str) -> str:
+    tags = _expected_tags(message)
+    return " or ".join("{% " + tag + " %}" for tag in tags) or "a tag of its own"
 
 
-def _closing(message: str) -> str:
-    return " or ".join("{% " + tag + " %}" for tag in _wanted(message)) or "a tag of its own"
-
-
-def _wanted(message: str) -> list[str]:
-    """The tags that would go on with what is open, or close it."""
-    wanted = _TAGS.search(message)
-    return _QUOTED.findall(wanted[1]) if wanted else []
+def _expected_tags(message: str) -> list[str]:
+    """Return the tags that would continue or close the open tag."""
+    match = _TAGS.search(message)
+    return _QUOTED.findall(match[1]) if match else []
 
 
 def _unknown_tag(
@@ -116,19 +109,19 @@ def _unknown_tag(
 ) -> Violation:
     quoted = _QUOTED.search(message)
     tag = quoted[1] if quoted else ""
-    # The unknown tag itself was the last one to be opened.
-    enclosing = [opened for opened in open_tags if opened != (tag, error.lineno)]
-    opened = enclosing[-1] if enclosing else None
-    wanted = _wanted(message)
-    near = None if tag in _TAGS_ELSEWHERE else nearest(tag, (*wanted, *_STATEMENTS))
+    # The unknown tag itself is the last one in the list.
+    enclosing = [each for each in open_tags if each != (tag, error.lineno)]
+    open_tag = enclosing[-1] if enclosing else None
+    expected = _expected_tags(message)
+    near = None if tag in _TAGS_ELSEWHERE else nearest(tag, (*expected, *_STATEMENTS))
     if near is not None:
         hint = f'did you mean "{near}"?'
-        opened = opened if near in wanted else None
-    elif opened is not None:
-        hint = f'"{opened[0]}" ends with {_closing(message)}'
+        open_tag = open_tag if near in expected else None
+    elif open_tag is not None:
+        hint = f'"{open_tag[0]}" ends with {_closing_tags(message)}'
     elif tag.startswith("end"):
         hint = f'no "{tag.removeprefix("end")}" is open here'
     else:
         hint = f"there are {', '.join(_STATEMENTS)}"
     message = f'there is no tag "{tag}" here'
-    return Violation(line=error.lineno, message=message, name=tag, hint=hint, opened=opened)
+    return Violation(line=error.lineno, message=message, name=tag, hint=hint, open_tag=open_tag)

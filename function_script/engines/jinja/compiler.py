@@ -1,7 +1,7 @@
-"""The Python code that templates become: Jinja's own, with a check before all that can cost much.
+"""The code generator: Jinja's own, with a check before every operation that can cost much.
 
 Jinja writes ``a + b``; this writes ``add(budget, a, b)``. Every body of a loop, a macro or a block
-pays for itself when it runs. Used by the environment; the functions it calls are in `runtime`.
+charges the budget when it runs. The functions that generated code calls are in `runtime`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from jinja2 import nodes
 from jinja2.compiler import CodeGenerator as JinjaCodeGenerator
 
 from function_script.engines.jinja import runtime
-from function_script.engines.jinja.tree import size
+from function_script.engines.jinja.policy import count_nodes
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -34,12 +34,12 @@ _COMPARISONS = {
 
 
 def _steps(node: nodes.Node) -> int:
-    """What one turn of this loop, or one call of this macro, costs."""
-    return 1 + size(node) // _NODES_PER_STEP
+    """Return the cost of one iteration of a loop, or one call of a macro."""
+    return 1 + count_nodes(node) // _NODES_PER_STEP
 
 
-def _charge(called: nodes.Node) -> nodes.ExprStmt:
-    return nodes.ExprStmt(nodes.Const(_steps(called)), lineno=called.lineno)
+def _charge(body: nodes.Node) -> nodes.ExprStmt:
+    return nodes.ExprStmt(nodes.Const(_steps(body)), lineno=body.lineno)
 
 
 def _binary(function: str) -> Callable[[CodeGenerator, nodes.BinExpr, Frame], None]:
@@ -52,15 +52,15 @@ def _binary(function: str) -> Callable[[CodeGenerator, nodes.BinExpr, Frame], No
 class CodeGenerator(JinjaCodeGenerator):
     """Writes calls of checked functions where Jinja writes operators."""
 
-    # What one turn costs, by the identity of what the loop iterates.
-    _prices: dict[int, int] = {}  # noqa: RUF012 - replaced before it is written to
+    # The cost of one iteration, by the identity of the loop's iterable.
+    _iteration_costs: dict[int, int] = {}  # noqa: RUF012 - replaced before it is written to
 
     def visit_Template(self, node: nodes.Template, frame: Frame | None = None) -> None:
-        """The whole module; bodies that are called, not looped over, begin with their charge."""
-        self._prices = {}
+        """Write the whole module; bodies that are called, not iterated, begin with a charge."""
+        self._iteration_costs = {}
         self.writeline(f"from {runtime.__name__} import {', '.join(runtime.__all__)}")
-        for called in node.find_all((nodes.Macro, nodes.CallBlock, nodes.Block)):
-            cast("nodes.Macro", called).body.insert(0, _charge(called))
+        for callee in node.find_all((nodes.Macro, nodes.CallBlock, nodes.Block)):
+            cast("nodes.Macro", callee).body.insert(0, _charge(callee))
         for loop in node.find_all(nodes.For):
             if loop.recursive:
                 loop.body.insert(0, _charge(loop))
@@ -68,7 +68,7 @@ class CodeGenerator(JinjaCodeGenerator):
         super().visit_Template(node, frame)
 
     def write_commons(self) -> None:
-        """What every function of the module begins with: short names for what it calls most."""
+        """Write the beginning of every function: short names for what it calls most."""
         super().write_commons()
         self.writeline("run = context.run")
         self.writeline("budget = run.budget")
@@ -79,7 +79,7 @@ class CodeGenerator(JinjaCodeGenerator):
         self.writeline("cond_expr_undefined = Absent")
 
     def visit_ExprStmt(self, node: nodes.ExprStmt, frame: Frame) -> None:
-        """A charge: no template can have such a statement, as there is no `do`."""
+        """Write a charge: templates have no such statement, because there is no `do`."""
         self.writeline("budget.spend(", node)
         self.visit(node.node, frame)
         self.write(")")
@@ -87,7 +87,7 @@ class CodeGenerator(JinjaCodeGenerator):
     # -- Output
 
     def visit_Output(self, node: nodes.Output, frame: Frame) -> None:
-        """Text and values, one statement each, so that each has its own line."""
+        """Write text and values, one statement each, so that each has its own line."""
         if frame.require_output_check:
             if self.has_known_extends:
                 return
@@ -107,21 +107,21 @@ class CodeGenerator(JinjaCodeGenerator):
             self.outdent()
 
     def write_data(self, node: nodes.TemplateData) -> None:
-        """Text of the template itself."""
+        """Write text of the template itself."""
         self.write(repr(node.data))
 
     def start_value(self, frame: Frame, node: nodes.Node) -> None:
-        """What comes before a value that is written into the text."""
+        """Begin a value that is written into the text."""
         self.start_write(frame, node)
-        self.write("text(budget, ")
+        self.write("to_text(budget, ")
 
-    def end_value(self, frame: Frame, node: nodes.Node) -> None:  # noqa: ARG002 - for who traces
-        """What comes after it."""
+    def end_value(self, frame: Frame, node: nodes.Node) -> None:  # noqa: ARG002 - source_map writes it
+        """End a value that is written into the text."""
         self.write(")")
         self.end_write(frame)
 
     def visit_CallBlock(self, node: nodes.CallBlock, frame: Frame) -> None:
-        """``{% call %}``: its result is a value like any other."""
+        """Write ``{% call %}``; its result is an ordinary value."""
         call_frame, macro = self.macro_body(node, frame)
         self.writeline("caller = ")
         self.macro_def(macro, call_frame)
@@ -130,7 +130,7 @@ class CodeGenerator(JinjaCodeGenerator):
         self.end_value(frame, node)
 
     def visit_FilterBlock(self, node: nodes.FilterBlock, frame: Frame) -> None:
-        """``{% filter %}``: its result is a value like any other."""
+        """Write ``{% filter %}``; its result is an ordinary value."""
         inner = frame.inner()
         inner.symbols.analyze_node(node)
         self.enter_frame(inner)
@@ -142,7 +142,7 @@ class CodeGenerator(JinjaCodeGenerator):
         self.leave_frame(inner)
 
     def visit_Assign(self, node: nodes.Assign, frame: Frame) -> None:
-        """``{% set a = b %}``."""
+        """Write ``{% set a = b %}``."""
         self.push_assign_tracking()
         self.newline(node)
         self.visit(node.target, frame)
@@ -151,38 +151,38 @@ class CodeGenerator(JinjaCodeGenerator):
         self.pop_assign_tracking(frame)
 
     def visit_NSRef(self, node: nodes.NSRef, frame: Frame) -> None:
-        """``{% set ns.x %}``: Jinja checks them in assignments only, not before set blocks."""
-        self.write(f"settable({frame.symbols.ref(node.name)})[{node.attr!r}]")
+        """Write ``{% set ns.x %}``, checked for set blocks too, where Jinja does not check."""
+        self.write(f"check_settable({frame.symbols.ref(node.name)})[{node.attr!r}]")
 
     # -- Loops
 
     def visit_For(self, node: nodes.For, frame: Frame) -> None:
-        """A loop pays for all its turns before the first one."""
-        self._prices[id(node.iter)] = _steps(node)
+        """Write a loop, which pays for all its iterations before the first one."""
+        self._iteration_costs[id(node.iter)] = _steps(node)
         super().visit_For(node, frame)
 
     def visit(self, node: nodes.Node, *args: object, **kwargs: object) -> object:
-        """Write a node; what a loop iterates is written inside of its charge."""
-        price = self._prices.get(id(node))
-        if price is None:
+        """Write a node; the iterable of a loop is wrapped in the charge for the loop."""
+        cost = self._iteration_costs.get(id(node))
+        if cost is None:
             return super().visit(node, *args, **kwargs)
-        self.write("turns(budget, ")
+        self.write("iterate(budget, ")
         result: object = super().visit(node, *args, **kwargs)
-        self.write(f", {price})")
+        self.write(f", {cost})")
         return result
 
     # -- Expressions
 
     def visit_Getattr(self, node: nodes.Getattr, frame: Frame) -> None:
-        """``a.b``."""
+        """Write ``a.b``."""
         self.write("attribute(")
         self.visit(node.node, frame)
         self.write(f", {node.attr!r})")
 
     def visit_Getitem(self, node: nodes.Getitem, frame: Frame) -> None:
-        """``a[b]`` and ``a[b:c]``."""
+        """Write ``a[b]`` and ``a[b:c]``."""
         if isinstance(node.arg, nodes.Slice):
-            self.apply("cut", frame, node.node, node.arg)
+            self.apply("take_slice", frame, node.node, node.arg)
             return
         self.write("item(")
         self.visit(node.node, frame)
@@ -191,7 +191,7 @@ class CodeGenerator(JinjaCodeGenerator):
         self.write(")")
 
     def visit_Slice(self, node: nodes.Slice, frame: Frame) -> None:
-        """The bounds of a slice, as a value."""
+        """Write the bounds of a slice, as a value."""
         self.write("slice(")
         for bound in (node.start, node.stop, node.step):
             if bound is None:
@@ -202,10 +202,10 @@ class CodeGenerator(JinjaCodeGenerator):
         self.write(")")
 
     def visit_Dict(self, node: nodes.Dict, frame: Frame) -> None:
-        """``{…}``: keys are checked, as hashing some values never ends."""
+        """Write ``{…}``; keys are checked, because hashing some values never ends."""
         self.write("{")
         for pair in node.items:
-            self.write("key(")
+            self.write("check_key(")
             self.visit(pair.key, frame)
             self.write("): ")
             self.visit(pair.value, frame)
@@ -213,7 +213,7 @@ class CodeGenerator(JinjaCodeGenerator):
         self.write("}")
 
     def visit_Concat(self, node: nodes.Concat, frame: Frame) -> None:
-        """``a ~ b``."""
+        """Write ``a ~ b``."""
         self.write("concatenate(budget, (")
         for part in node.nodes:
             self.visit(part, frame)
@@ -221,34 +221,29 @@ class CodeGenerator(JinjaCodeGenerator):
         self.write("))")
 
     def visit_Compare(self, node: nodes.Compare, frame: Frame) -> None:
-        """``a < b <= c``: two by two, and every operand is evaluated once."""
+        """Write ``a < b <= c`` pairwise; every operand is evaluated once."""
         self.write("(")
-        left: Callable[[], None] | None = None
+        previous: str | None = None
         for position, operand in enumerate(node.ops):
             self.write(" and " if position else "")
             self.write(f"{_COMPARISONS[operand.op]}(budget, ")
-            if left is None:
+            if previous is None:
                 self.visit(node.expr, frame)
             else:
-                left()
+                self.write(previous)
             self.write(", ")
-            left = self._kept(operand.expr, frame, is_last=position == len(node.ops) - 1)
+            if position == len(node.ops) - 1:
+                self.visit(operand.expr, frame)
+            else:
+                previous = self.temporary_identifier()
+                self.write(f"({previous} := ")
+                self.visit(operand.expr, frame)
+                self.write(")")
             self.write(")")
         self.write(")")
 
-    def _kept(self, node: nodes.Expr, frame: Frame, *, is_last: bool) -> Callable[[], None]:
-        """Write an operand; gives what writes it once more."""
-        if is_last:
-            self.visit(node, frame)
-            return lambda: None
-        name = self.temporary_identifier()
-        self.write(f"({name} := ")
-        self.visit(node, frame)
-        self.write(")")
-        return lambda: self.write(name)
-
     def visit_Filter(self, node: nodes.Filter, frame: Frame) -> None:
-        """``value | filter``; without a value it is the text a filter block wrote."""
+        """Write ``value | filter``; in a filter block the value is the block's text."""
         self.write(f"{self.filters[node.name]}(run, ")
         if node.node is None:
             self.write(f"concat({frame.buffer})")
@@ -258,14 +253,14 @@ class CodeGenerator(JinjaCodeGenerator):
         self.write(")")
 
     def visit_Test(self, node: nodes.Test, frame: Frame) -> None:
-        """``value is test``."""
+        """Write ``value is test``."""
         self.write(f"{self.tests[node.name]}(run, ")
         self.visit(node.node, frame)
         self.signature(node, frame)
         self.write(")")
 
     def visit_Call(self, node: nodes.Call, frame: Frame, forward_caller: bool = False) -> None:  # noqa: FBT001, FBT002 - Jinja's signature
-        """``f(…)``."""
+        """Write ``f(…)``."""
         self.write("call(context, ")
         self.visit(node.node, frame)
         self.signature(node, frame, {"caller": "caller"} if forward_caller else None)
@@ -280,7 +275,7 @@ class CodeGenerator(JinjaCodeGenerator):
     visit_Pow = _binary("power")
 
     def apply(self, function: str, frame: Frame, *operands: nodes.Node) -> None:
-        """Write the call of a function that charges the budget."""
+        """Write the call of a function that takes the budget and operands."""
         self.write(f"{function}(budget")
         for operand in operands:
             self.write(", ")
@@ -288,13 +283,13 @@ class CodeGenerator(JinjaCodeGenerator):
         self.write(")")
 
     def visit_Neg(self, node: nodes.UnaryExpr, frame: Frame) -> None:
-        """``-a``."""
+        """Write ``-a``."""
         self.write("negate(")
         self.visit(node.node, frame)
         self.write(")")
 
     def visit_Pos(self, node: nodes.UnaryExpr, frame: Frame) -> None:
-        """``+a``."""
+        """Write ``+a``."""
         self.write("affirm(")
         self.visit(node.node, frame)
         self.write(")")

@@ -20,12 +20,12 @@ static: after a tag
 def lines(template: str, **modules: str) -> list[tuple[str, str]]:
     """Every line of the text, and the line it comes from."""
     result = rendered(template, modules)
-    found = []
+    results = []
     for number, text in enumerate(result.text.split("\n"), 1):
         span = result.locate(number)
         assert span is not None
-        found.append((text, f"{span.name}:{span.line}"))
-    return found
+        results.append((text, f"{span.name}:{span.line}"))
+    return results
 
 
 def test_static_lines_after_tags_are_exact() -> None:

@@ -1,14 +1,11 @@
-"""Classic mistakes of syntax: what Jinja's parser says of them, in words that mend them.
-
-Called by `parsing` with the parser's message; knows nothing of the template's text.
-"""
+"""Hints for common syntax mistakes, match by the message of Jinja's parser."""
 
 from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING, Final
 
-from function_script.engines.jinja.tree import Violation
+from function_script.engines.jinja.policy import Violation
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -21,20 +18,20 @@ _OPERATORS: Final = {
     "?": "write `a if condition else b`",
     "$": "names have no $ in front",
 }
-# Kinds of tokens, which the parser names where it does not say the token's text.
+# Kinds of tokens: the parser mentions the kind where it does not quote the token.
 _KINDS: Final = frozenset({"integer", "float", "string", "name", "operator"})
 
 
 def find(message: str, line: int) -> Violation | None:
-    """The finding for a parser's message that is about a classic mistake."""
-    for pattern, make in _CLASSICS:
-        if found := pattern.match(message):
-            return make(found, line)
+    """Return the violation for a parser's message that is about a common mistake, else None."""
+    for pattern, make in _MISTAKES:
+        if match := pattern.match(message):
+            return make(match, line)
     return None
 
 
-def _character(found: re.Match[str], line: int) -> Violation:
-    character, offset = found[1], int(found[2])
+def _character(match: re.Match[str], line: int) -> Violation:
+    character, offset = match[1], int(match[2])
     if character in "\"'":
         hint: str | None = f"close it with {character}"
         return Violation(line=line, message="a text is not closed", hint=hint, offset=offset)
@@ -42,14 +39,14 @@ def _character(found: re.Match[str], line: int) -> Violation:
     return Violation(line=line, message=message, hint=hint, offset=offset)
 
 
-def _unclosed(found: re.Match[str], line: int) -> Violation:
-    opening = _OPENING[found[1]]
-    message, hint = f'bracket "{opening}" is not closed', f"close it with {found[1]}"
+def _unclosed(match: re.Match[str], line: int) -> Violation:
+    opening = _OPENING[match[1]]
+    message, hint = f'bracket "{opening}" is not closed', f"close it with {match[1]}"
     return Violation(line=line, message=message, name=opening, hint=hint)
 
 
-def _surplus(found: re.Match[str], line: int) -> Violation:
-    close = found[1]
+def _surplus(match: re.Match[str], line: int) -> Violation:
+    close = match[1]
     hint = f'there is no "{_OPENING[close]}" that it closes'
     if close == "}":
         hint = "an expression ends with two braces: }}"
@@ -65,20 +62,20 @@ def _else_if(_: re.Match[str], line: int) -> Violation:
     return Violation(line=line, message='unexpected "if"', name="if", hint="write elif")
 
 
-def _second(found: re.Match[str], line: int) -> Violation:
+def _second(match: re.Match[str], line: int) -> Violation:
     hint = "join values with ~, pipe them with |, and separate arguments with commas"
-    if found[1] in _KINDS:
-        return Violation(line=line, message=f"unexpected {found[1]}", hint=hint)
-    return Violation(line=line, message=f'unexpected "{found[1]}"', name=found[1], hint=hint)
+    if match[1] in _KINDS:
+        return Violation(line=line, message=f"unexpected {match[1]}", hint=hint)
+    return Violation(line=line, message=f'unexpected "{match[1]}"', name=match[1], hint=hint)
 
 
-def _not_in(found: re.Match[str], line: int) -> Violation:
-    message, hint = f'unexpected "{found[1]}"', "write `for item in list`"
-    return Violation(line=line, message=message, name=found[1], hint=hint)
+def _not_in(match: re.Match[str], line: int) -> Violation:
+    message, hint = f'unexpected "{match[1]}"', "write `for item in list`"
+    return Violation(line=line, message=message, name=match[1], hint=hint)
 
 
 _END: Final = r"expected token 'end of (?:print statement|statement block)', got "
-_CLASSICS: Final[tuple[tuple[re.Pattern[str], Callable[[re.Match[str], int], Violation]], ...]] = (
+_MISTAKES: Final[tuple[tuple[re.Pattern[str], Callable[[re.Match[str], int], Violation]], ...]] = (
     (re.compile(r"unexpected char ['\"](.)['\"] at (\d+)$"), _character),
     (re.compile(r"unexpected '.', expected '([\])}])'"), _unclosed),
     (re.compile(r"unexpected '([\])}])'"), _surplus),

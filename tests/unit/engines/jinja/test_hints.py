@@ -1,4 +1,4 @@
-"""Classic mistakes of syntax in Jinja: where they are, and what mends them."""
+"""Common syntax mistakes in Jinja: their positions and hints."""
 
 from __future__ import annotations
 

@@ -1,0 +1,208 @@
+"""The policy for templates: allowlists and limits, checked on the syntax tree before compilation.
+
+All violations are facts at once.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple, cast
+
+from jinja2 import nodes
+
+from function_script.engines.jinja.budget import MAX_INTEGER
+from function_script.engines.jinja.calls import argument_error, format_usage
+from function_script.problems import suggest
+from function_script.values import LONE_SURROGATE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from function_script.engines.jinja.calls import Call
+
+MAX_NODES = 20_000
+MAX_DEPTH = 80
+# CPython compiles at most 20 nested blocks, and a template needs some for itself.
+MAX_LOOPS = 10
+# Filters and tests receive the run and the value before the template's own arguments.
+_HIDDEN = 2
+
+
+_ALLOWED = (
+    *(nodes.Template, nodes.Output, nodes.TemplateData, nodes.For, nodes.If, nodes.CondExpr),
+    *(nodes.Macro, nodes.CallBlock, nodes.FilterBlock, nodes.With, nodes.Block, nodes.Assign),
+    *(nodes.AssignBlock, nodes.Include, nodes.Import, nodes.FromImport, nodes.Extends, nodes.Name),
+    *(nodes.NSRef, nodes.Const, nodes.Tuple, nodes.List, nodes.Dict, nodes.Pair, nodes.Keyword),
+    *(nodes.Filter, nodes.Test, nodes.Call, nodes.Getitem, nodes.Getattr, nodes.Slice),
+    *(nodes.Concat, nodes.Compare, nodes.Operand, nodes.BinExpr, nodes.UnaryExpr),
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Violation:
+    """A part of a template that is not allowed.
+
+    ``name`` is the word to underline in the line; ``open_tag`` a tag that is still open, and its
+    line. ``offset`` counts characters from the beginning of the text; a line break counts as one.
+    """
+
+    line: int
+    message: str
+    name: str | None = None
+    hint: str | None = None
+    open_tag: tuple[str, int] | None = None
+    offset: int | None = None
+
+
+class Reference(NamedTuple):
+    """A module that a template refers to, and the names that it imports from it."""
+
+    module: str
+    line: int
+    names: tuple[str, ...]
+    is_optional: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TemplateFacts:
+    """The names and references of a template; ``defined`` are the names that it sets itself."""
+
+    violations: list[Violation] = field(default_factory=list)
+    references: list[Reference] = field(default_factory=list)
+    used: set[str] = field(default_factory=set)
+    defined: set[str] = field(default_factory=set)
+
+
+def inspect(
+    tree: nodes.Template, filters: Mapping[str, Call], tests: Mapping[str, Call]
+) -> TemplateFacts:
+    """Collect the facts of a template; of a tree that is too big or too deep, only that."""
+    facts = TemplateFacts()
+    callables = {"filter": filters, "test": tests}
+    for number, (node, depth, loops) in enumerate(_walk(tree)):
+        message = ""
+        if number >= MAX_NODES:
+            message = f"more than {MAX_NODES} parts, the limit of a template"
+        elif depth > MAX_DEPTH:
+            message = f"nested more than {MAX_DEPTH} levels deep"
+        elif loops > MAX_LOOPS:
+            message = f"more than {MAX_LOOPS} loops inside each other"
+        if message:
+            return TemplateFacts(violations=[_violation(node, message)])
+        _visit(node, facts, callables)
+    facts.violations.sort(key=lambda violation: violation.line)
+    return facts
+
+
+def count_nodes(node: nodes.Node) -> int:
+    """Count the node itself and all nodes below it."""
+    return sum(1 for _ in _walk(node))
+
+
+def _walk(tree: nodes.Node) -> Iterator[tuple[nodes.Node, int, int]]:
+    """Yield every node with its depth and the number of loops around it.
+
+    There is no recursion: a hostile tree is deeper than Python's stack.
+    """
+    pending = [(tree, 0, 0)]
+    while pending:
+        node, depth, loops = pending.pop()
+        yield node, depth, loops
+        loops_inside = loops + isinstance(node, nodes.For)
+        pending.extend((child, depth + 1, loops_inside) for child in node.iter_child_nodes())
+
+
+def _visit(
+    node: nodes.Node, facts: TemplateFacts, callables: Mapping[str, Mapping[str, Call]]
+) -> None:
+    if not isinstance(node, _ALLOWED):
+        is_autoescape = isinstance(
+            node, (nodes.ScopedEvalContextModifier, nodes.EvalContextModifier)
+        )
+        tag = "autoescape" if is_autoescape else type(node).__name__.lower()
+        facts.violations.append(_violation(node, f'"{tag}" is not available'))
+        return
+    match node:
+        case nodes.Name():
+            (facts.used if node.ctx == "load" else facts.defined).add(node.name)
+            if node.name == "self":
+                hint = "write the block's text as a macro to use it twice"
+                message = '"self" is not available'
+                facts.violations.append(_violation(node, message, name="self", hint=hint))
+        case nodes.Filter() | nodes.Test():
+            kind = "filter" if isinstance(node, nodes.Filter) else "test"
+            _visit_call(node, kind, callables[kind], facts)
+        case nodes.Const():
+            _visit_const(node, facts)
+        case nodes.NSRef():
+            facts.used.add(node.name)
+            if node.attr.startswith("_"):
+                message = "names that begin with _ cannot be set in a namespace"
+                facts.violations.append(_violation(node, message, name=node.attr))
+        case nodes.Macro():
+            facts.defined.add(node.name)
+        case nodes.Include() | nodes.Import() | nodes.FromImport() | nodes.Extends():
+            _visit_reference(node, facts)
+        case _:
+            pass
+
+
+def _violation(
+    node: nodes.Node, message: str, *, name: str | None = None, hint: str | None = None
+) -> Violation:
+    return Violation(line=node.lineno or 1, message=message, name=name, hint=hint)
+
+
+def _visit_call(
+    node: nodes.Filter | nodes.Test, kind: str, callables: Mapping[str, Call], facts: TemplateFacts
+) -> None:
+    if node.name not in callables:
+        hint = suggest(node.name, tuple(callables))
+        message = f'there is no {kind} "{node.name}"'
+        facts.violations.append(_violation(node, message, name=node.name, hint=hint))
+        return
+    # Jinja calls them pairs, but the parser makes keywords only.
+    keywords = [keyword.key for keyword in cast("list[nodes.Keyword]", node.kwargs)]
+    problem = argument_error(callables[node.name], _HIDDEN + len(node.args), keywords)
+    if node.dyn_args is not None or node.dyn_kwargs is not None:
+        problem = "* and ** cannot be used here"
+    if problem is not None:
+        message = f'wrong arguments for {kind} "{node.name}": {problem}'
+        hint = f"it is {format_usage(node.name, callables[node.name], _HIDDEN)}"
+        facts.violations.append(_violation(node, message, name=node.name, hint=hint))
+
+
+def _visit_const(node: nodes.Const, facts: TemplateFacts) -> None:
+    value: object = node.value
+    if isinstance(value, float) and not math.isfinite(value):
+        facts.violations.append(_violation(node, "a number that is too big"))
+    if isinstance(value, int) and abs(value) >= MAX_INTEGER:
+        facts.violations.append(_violation(node, "an integer of more than 256 bits"))
+    if isinstance(value, str) and LONE_SURROGATE.search(value):
+        message = "half of a surrogate pair in a text, which no file can hold"
+        facts.violations.append(_violation(node, message))
+
+
+_Reference = nodes.Include | nodes.Import | nodes.FromImport | nodes.Extends
+
+
+def _visit_reference(node: _Reference, facts: TemplateFacts) -> None:
+    names: tuple[str, ...] = ()
+    is_optional = False
+    if isinstance(node, nodes.Import):
+        facts.defined.add(node.target)
+    elif isinstance(node, nodes.FromImport):
+        pairs = [name if isinstance(name, tuple) else (name, name) for name in node.names]
+        facts.defined.update(alias for _, alias in pairs)
+        names = tuple(name for name, _ in pairs)
+    elif isinstance(node, nodes.Include):
+        is_optional = node.ignore_missing
+        if not node.with_context:
+            message = "an include sees what its place sees: without context is not available"
+            facts.violations.append(_violation(node, message, name="without"))
+    if isinstance(node.template, nodes.Const) and isinstance(node.template.value, str):
+        facts.references.append(Reference(node.template.value, node.lineno, names, is_optional))
+        return
+    hint = "to choose while rendering, write if around several of these"
+    facts.violations.append(_violation(node, "a module's name must be a text in quotes", hint=hint))

@@ -1,0 +1,150 @@
+"""Validation of our own inputs against their CRDs, with jsonschema.
+
+The parsers of `inputs` and the CRDs agree; the parsers' messages come first, so this finds a
+problem only where the two differ. Rules in CEL are not evaluated: the parsers enforce them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from typing import TYPE_CHECKING, Final, cast
+
+from function_script import objects
+from function_script.source import Source
+from function_script.tools import manifests, sources, structural_schema
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from jsonschema import ValidationError
+
+    from function_script.values import Object, Value
+
+INT_OR_STRING: Final = "x-kubernetes-int-or-string"
+# The keywords of our CRDs, in the order in which the API server checks them.
+_KEYWORDS: Final = (
+    *("type", INT_OR_STRING, "anyOf", "allOf", "maxLength", "minLength", "pattern", "minimum"),
+    "items",
+    *("minItems", "maxItems", "enum", "minProperties", "maxProperties", "additionalProperties"),
+    *("properties", "required"),
+)
+_DESCRIPTIONS: Final = {
+    "type": "must be of type {}",
+    INT_OR_STRING: "must be an integer or a string",
+    "anyOf": "must match one of the alternatives",
+    "allOf": "must match all parts",
+    "maxLength": "must have at most {} characters",
+    "minLength": "must have at least {} characters",
+    "pattern": "must match {}",
+    "minimum": "must be at least {}",
+    "minItems": "must have at least {} items",
+    "maxItems": "must have at most {} items",
+    "enum": "must be one of {}",
+    "minProperties": "must have at least {} fields",
+    "maxProperties": "must have at most {} fields",
+    "required": "is required",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Violation:
+    """One keyword of a schema that a value violates.
+
+    ``path`` leads to the value, ``expected`` is the keyword's own value. For `allOf`, ``expected``
+    is the number of parts that the value matches.
+    """
+
+    path: str
+    keyword: str
+    value: Value
+    expected: Value
+
+    @property
+    def text(self) -> str:
+        """The problem in words, without the path."""
+        if self.keyword.startswith("min") and self.keyword != "minimum" and self.expected == 1:
+            return "must not be empty"
+        if self.keyword == "type" and type(self.value) is int and self.expected == "integer":
+            return "must be an integer of at most 53 bits"
+        expected = self.expected
+        listed = ", ".join(map(str, expected)) if isinstance(expected, list) else expected
+        return _DESCRIPTIONS[self.keyword].format(listed)
+
+
+def find_schema(value: Object) -> Object | None:
+    """Return the schema of an input of our group; None for any other object."""
+    return _schemas().get(objects.api_version_and_kind(value))
+
+
+def check(value: Object) -> list[tuple[str, str]]:
+    """Return the paths and texts of everything that an input's CRD does not allow.
+
+    ``value`` is not changed. An object without a CRD of ours has no problems.
+    """
+    schema = find_schema(value)
+    if schema is None:
+        return []
+    copy: Object = {key: objects.deep_copy(part) for key, part in value.items()}
+    structural_schema.add_defaults(copy, schema)
+    structural_schema.drop_nulls(copy, schema)
+    unknown = sorted(structural_schema.unknown_fields(copy, schema))
+    return [
+        *((violation.path, violation.text) for violation in find_violations(copy, schema)),
+        *((path, "unknown field") for path, _ in unknown),
+    ]
+
+
+def find_violations(value: Object, schema: Object) -> list[Violation]:
+    """Return what violates ``schema``, an object's fields in their order, without duplicates.
+
+    Defaults are filled in and nulls dropped before, as the API server does it. Fields that the
+    schema does not define are not reported.
+    """
+    from function_script.tools.crd_validator import CrdValidator  # noqa: PLC0415 - slow
+
+    errors: Iterable[ValidationError] = CrdValidator(_sort_keywords(schema)).iter_errors(value)
+    violations: list[Violation] = []
+    for error in errors:
+        violation = _to_violation(error)
+        if violation not in violations:
+            violations.append(violation)
+    return violations
+
+
+@cache
+def _schemas() -> dict[tuple[str, str], Object]:
+    """Read the schemas of our CRDs, by apiVersion and kind."""
+    schemas: dict[tuple[str, str], Object] = {}
+    for file in (resources.files("function_script") / "input_crds").iterdir():
+        source = Source(name=file.name, text=file.read_text("utf-8"))
+        for document in sources.read(source):
+            spec = manifests.object_at(document.value, "spec")
+            kind = manifests.text_at(spec, "names", "kind")
+            for version in manifests.objects_at(spec, "versions"):
+                api_version = f"{spec.get('group')}/{version.get('name')}"
+                schema = manifests.object_at(version, "schema", "openAPIV3Schema")
+                schemas[api_version, kind] = schema
+    return schemas
+
+
+def _sort_keywords(schema: Object) -> Object:
+    """Copy the keywords that are checked, in the order in which they are checked."""
+    result: Object = {keyword: schema[keyword] for keyword in _KEYWORDS if keyword in schema}
+    fields = structural_schema.properties(schema)
+    if fields:
+        result["properties"] = {name: _sort_keywords(fields[name]) for name in sorted(fields)}
+    for keyword in ("items", "additionalProperties"):
+        part = schema.get(keyword)
+        if isinstance(part, dict):
+            result[keyword] = _sort_keywords(part)
+    return result
+
+
+def _to_violation(error: ValidationError) -> Violation:
+    path = ""
+    for key in error.absolute_path:
+        path = structural_schema.at(path, key)
+    value, expected = cast("Value", error.instance), cast("Value", error.validator_value)
+    return Violation(path=path, keyword=str(error.validator), value=value, expected=expected)

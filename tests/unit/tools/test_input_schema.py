@@ -1,0 +1,164 @@
+"""Our own inputs by their CRDs: jsonschema, the walk of `validate` and the parsers agree."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from function_script import documents, inputs, objects
+from function_script.errors import InputError
+from function_script.source import Source
+from function_script.tools import input_schema, step_inputs, structural_schema
+from function_script.tools.validate import openapi, steps
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from function_script.values import Object, Value
+
+CORPUS = Path(__file__).parents[2] / "conformance" / "inputs"
+FILES = sorted(CORPUS.rglob("*.yaml"))
+WRONG_VALUES: list[Value] = [
+    *(None, True, 0, -1, 1.5, 1 << 60, 1 << 70),
+    *("", "x", "-1", "0", "1Gi", "10s", " ", "x" * 40),
+    *([], [1], ["a", "a"], {}, {"a": 1}, {"": "x"}),
+]
+MAX_INTEGER = (1 << 53) - 1
+# The only inputs that a CRD refuses and a parser accepts, by the path and text of their problem.
+KNOWN_DIFFERENCES = re.compile(
+    # JSON loses digits of integers above 2^53.
+    r"limits\.\w+: must (be an integer (of at most 53 bits|or a string)|match one of the .*)"
+    # The parser treats a null as absent in maps, too.
+    r"|requirements\.resources\.\w+\.fromFieldPath\.matchLabels\.\w+: must be of type string"
+    # To the parser an empty namespace is none.
+    r"|(modulesFrom\[\d\]\.)?requiredResource\.namespace: must not be empty"
+)
+
+XR = "apiVersion: example.org/v1\nkind: Thing\nmetadata: {name: a}\n"
+COMPOSITION = f"""\
+apiVersion: apiextensions.crossplane.io/v1
+kind: Composition
+metadata: {{name: things}}
+spec:
+  compositeTypeRef: {{apiVersion: example.org/v1, kind: Thing}}
+  mode: Pipeline
+  pipeline:
+    - step: make
+      functionRef: {{name: function-script}}
+      input:
+        apiVersion: script.fn.crossplane.io/v1beta1
+        kind: JinjaTemplate
+        limits: {{steps: {MAX_INTEGER + 1}}}
+        inline: "# no document"
+"""
+
+
+def mutations(value: Value) -> Iterator[Value]:
+    """Yield copies of a value with one part removed, added or replaced by a wrong one."""
+    if isinstance(value, dict):
+        for key, part in value.items():
+            yield from ({**value, key: other} for other in mutations(part))
+            yield {name: each for name, each in value.items() if name != key}
+        yield {**value, "unknown": 1}
+    elif isinstance(value, list):
+        for index, part in enumerate(value):
+            yield from ([*value[:index], other, *value[index + 1 :]] for other in mutations(part))
+    yield from WRONG_VALUES
+
+
+def cases(path: Path) -> list[Object]:
+    """The inputs of a file of the corpus that have a CRD, and their mutations, each once."""
+    source = Source(name=path.name, text=path.read_text())
+    values = [document.value for document in documents.read_source(source)]
+    mutated = [other for value in values for other in mutations(value)]
+    objects_only = [each for each in [*values, *mutated] if isinstance(each, dict)]
+    unique = {json.dumps(each, sort_keys=True): each for each in objects_only}
+    return [each for each in unique.values() if input_schema.find_schema(each) is not None]
+
+
+def parser_accepts(value: Object) -> bool:
+    """Report whether the parser accepts an input."""
+    try:
+        inputs.parse_without_sources(value)
+    except InputError:
+        return False
+    return True
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: f"{path.parent.name}-{path.stem}")
+def test_report_of_jsonschema_is_that_of_the_walk(path: Path) -> None:
+    """The problems are the same, in the same words and order."""
+    for case in cases(path):
+        schema = input_schema.find_schema(case)
+        assert schema is not None
+        value: Object = {key: objects.deep_copy(part) for key, part in case.items()}
+        structural_schema.add_defaults(value, schema)
+        structural_schema.drop_nulls(value, schema)
+        assert steps.schema_problems(value, schema) == openapi.problems(value, schema)
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: f"{path.parent.name}-{path.stem}")
+def test_input_that_the_crd_refuses_is_refused_by_the_parser(path: Path) -> None:
+    """The other direction needs CEL and is tested in tests/conformance/test_input_crds.py."""
+    for case in cases(path):
+        problems = [": ".join(problem) for problem in input_schema.check(case)]
+        if problems and parser_accepts(case):
+            assert [each for each in problems if not KNOWN_DIFFERENCES.fullmatch(each)] == []
+
+
+def test_problem_has_the_path_of_its_field() -> None:
+    """Authors' tools find the position of a field by it."""
+    value: Object = {
+        "apiVersion": "script.fn.crossplane.io/v1beta1",
+        "kind": "StarlarkScript",
+        "script": "def main(req): pass",
+        "credentials": ["a", ""],
+        "limits": {"steps": MAX_INTEGER + 1},
+        "wrong": None,
+    }
+    with pytest.raises(InputError) as caught:
+        step_inputs.validate(value)
+    assert [diagnostic.message for diagnostic in caught.value.diagnostics] == [
+        "input.credentials[1]: must not be empty",
+        "input.limits.steps: must be an integer of at most 53 bits",
+        "input.wrong: unknown field",
+    ]
+
+
+@pytest.mark.parametrize("command", [("check",), ("render", "xr.yaml")], ids=["check", "render"])
+def test_commands_report_the_problem_at_its_field(tmp_path: Path, command: tuple[str, ...]) -> None:
+    """The parser accepts this input, its CRD does not."""
+    (tmp_path / "xr.yaml").write_text(XR)
+    (tmp_path / "composition.yaml").write_text(COMPOSITION)
+    completed = subprocess.run(
+        [sys.executable, "-m", "function_script", *command, "composition.yaml"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert completed.returncode == 1
+    first, second = (completed.stdout + completed.stderr).splitlines()[:2]
+    assert first == "error: input.limits.steps: must be an integer of at most 53 bits"
+    assert second.strip() == "--> composition.yaml:13:18"
+
+
+def test_input_of_another_group_is_not_validated() -> None:
+    """function-go-templating's inputs have no CRD of ours."""
+    step_inputs.validate({"apiVersion": "gotemplating.fn.crossplane.io/v1beta1", "kind": "x"})
+
+
+def test_jsonschema_is_imported_only_where_an_input_is_validated() -> None:
+    """Neither the server and its workers nor the start of a command pay for it."""
+    modules = ("cli", "function", "sandbox.worker", "server.lifecycle", "tools.check")
+    modules += ("tools.render", "tools.validate", "tools.editor", "tools.playground.server")
+    imports = ", ".join(f"function_script.{module}" for module in modules)
+    code = f"import sys, {imports}; print('jsonschema' in sys.modules)"
+    completed = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
+    assert completed.stdout == b"False\n"
