@@ -66,8 +66,8 @@ class _DocumentDisplay(_Display):
         self._note_change(changed, is_different=bool(text))
         if text:
             colourful = console.is_colourful(sys.stdout)
-            shown = console.colour_diff(text) if colourful else text
-            terminal.echo_coloured(shown, nl=False)
+            text = console.colour_diff(text) if colourful else text
+            terminal.echo_coloured(text, nl=False)
 
 
 class _ReportDisplay(_Display):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar, Final
 from function_script.engines.language import Language
 
 if TYPE_CHECKING:
-    from function_script.fields import ObjectReader
+    from function_script.reader import ObjectReader
 
     from function_script.values import Object
 
