@@ -8,7 +8,6 @@ from function_script.engines.language import Language
 
 if TYPE_CHECKING:
     from function_script.reader import ObjectReader
-
     from function_script.values import Object
 
 _CASES: Final = {"Upper": "upper", "Lower": "lower"}
