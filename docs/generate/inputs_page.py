@@ -18,42 +18,90 @@ _HEAD: Final = """\
 
 # Inputs
 
-A step's `input` is an object of one of these kinds. Nothing in a cluster checks or defaults it
-before it reaches the function, so the function does both itself: an unknown field, a wrong type or
-a missing field stops the step, with the path of every field that is wrong.
-`function-script validate` tells the same before anything is applied.
+A step's `input` is an object of one of these kinds. [Common fields](#common-fields) are those that
+all kinds have.
 
-A field that is `null` counts as absent. Besides these kinds the function runs `GoTemplate` of
-`gotemplating.fn.crossplane.io/v1beta1` with the fields of function-go-templating, and whatever else
-has those fields, in any group. Programs in registries or repositories (`source: Remote`) are not
-supported yet; an input that asks for one is an error.
+The cluster neither validates an input nor sets its defaults, so the function does both. An unknown
+field, a wrong type or a missing field fails the step. The error has the path of every wrong field.
+`function-script validate` reports the same errors before you apply anything.
+
+A field that is `null` counts as absent. The function also runs `GoTemplate` of
+`gotemplating.fn.crossplane.io/v1beta1` with the fields of function-go-templating, and an input of
+any other group that has those fields. Programs in registries or repositories (`source: Remote`) are
+not supported yet; such an input is an error.
 """
+_COMMON: Final = "## Common fields\n"
+_PROGRAM: Final = "`script` or `inline` "
 _TYPES: Final = {"object": "object", "array": "list", "boolean": "true or false"}
 # Every object of Kubernetes has these fields, so the page omits them.
 _OMITTED: Final = ("apiVersion", "kind", "metadata")
 
 
 def reference(crds: Iterable[Object]) -> str:
-    """Return the page `docs/reference/inputs.md`."""
-    return "\n".join([_HEAD, *map(_section, crds)])
+    """Return the page `docs/reference/inputs.md`: each kind, then the fields that all have."""
+    kinds = [*crds]
+    fields = [_describe_fields(_schema(crd)) for crd in kinds]
+    mains = [_main(crd) for crd in kinds]
+    # The default file is all that differs between common fields.
+    all_mains = " or ".join(map(_code, mains))
+    fields = [
+        {name: text.replace(_code(main), all_mains) for name, text in each.items()}
+        for each, main in zip(fields, mains, strict=True)
+    ]
+    common = [
+        name for name, text in fields[0].items() if all(each.get(name) == text for each in fields)
+    ]
+    sections = [
+        _section(crd, "\n".join(text for name, text in each.items() if name not in common))
+        for crd, each in zip(kinds, fields, strict=True)
+    ]
+    # Every kind has the same rules, apart from the name of the field with the program.
+    (rule_text,) = {
+        rule.replace(f"{next(name for name in each if name not in common)} ", _PROGRAM)
+        for crd, each in zip(kinds, fields, strict=True)
+        for rule in _rules(_schema(crd))
+    }
+    common_fields = (fields[0][name] for name in common)
+    return "\n".join([_HEAD, *sections, _COMMON, *common_fields, f"Rules: {rule_text}.\n"])
 
 
-def _section(crd: Object) -> str:
+def _schema(crd: Object) -> Object:
+    (version,) = manifests.objects_at(crd, "spec", "versions")
+    return manifests.object_at(version, "schema", "openAPIV3Schema")
+
+
+def _main(crd: Object) -> str:
+    """Return the default file of a program in files."""
+    field = structural_schema.properties(_schema(crd))["fileSystem"]
+    return str(structural_schema.properties(field)["main"]["default"])
+
+
+def _section(crd: Object, fields: str) -> str:
     kind = manifests.text_at(crd, "spec", "names", "kind")
     group = manifests.text_at(crd, "spec", "group")
     (version,) = manifests.objects_at(crd, "spec", "versions")
-    schema = manifests.object_at(version, "schema", "openAPIV3Schema")
+    schema = _schema(crd)
     head = f"## {kind}\n\n`{group}/{version['name']}`\n\n{schema['description']}\n"
-    rule_lines = (f"Rules: {text}.\n" for text in _rules(schema))
-    return "\n".join([head, *_entries(schema, ""), *rule_lines])
+    return f"{head}\n{fields}"
+
+
+def _describe_fields(schema: Object) -> dict[str, str]:
+    """Return the text of each field of the input, with the fields below it."""
+    required = schema.get("required")
+    return {
+        name: "\n".join(
+            _entry(name, field, is_required=isinstance(required, list) and name in required)
+        )
+        for name, field in structural_schema.properties(schema).items()
+        if name not in _OMITTED
+    }
 
 
 def _entries(schema: Object, path: str) -> Iterator[str]:
     required = schema.get("required")
     for name, field in structural_schema.properties(schema).items():
-        if path or name not in _OMITTED:
-            is_required = isinstance(required, list) and name in required
-            yield from _entry(structural_schema.at(path, name), field, is_required=is_required)
+        is_required = isinstance(required, list) and name in required
+        yield from _entry(structural_schema.at(path, name), field, is_required=is_required)
 
 
 def _entry(path: str, field: Object, *, is_required: bool) -> Iterator[str]:
