@@ -33,7 +33,7 @@ Examples:
 
 
 @click.command(
-    short_help="Find mistakes without running anything.",
+    short_help="Find mistakes without a run.",
     epilog=_EPILOG,
     params=[
         options.program_root("programs/ beside each file"),
@@ -47,7 +47,7 @@ Examples:
     "--xrd",
     type=options.PATH,
     metavar="PATH",
-    help="The XR's definition, whose fields programs may read; "
+    help="XRD: the fields that programs can read; "
     "default: definition.yaml or xrd.yaml beside each file.",
 )
 @click.option(

@@ -29,7 +29,7 @@ class _InitFlags(TypedDict):
 
 
 @click.command(
-    short_help="Begin a project, with tests.",
+    short_help="Create a project, with tests.",
     epilog=_EPILOG,
     params=[options.quiet("what to do next")],
 )
@@ -40,14 +40,14 @@ class _InitFlags(TypedDict):
     type=click.Choice(NAMES),
     default=NAMES[0],
     show_default=True,
-    help="What the program is written in.",
+    help="Language of the program.",
 )
 @click.option(
     "--package",
     default=release.REFERENCE,
     show_default=True,
     metavar="NAME",
-    help="The function's package, as it is in your registry: REGISTRY/REPOSITORY:TAG.",
+    help="The function's package in your registry: REGISTRY/REPOSITORY:TAG.",
 )
 @click.option(
     "--install",

@@ -44,7 +44,7 @@ def internal() -> None:
     default="2m",
     show_default=True,
     metavar="DURATION",
-    help="Time all steps together may take.",
+    help="Time limit of all steps together.",
 )
 def render(**flags: Unpack[_Flags]) -> int:
     """Answer a RenderRequest on stdin with a RenderResponse on stdout.

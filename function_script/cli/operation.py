@@ -45,14 +45,14 @@ Examples:
     "-o",
     "--include-full-operation",
     is_flag=True,
-    help="Print the Operation with its spec, which is done anyway.",
+    help="Print the Operation with its spec. This is the default.",
 )
 @click.option(
     "-w",
     "--watched-resource",
     type=options.PATH,
     metavar="FILE",
-    help="What a WatchOperation watches and has changed; every step requires it.",
+    help="The object that a WatchOperation watches; every step requires it.",
 )
 def render_operation(**flags: Unpack[_Flags]) -> None:
     """Show what an Operation does, without a cluster.

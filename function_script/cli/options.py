@@ -34,13 +34,13 @@ _HOST_NAME: Final = re.compile(r"[\w-]{1,63}(\.[\w-]{1,63})*", re.ASCII)
 PREFIX: Final = "FUNCTION_SCRIPT"
 # By the names of LIMITS, in the order of --help.
 _LIMIT_HELP: Final[dict[LimitName, str]] = {
-    "time": "CPU time a step may use. It may take ten times as long on a busy machine.",
-    "memory": "Memory a step may use.",
-    "output": "Largest response. Crossplane takes up to 4Mi.",
-    "steps": "Steps of work a template may take.",
-    "documents": "Documents a template may produce.",
-    "nodes": "Values that what a step produces may have.",
-    "depth": "How deep these values may be nested.",
+    "time": "CPU time of a step. Wall-clock time may be ten times as long.",
+    "memory": "Memory of a step.",
+    "output": "Largest response. Crossplane accepts up to 4Mi.",
+    "steps": "Steps of work of a template.",
+    "documents": "Documents that a template may produce.",
+    "nodes": "Values in the output of a step.",
+    "depth": "Nesting depth of these values.",
     "source": "Largest program, with its modules.",
 }
 # These commands run the function itself, so the same variables configure both in a container.
@@ -167,7 +167,7 @@ def program_root(default: str = "") -> click.Option:
         show_default=default or None,
         type=click.Path(exists=True, file_okay=False, path_type=Path),
         metavar="DIR",
-        help="Directory below which inputs with source FileSystem find their programs.",
+        help="Directory with the programs of inputs with source FileSystem.",
     )
 
 
@@ -177,7 +177,7 @@ def functions() -> click.Option:
         ["--function"],
         multiple=True,
         metavar="NAME=local|skip|HOST:PORT",
-        help="Where a function runs: here, not at all, or served at an address. May be repeated.",
+        help="Run function NAME locally, skip it, or call it at HOST:PORT. May be repeated.",
     )
 
 
@@ -203,7 +203,7 @@ def output(*forms: str, short: str = "-o", what: str = "the report") -> click.Op
         type=click.Choice(forms),
         default=forms[0],
         show_default=True,
-        help=f"How to print {what}.",
+        help=f"Format of {what}.",
     )
 
 

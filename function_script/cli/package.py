@@ -43,13 +43,13 @@ class _InspectFlags(_RegistryFlags, TypedDict):
 _PLAIN_HTTP: Final = click.option(
     "--plain-http",
     is_flag=True,
-    help="Speak HTTP without TLS, credentials included: in a network you trust.",
+    help="Use HTTP without TLS, also for credentials. Only in a network that you trust.",
 )
 _CA_FILE: Final = click.option(
     "--ca-file",
     type=options.PATH,
     metavar="FILE",
-    help="Authorities to trust for the registry besides the system's, in PEM form.",
+    help="Additional certificate authorities for the registry, in PEM format.",
 )
 
 
@@ -104,7 +104,7 @@ Examples:
     type=options.PATH,
     metavar="FILE",
     show_default="NAME-DIGEST.xpkg",
-    help="File to write; for several platforms each adds its name to it.",
+    help="File to write. With several platforms, each name is added to it.",
 )
 @click.option(
     "--runtime-image",
@@ -183,7 +183,7 @@ Examples:
 
 
 @package.command(
-    short_help="Print what is in a package.",
+    short_help="Print the contents of a package.",
     epilog=_INSPECT_EXAMPLES,
     params=[options.output("text", "json", what="it"), options.debug()],
 )

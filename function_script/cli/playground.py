@@ -27,7 +27,7 @@ Examples:
     default=0,
     show_default="a free one",
     metavar="PORT",
-    help="Where to listen, on the loopback address.",
+    help="Port on the loopback address.",
 )
 @click.option("--no-browser", is_flag=True, help="Only print the address.")
 def playground(directory: Path, *, port: int, no_browser: bool) -> None:

@@ -49,7 +49,7 @@ Examples:
 
 
 @click.command(
-    short_help="Show what a Composition makes of an XR.",
+    short_help="Render an XR with a Composition.",
     epilog=_EPILOG,
     params=[
         *render_options.shared("COMPOSITION"),
@@ -69,7 +69,7 @@ Examples:
     "--observed-resources",
     type=options.PATH,
     metavar="PATH",
-    help="Composed resources that exist: a file or a directory.",
+    help="Existing composed resources: a file or a directory.",
 )
 @click.option(
     "--extra-resources",
@@ -82,18 +82,18 @@ Examples:
     "--xrd",
     type=options.PATH,
     metavar="PATH",
-    help="The XR's definition: gives its defaults, and tells legacy from modern XRs.",
+    help="XRD: supplies defaults and the XR's scope.",
 )
 @click.option(
     "--watch",
     is_flag=True,
-    help="Render again when a file changes, and show what is different; with --validate, the "
+    help="Render again when a file changes, and show the difference; with --validate, the "
     "report. Ctrl-C ends it.",
 )
 @click.option(
     "--validate",
     is_flag=True,
-    help="Print no documents, but whether their schemas allow them, as validate does.",
+    help="Validate the documents instead of printing them.",
 )
 @click.option(
     "--crds",

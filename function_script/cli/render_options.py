@@ -60,7 +60,7 @@ def shared(file: str) -> list[click.Parameter]:
         click.Option(
             ["-r", "--include-function-results"],
             is_flag=True,
-            help="Print events too, as kind Result.",
+            help="Print events as well, as kind Result.",
         ),
         click.Option(
             ["-c", "--include-context"],
@@ -94,7 +94,7 @@ def shared(file: str) -> list[click.Parameter]:
             default="1m",
             show_default=True,
             metavar="DURATION",
-            help="Time all steps together may take.",
+            help="Time limit of all steps together.",
         ),
         options.program_root(f"programs/ beside {file}"),
         options.functions(),

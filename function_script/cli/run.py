@@ -38,7 +38,7 @@ Examples:
     "--capture",
     type=options.PATH,
     metavar="FILE",
-    help="Write the request and its answer there, without secrets, as a case (NAME.case.yaml).",
+    help="Write the request and the response, without secrets, as a case (NAME.case.yaml).",
 )
 def run(**flags: Unpack[_Flags]) -> int:
     """Call the function once with a RunFunctionRequest and print the RunFunctionResponse.

@@ -65,7 +65,7 @@ Examples:
     default="[::]:9443",
     show_default=True,
     metavar="HOST:PORT",
-    help="Where to serve. Crossplane calls port 9443. [::] is every address, IPv4 or IPv6.",
+    help="Address of the function; Crossplane calls port 9443. [::] is all addresses, IPv4 and IPv6.",
 )
 @click.option(
     "--health-address",
@@ -73,7 +73,7 @@ Examples:
     default="",
     show_default="nowhere",
     metavar="HOST:PORT",
-    help="Where to serve the gRPC health protocol in plain text.",
+    help="Address of gRPC health checks in plain text. Empty disables them.",
 )
 @click.option(
     "--metrics-address",
@@ -81,7 +81,7 @@ Examples:
     default="[::]:8080",
     show_default=True,
     metavar="HOST:PORT",
-    help="Where /metrics, /livez and /readyz are, in plain HTTP. Empty: nowhere.",
+    help="Address of /metrics, /livez and /readyz, in plain HTTP. Empty disables it.",
 )
 @click.option(
     "--max-recv-message-size",
@@ -93,14 +93,14 @@ Examples:
         "FUNCTION_SCRIPT_MAX_RECV_MESSAGE_SIZE",
         "FUNCTION_GO_TEMPLATING_MAX_RECV_MESSAGE_SIZE",
     ],
-    help="Largest request to accept, in MiB.",
+    help="Largest request, in MiB.",
 )
 @click.option(
     "--workers",
     type=click.IntRange(min=1, max=_MAX_WORKERS),
     metavar="N",
     show_default="one for each CPU, at least 2",
-    help="Programs to run at the same time.",
+    help="Number of programs that run at the same time.",
 )
 @click.option(
     "--default-source",
@@ -114,13 +114,13 @@ Examples:
     default="",
     metavar="LIST",
     envvar=["FUNCTION_SCRIPT_DEFAULT_OPTIONS", "FUNCTION_GO_TEMPLATING_DEFAULT_OPTIONS"],
-    help="Template options for inputs of function-go-templating without any, with commas between.",
+    help="Default template options of function-go-templating inputs, separated by commas.",
 )
 @click.option(
     "--capture-dir",
     type=options.PATH,
     metavar="DIR",
-    help="Write requests there as cases, without secrets, for XRs with the annotation "
+    help="Directory for captured requests, without secrets, of XRs with the annotation "
     'script.fn.crossplane.io/capture: "true".',
 )
 @click.option(
@@ -129,12 +129,12 @@ Examples:
     default=50,
     show_default=True,
     metavar="N",
-    help="Cases that --capture-dir may hold, of 8 MiB at most.",
+    help="Number of cases in --capture-dir, of at most 8 MiB each.",
 )
 @click.option(
     "--require-sandbox",
     is_flag=True,
-    help="Do not serve when the system refuses a measure that confines workers, "
+    help="Do not serve if the system refuses a measure that confines workers, "
     "such as the filter of system calls.",
 )
 def serve(**flags: Unpack[_Flags]) -> None:

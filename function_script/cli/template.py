@@ -49,7 +49,7 @@ Examples:
 @click.option(
     "--plain",
     is_flag=True,
-    help="Take the data for a GoTemplate's root value, and fix what is random: to compare with Go.",
+    help="Use the data as a GoTemplate's root value, with fixed random values, to compare with Go.",
 )
 def template(**flags: Unpack[_Flags]) -> None:
     """Print the text that a template renders to, before it is read as YAML.

@@ -53,9 +53,11 @@ Examples:
 @click.argument("paths", nargs=-1, type=options.PATH, metavar="[PATH]...")
 @click.option("--run", metavar="REGEX", help="Run only cases whose name matches.")
 @click.option("--fail-fast", is_flag=True, help="Stop at the first case that fails.")
-@click.option("--update", is_flag=True, help="Write files of expected documents that differ anew.")
+@click.option("--update", is_flag=True, help="Update the files of expected documents that differ.")
 @click.option(
-    "--ci", is_flag=True, help="Write no expected documents. Also when the variable CI is set."
+    "--ci",
+    is_flag=True,
+    help="Do not write expected documents. The default if the variable CI is set.",
 )
 @click.option(
     "-j",
@@ -63,13 +65,13 @@ Examples:
     type=click.IntRange(min=1),
     show_default="one for each CPU",
     metavar="N",
-    help="Cases to run at the same time.",
+    help="Number of cases that run at the same time.",
 )
 @click.option(
     "--output-file",
     type=options.PATH,
     metavar="FILE",
-    help="Write the report there; text is printed.",
+    help="File for the report; the text is still printed.",
 )
 @click.option(
     "--timeout",
@@ -77,7 +79,7 @@ Examples:
     default="1m",
     show_default=True,
     metavar="DURATION",
-    help="Time each reconcile of a case may take.",
+    help="Time limit of each reconcile of a case.",
 )
 def run_cases(**flags: Unpack[_Flags]) -> int:
     """Run the cases at and below PATH, by default the current directory.

@@ -23,7 +23,7 @@ class _Flags(validate_options.Flags, TypedDict):
 
 
 @click.command(
-    short_help="Check resources against schemas.",
+    short_help="Validate resources by their schemas.",
     epilog=_EPILOG,
     params=[*validate_options.shared("-o"), options.quiet("notes"), options.debug()],
 )

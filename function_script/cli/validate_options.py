@@ -37,24 +37,24 @@ def shared(short: str = "") -> list[click.Parameter]:
             default="~/.crossplane/cache",
             show_default=True,
             metavar="DIR",
-            help="Where the official command keeps the packages it downloaded.",
+            help="Directory in which the official command caches packages.",
         ),
         click.Option(
             ["--crossplane-image"],
             default="xpkg.crossplane.io/crossplane/crossplane:stable",
             show_default=True,
             metavar="IMAGE",
-            help="Whose schemas of Crossplane's own kinds to use, if they are in the cache.",
+            help="Version of Crossplane whose schemas to use, if they are in the cache.",
         ),
         click.Option(
             ["--error-on-missing-schemas"],
             is_flag=True,
-            help="Fail when a schema is not known, or a rule was not evaluated.",
+            help="Fail if a schema is unknown or a rule was not evaluated.",
         ),
         click.Option(
             ["--skip-success-results"],
             is_flag=True,
-            help="Leave out what is valid (text only).",
+            help="Do not print valid resources (text only).",
         ),
     ]
 
