@@ -65,7 +65,7 @@ Examples:
     default="[::]:9443",
     show_default=True,
     metavar="HOST:PORT",
-    help="Address of the function; Crossplane calls port 9443. [::] is all addresses, IPv4 and IPv6.",
+    help="Address of the function; Crossplane calls port 9443. [::] is every IPv4 and IPv6 address.",
 )
 @click.option(
     "--health-address",
