@@ -65,7 +65,7 @@ Examples:
     default="[::]:9443",
     show_default=True,
     metavar="HOST:PORT",
-    help="Address of the function; Crossplane calls port 9443. [::] is every IPv4 and IPv6 address.",
+    help="Address of the function; Crossplane calls port 9443. [::] means IPv4 and IPv6.",
 )
 @click.option(
     "--health-address",
