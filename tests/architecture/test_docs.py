@@ -96,3 +96,26 @@ def test_the_readme_begins_with_the_two_commands() -> None:
     """`make demo` and `make test` are the first commands a reader sees."""
     commands = re.findall(r"^\$ (.*)$", (ROOT / "README.md").read_text(), re.MULTILINE)
     assert commands[:2] == ["make demo", "make test"]
+
+
+PATH = re.compile(r"`((?:function_script|tests|docs|input_crds)/[\w./]*)`")
+ANSWER = re.compile(r"`(\w+)(?:\.\w+)?`[^`|;]* in `(function_script/[\w./]+\.py)`")
+CONTRIBUTING = sorted((ROOT / "docs" / "contributing").glob("*.md"))
+
+
+@pytest.mark.parametrize("page", CONTRIBUTING, ids=_name)
+def test_paths_of_a_contributing_page_exist(page: Path) -> None:
+    missing = [
+        path
+        for path in PATH.findall(page.read_text())
+        if not {"NAME", "TOPIC", "test_NAME"} & {*re.split(r"[/.]", path)}
+        and not (ROOT / path).exists()
+    ]
+    assert missing == []
+
+
+def test_answers_of_the_architecture_page_are_where_it_says() -> None:
+    answers = ANSWER.findall((ROOT / "docs" / "contributing" / "architecture.md").read_text())
+    assert len(answers) > 3
+    for name, path in answers:
+        assert re.search(rf"\b{name}\b", (ROOT / path).read_text()), f"{name} is not in {path}"
