@@ -56,6 +56,9 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
     root = tmp_path_factory.mktemp("four")
     package = root / "function_script"
     shutil.copytree(PACKAGE, package, ignore=shutil.ignore_patterns("__pycache__"))
+    # What mypyc compiles shares a module beside the package.
+    for shared in PACKAGE.parent.glob("*__mypyc*"):
+        shutil.copy(shared, root)
     shutil.copytree(TOY, package / "engines" / "toy")
     registry = package / "engines" / "__init__.py"
     text = registry.read_text()

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from support.notes import without_note
 
 from function_script import documents, inputs, objects
 from function_script.errors import InputError
@@ -144,7 +145,7 @@ def test_commands_report_the_problem_at_its_field(tmp_path: Path, command: tuple
         check=False,
     )
     assert completed.returncode == 1
-    first, second = (completed.stdout + completed.stderr).splitlines()[:2]
+    first, second = without_note(completed.stdout + completed.stderr).splitlines()[:2]
     assert first == "error: input.limits.steps: must be an integer of at most 53 bits"
     assert second.strip() == "--> composition.yaml:13:18"
 
@@ -154,6 +155,7 @@ def test_input_of_another_group_is_not_validated() -> None:
     step_inputs.validate({"apiVersion": "gotemplating.fn.crossplane.io/v1beta1", "kind": "x"})
 
 
+@pytest.mark.linux
 def test_jsonschema_is_imported_only_where_an_input_is_validated() -> None:
     """Neither the server and its workers nor the start of a command pay for it."""
     modules = ("cli", "function", "sandbox.worker", "server.lifecycle", "tools.check")
