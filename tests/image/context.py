@@ -57,14 +57,16 @@ def selected(source: Path, names: Sequence[str], rules: Sequence[Rule]) -> Itera
         paths = []
         for name in names:
             path = source / name
-            inside = [p for p in path.rglob("*") if p.is_file()] if path.is_dir() else [path]
+            inside = [path]
+            if path.is_dir():
+                inside = [p for p in path.rglob("*") if p.is_file() or p.is_symlink()]
             chosen = [p for p in inside if not is_ignored(str(p.relative_to(source)), rules)]
             if not path.exists() or not chosen:
                 raise DockerfileError(f'"{name}" is not among the files of the build')
             for file in chosen:
                 copy_path = Path(directory, file.relative_to(source))
                 copy_path.parent.mkdir(parents=True, exist_ok=True)
-                shutil.copy2(file, copy_path)
+                shutil.copy2(file, copy_path, follow_symlinks=False)
             paths.append(Path(directory, name))
         yield paths
 

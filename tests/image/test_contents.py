@@ -79,6 +79,12 @@ def test_the_code_that_every_request_passes_is_machine_code(image: Image) -> Non
     assert "function_script_wire__mypyc" in names or "decode" in names
 
 
+def test_image_has_the_crds_of_the_inputs(image: Image) -> None:
+    """They are a link in the sources, and files in the wheel."""
+    names = {path.name for path in image.root.glob("venv/lib/*/site-packages/*/input_crds/*")}
+    assert names == {path.name for path in (build.ROOT / "input_crds").iterdir()}
+
+
 def test_the_base_is_as_it_was(image: Image) -> None:
     """The last stage adds files and replaces none; nothing in it belongs to a build."""
     base = build.make_bases().directory / {"slim": "python-slim", "bare": "bare"}[variant(image)]
