@@ -54,8 +54,8 @@ def handle(data: bytes, limits: Limits, on_limits: Callable[[Limits], None]) -> 
     record = telemetry.Recorder(data)
     effective = EffectiveLimits(limits, on_limits)
     try:
-        answer = run(index_request(data), limits, effective.narrow, record)
-        return HandlerResult(response=answer, info=record.info)
+        encoded = run(index_request(data), limits, effective.narrow, record)
+        return HandlerResult(response=encoded, info=record.info)
     except LimitError as error:
         record.limit(error.limit or BUILT_IN)
         return _fatal(data, effective.attribute(error), record.info)
@@ -91,14 +91,14 @@ def run(
 
     with record.program(step):
         result = step.language.engine.evaluate(step.program, scope, step.limits)
-    stated = contribution.read(result, scope, step.limits, step.dialect, step.doubts)
-    record.counts(len(stated.composed))
-    wanted = requirements.merge(redaction.redact_warnings(stated, data), resolved, data)
-    wanted = sequencing.apply(data, wanted, step)
+    output = contribution.read(result, scope, step.limits, step.dialect, step.doubts)
+    record.counts(len(output.composed))
+    output = requirements.merge(redaction.redact_warnings(output, data), resolved, data)
+    output = sequencing.apply(data, output, step)
 
-    state = desired.merge(data, wanted)
+    state = desired.merge(data, output)
     return response.encode(
-        response.build_response(data, state, wanted, step.ttl_seconds), step.limits
+        response.build_response(data, state, output, step.ttl_seconds), step.limits
     )
 
 

@@ -21,7 +21,7 @@ class Limits:
     # CPU time.
     timeout_seconds: float = 2.0
     memory_bytes: int = 256 * MIB
-    # Crossplane refuses a response over 4 MiB; below it the error can still be told.
+    # Crossplane refuses a response over 4 MiB; below it the error can still be reported.
     output_bytes: int = 4 * MIB - 64 * 1024
     source_bytes: int = 256 * 1024
     steps: int = 1_000_000

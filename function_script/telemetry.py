@@ -66,7 +66,7 @@ class RequestInfo(NamedTuple):
 def read(data: bytes) -> RequestInfo:
     """Read the identity in the bytes of a request; never raises.
 
-    The kind of input is told by apiVersion and kind alone.
+    Only apiVersion and kind decide the kind of input.
     """
     identity = wire.read_identity(data)
     kind = inputs.find_named_kind(identity.input_api_version, identity.input_kind)

@@ -79,7 +79,7 @@ _MAX_SIGNED = 2**63
 _MAX_DIGITS = 64
 # Go's %g writes an exponent below the first and from the second on.
 _SMALLEST_EXPONENT, _EXPONENTS_FROM = -4, 6
-# More decimal digits than a float of 32 bits ever needs to be told from all others.
+# More decimal digits than any 32-bit float needs to be distinguished from all others.
 _SINGLE_DIGITS = 10
 
 

@@ -8,7 +8,7 @@ from function_script.engines.registry import LANGUAGES
 from function_script.inputs.kinds import API_VERSION
 from function_script.proto.v1 import run_function_pb2 as pb
 
-_XR = {"apiVersion": "example.org/v1", "kind": "XRehearsal", "metadata": {"name": "rehearsal"}}
+_XR = {"apiVersion": "example.org/v1", "kind": "XWarmup", "metadata": {"name": "warmup"}}
 
 
 def build_requests() -> tuple[bytes, ...]:

@@ -19,7 +19,7 @@ apiVersion: v1
 kind: ConfigMap
 metadata:
   annotations:
-    script.fn.crossplane.io/composition-resource-name: rehearsal
+    script.fn.crossplane.io/composition-resource-name: warmup
 data:
   name: {{ printf "%d" 1 }}
 """

@@ -10,7 +10,7 @@ _WARMUP: Final = """
 def main(req):
     name = req["observed"]["composite"]["resource"]["metadata"]["name"]
     resource = {"apiVersion": "v1", "kind": "ConfigMap", "data": {"name": name}}
-    return {"desired": {"resources": {"rehearsal": {"resource": resource}}}}
+    return {"desired": {"resources": {"warmup": {"resource": resource}}}}
 """
 
 

@@ -73,8 +73,8 @@ def _unchecked_program(subject: CheckedStep) -> Iterator[Diagnostic]:
         and not subject.step.program.main.text
     ):
         yield Diagnostic(
-            message="input.fileSystem.dirPath: the program was not looked at, for it is in files",
-            hint="say where they are with --program-root",
+            message="input.fileSystem.dirPath: the program is in files, and was not checked",
+            hint="pass their directory with --program-root",
             field="input.fileSystem.dirPath",
         )
 
@@ -123,7 +123,7 @@ def _constant_events(subject: CheckedStep) -> Iterator[Diagnostic]:
             message="this result is emitted on every call, as an event that never changes",
             span=span,
             excerpt=excerpt(program.main, span),
-            hint="emit it under the condition that it tells of; a state that lasts is a condition",
+            hint="emit it only under its condition; a lasting state is a condition of the XR",
         )
 
 
@@ -203,9 +203,9 @@ RULES: Final = (
         find=_other_input,
     ),
     Rule(
-        name="unseen-program",
+        name="program-not-checked",
         severity="warning",
-        means="The program is in files, and nobody said where they are: only the input is checked.",
+        means="The program is in files that were not found, so only the input is checked.",
         find=_unchecked_program,
     ),
     Rule(

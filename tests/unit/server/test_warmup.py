@@ -18,4 +18,4 @@ def test_every_language_is_warmed_up() -> None:
         answer = function.handle(request, Limits(), lambda _: None)
         response = builders.pb.RunFunctionResponse.FromString(answer.response)
         assert answer.diagnostics == ()
-        assert list(response.desired.resources) == ["rehearsal"]
+        assert list(response.desired.resources) == ["warmup"]

@@ -1,6 +1,6 @@
 """The names that sources of a script bind, and to what: the one resolver of all analyses.
 
-Scopes are not told apart: two variables of one name count as one.
+Scopes are not distinguished: two variables of one name count as one.
 """
 
 from __future__ import annotations

@@ -175,12 +175,12 @@ FINDINGS = [
         ours("JinjaTemplate", "source: FileSystem", "fileSystem:", "  dirPath: site"),
         [
             (
-                "unseen-program",
+                "program-not-checked",
                 "5:3",
-                "input.fileSystem.dirPath: the program was not looked at, for it is in files",
+                "input.fileSystem.dirPath: the program is in files, and was not checked",
             )
         ],
-        id="unseen-program",
+        id="program-not-checked",
     ),
 ]
 
