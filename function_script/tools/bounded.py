@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, Final
 from function_script import documents
 from function_script.errors import FatalError, InputError
 from function_script.limits import Limits
-from function_script.source import Span, excerpt
+from function_script.source import Source, Span, excerpt
 from function_script.values import is_encodable
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from function_script.documents import Document
-    from function_script.source import Source
     from function_script.values import Value
 
 # A provider's schemas have many megabytes, in thousands of documents.
@@ -34,6 +35,17 @@ def limits_of(text: str) -> Limits:
     from aliases, which let a text of 600 bytes stand for 10**12 values.
     """
     return replace(_LIMITS, nodes=_LIMITS.nodes + len(text))
+
+
+def load_file(path: Path) -> Source:
+    """Load a text file; raises InputError."""
+    try:
+        return Source(name=str(path), text=path.read_text(encoding="utf-8"))
+    except UnicodeDecodeError as error:
+        raise InputError.of(f'cannot read "{path}": it is not UTF-8 text') from error
+    except OSError as error:
+        cause = (error.strerror or str(error)).lower()
+        raise InputError.of(f'cannot read "{path}": {cause}') from error
 
 
 def read_documents(source: Source) -> list[Document]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 from jsonschema import Draft7Validator, ValidationError, validators
 
 from function_script.tools import structural_schema
-from function_script.tools.input_schema import INT_OR_STRING
+from function_script.tools.structural_schema import INT_OR_STRING
 from function_script.tools.validate import patterns
 
 if TYPE_CHECKING:

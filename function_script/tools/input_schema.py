@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final, cast
 from function_script import objects
 from function_script.source import Source
 from function_script.tools import manifests, sources, structural_schema
+from function_script.tools.structural_schema import INT_OR_STRING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
 
     from function_script.values import Object, Value
 
-INT_OR_STRING: Final = "x-kubernetes-int-or-string"
 # The keywords of our CRDs, in the order in which the API server checks them.
 _KEYWORDS: Final = (
     *("type", INT_OR_STRING, "anyOf", "allOf", "maxLength", "minLength", "pattern", "minimum"),

@@ -87,14 +87,12 @@ def load_text(source: str) -> Source:
 
 def load_file(path: Path) -> Source:
     """Load a file's text, or a package's objects as one text; raises InputError."""
-    try:
-        if path.suffix == ".xpkg":
-            from function_script.tools import xpkg  # noqa: PLC0415 - slow to import, seldom needed
+    if path.suffix != ".xpkg":
+        return bounded.load_file(path)
+    from function_script.tools import xpkg  # noqa: PLC0415 - slow to import, seldom needed
 
-            return Source(name=str(path), text=xpkg.read_package(path))
-        return Source(name=str(path), text=path.read_text(encoding="utf-8"))
-    except UnicodeDecodeError as error:
-        raise InputError.of(f'cannot read "{path}": it is not UTF-8 text') from error
+    try:
+        return Source(name=str(path), text=xpkg.read_package(path))
     except OSError as error:
         cause = (error.strerror or str(error)).lower()
         raise InputError.of(f'cannot read "{path}": {cause}') from error

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 PRESERVE: Final = "x-kubernetes-preserve-unknown-fields"
 EMBEDDED: Final = "x-kubernetes-embedded-resource"
+INT_OR_STRING: Final = "x-kubernetes-int-or-string"
 
 _ROOT_FIELDS: Final = ("apiVersion", "kind", "metadata")
 

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
 _DIALECT: Final = "http://json-schema.org/draft-07/schema#"
 _EXTENSION: Final = "x-kubernetes-"
-_INT_OR_STRING: Final = "x-kubernetes-int-or-string"
 _OURS: Final = "script.fn.crossplane.io/v1beta1"
 _OUR_GROUP: Final = r"^script\.fn\.crossplane\.io/"
 _OPERATIONS: Final = "ops.crossplane.io/v1alpha1"
@@ -80,7 +79,7 @@ def _convert(schema: Object) -> Object:
         for key, value in schema.items()
         if not key.startswith(_EXTENSION) and key not in {"properties", "items", "nullable"}
     }
-    if schema.get(_INT_OR_STRING) is True:
+    if schema.get(structural_schema.INT_OR_STRING) is True:
         converted["type"] = ["integer", "string"]
     required = schema.get("required")
     required_names = required if isinstance(required, list) else []

@@ -14,10 +14,10 @@ from function_script.tools import manifests
 from function_script.tools.render import messages, pipeline, steps, xrds
 from function_script.tools.render import xr as xrs
 from function_script.tools.render.compose import Composition, compose, failed, untouched
+from function_script.tools.render.inputs import PipelineInputs
 from function_script.tools.render.pipeline import (
     Event,
     InitialState,
-    PipelineInputs,
     ReconcileResult,
 )
 from function_script.tools.render.requirements import RequirementSource

@@ -13,10 +13,10 @@ from function_script.errors import InputError
 from function_script.tools import manifests
 from function_script.tools.render import conditions, messages, pipeline, steps
 from function_script.tools.render.conditions import Condition
+from function_script.tools.render.inputs import PipelineInputs
 from function_script.tools.render.pipeline import (
     Event,
     InitialState,
-    PipelineInputs,
     ReconcileResult,
 )
 from function_script.tools.render.requirements import RequirementSource

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from function_script.diagnostics import Diagnostic
-    from function_script.tools.render.pipeline import PipelineInputs
+    from function_script.tools.render.inputs import PipelineInputs
     from function_script.values import Object
 
 MAX_CALLS: Final = 6

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from function_script.tools.validate.findings import Problem
     from function_script.values import Object, Value
 
-_INT_OR_STRING: Final = "x-kubernetes-int-or-string"
 _NUMERIC: Final = {"integer", "number"}
 # Larger numbers are not integers to the API server's library.
 _WHOLE: Final = (1 << 53) - 1
@@ -66,7 +65,7 @@ class _Subject:
 
     def types(self) -> list[str]:
         """Return the types that the schema allows; an empty list allows any."""
-        if self.schema.get(_INT_OR_STRING) is True:
+        if self.schema.get(structural_schema.INT_OR_STRING) is True:
             return ["integer", "string"]
         name = self.schema.get("type")
         return [name] if isinstance(name, str) and name else []

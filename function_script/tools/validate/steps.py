@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final, cast
 from function_script import diagnostics
 from function_script.diagnostics import Diagnostic
 from function_script.errors import FatalError, InputError
-from function_script.tools import author_positions, input_schema, step_inputs
+from function_script.tools import author_positions, input_schema, step_inputs, structural_schema
 from function_script.tools.validate import wording
 from function_script.tools.validate.findings import Problem
 
@@ -52,7 +52,7 @@ def _to_problems(violation: Violation) -> Iterator[Problem]:
             yield wording.too_many(path, len(cast("Object", value)), cast("int", expected))
         case "anyOf" | "allOf":
             yield _alternatives_problem(violation)
-        case "type" | input_schema.INT_OR_STRING:
+        case "type" | structural_schema.INT_OR_STRING:
             yield from _type_problems(violation)
         case keyword:
             # Problems of lists and objects show their size in place of their value.

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final
 from function_script import objects
 from function_script.diagnostics import Diagnostic
 from function_script.errors import InputError
-from function_script.tools import manifests, sources
+from function_script.tools import bounded, manifests
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -153,7 +153,7 @@ def _is_ignored(below: Path, patterns: tuple[str, ...]) -> bool:
 def _read(path: Path) -> list[Document]:
     if path.suffix not in _SUFFIXES or not path.is_file():
         return []
-    return sources.read(sources.load_file(path))
+    return bounded.read_documents(bounded.load_file(path))
 
 
 def _gvk(document: Document) -> tuple[str, str]:
