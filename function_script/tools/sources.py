@@ -91,11 +91,7 @@ def load_file(path: Path) -> Source:
         return bounded.load_file(path)
     from function_script.tools import xpkg  # noqa: PLC0415 - slow to import, seldom needed
 
-    try:
-        return Source(name=str(path), text=xpkg.read_package(path))
-    except OSError as error:
-        cause = (error.strerror or str(error)).lower()
-        raise InputError.of(f'cannot read "{path}": {cause}') from error
+    return Source(name=str(path), text=xpkg.read_package(path))
 
 
 def programs_beside(path: Path) -> Path | None:

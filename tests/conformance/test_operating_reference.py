@@ -46,11 +46,13 @@ FULL = request_record.RequestRecord(
 
 def families() -> dict[str, tuple[str, set[str]]]:
     """Our metrics: name as documented to type and label names."""
-    made = metrics.Metrics(lambda: metrics.Gauges(certificate_expiry=1.0, rejected={"INTERNAL": 1}))
-    made.observe(FULL)
-    made.observe(FULL._replace(outcome="timeout"))
+    registry = metrics.Metrics(
+        lambda: metrics.Gauges(certificate_expiry=1.0, rejected={"INTERNAL": 1})
+    )
+    registry.observe(FULL)
+    registry.observe(FULL._replace(outcome="timeout"))
     found = {}
-    for family in text_string_to_metric_families(made.render().decode()):
+    for family in text_string_to_metric_families(registry.render().decode()):
         if family.name.startswith(metrics.PREFIX):
             labels = {label for sample in family.samples for label in sample.labels} - {"le"}
             name = family.name + ("_total" if family.type == "counter" else "")

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Final, Literal
 
 from function_script.engines.gotemplate import go_messages, programs, registry
 from function_script.engines.gotemplate.errors import GoError, LimitExceededError
+from function_script.engines.gotemplate.language import DELIMS
 from function_script.engines.gotemplate.programs import (
-    DELIMS,
     ProgramFailure,
     Settings,
     Sources,

@@ -11,6 +11,7 @@ from function_script.cache import ByteLruCache
 from function_script.engines.gotemplate import registry
 from function_script.engines.gotemplate.compiler import checking, deferring
 from function_script.engines.gotemplate.compiler.codegen import CompileContext, compile_templates
+from function_script.engines.gotemplate.language import DELIMS
 from function_script.engines.gotemplate.run import MAIN
 from function_script.engines.gotemplate.syntax import parser
 from function_script.engines.gotemplate.syntax.parser import Grammar, ParseFailure
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
     from function_script.source import Source
     from function_script.values import Value
 
-DELIMS: Final = ("{{", "}}")
 # Compiled code takes about as many megabytes as it has hundreds of thousands of characters.
 _MAX_CHARACTERS: Final = 1_000_000
 _MAX_PROGRAMS: Final = 2_000

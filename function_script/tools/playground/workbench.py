@@ -157,8 +157,8 @@ def _runner(files: Mapping[str, str], given: render.RenderInputs, caller: Functi
         folders.read_values(files, "functions.yaml") if files.get("functions.yaml") else None
     )
     functions.check_kinds(manifests or [])
-    known = functions.FunctionIndex(manifests=manifests, runtimes={}, annotations={})
-    runtimes = functions.find_runtimes(steps.parse(given.composition), known)
+    index = functions.FunctionIndex(manifests=manifests, runtimes={}, annotations={})
+    runtimes = functions.find_runtimes(steps.parse(given.composition), index)
     return runners.build(runtimes, caller, _TIMEOUT_SECONDS)
 
 

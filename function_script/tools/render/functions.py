@@ -147,8 +147,7 @@ def _described_runtime(step: Step, manifest: Object, index: FunctionIndex) -> Ru
 
 def _is_own(name: str, package: str) -> bool:
     """Report whether the name, or the last part of the package's repository, is ours."""
-    repository = package.partition("@")[0].rpartition("/")[2].partition(":")[0]
-    return OURS in {name, repository}
+    return OURS in {name, builtin.repository_name(package)}
 
 
 def _unknown(step: Step, cause: str) -> Diagnostic:

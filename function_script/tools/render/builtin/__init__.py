@@ -51,11 +51,13 @@ _FUNCTIONS: Final = {
 
 def find(names: Iterable[str]) -> BuiltinFunction | None:
     """Return the function for one of these names or package references, if there is one."""
-    for name in names:
-        repository = name.partition("@")[0].rpartition("/")[2].partition(":")[0]
-        if repository in _FUNCTIONS:
-            return _FUNCTIONS[repository]
-    return None
+    matches = (_FUNCTIONS.get(repository_name(name)) for name in names)
+    return next((match for match in matches if match is not None), None)
+
+
+def repository_name(reference: str) -> str:
+    """Return the last part of a package's repository, without tag and digest."""
+    return reference.partition("@")[0].rpartition("/")[2].partition(":")[0]
 
 
 def call(function: BuiltinFunction, request: fnv1.RunFunctionRequest) -> fnv1.RunFunctionResponse:
