@@ -8,12 +8,13 @@ import os
 import statistics
 import subprocess
 import sys
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from workloads import Workload
 
@@ -90,31 +91,44 @@ def drive(
 
 
 def family(pid: int) -> list[int]:
-    """The process and everything below it."""
+    """Return the process and all below it; raises OSError when the process itself has exited."""
     pids = [pid]
     for parent in pids:
         for task in Path(f"/proc/{parent}/task").glob("*/children"):
-            pids += [int(child) for child in task.read_text().split()]
+            with _exit_of(parent, pid):
+                pids += [int(child) for child in task.read_text().split()]
     return pids
 
 
 def cpu_seconds(pid: int) -> float:
-    """User and system time of the process, all below it, and those of them that have ended."""
+    """Return user and system time of the process, all below it, and those that have ended."""
     ticks = 0
     for member in family(pid):
-        fields = Path(f"/proc/{member}/stat").read_text().rpartition(")")[2].split()
-        ticks += sum(int(field) for field in fields[11:15])
+        with _exit_of(member, pid):
+            fields = Path(f"/proc/{member}/stat").read_text().rpartition(")")[2].split()
+            ticks += sum(int(field) for field in fields[11:15])
     return ticks / _TICK
 
 
 def memory_mib(pid: int) -> float:
-    """Proportional set size of the process and everything below it."""
+    """Return the proportional set size of the process and everything below it."""
     total = 0
     for member in family(pid):
-        for line in Path(f"/proc/{member}/smaps_rollup").read_text().splitlines():
-            if line.startswith("Pss:"):
-                total += int(line.split()[1])
+        with _exit_of(member, pid):
+            for line in Path(f"/proc/{member}/smaps_rollup").read_text().splitlines():
+                if line.startswith("Pss:"):
+                    total += int(line.split()[1])
     return total / 1024
+
+
+@contextmanager
+def _exit_of(member: int, root: int) -> Iterator[None]:
+    """Ignore that a process below ``root`` exits while it is measured."""
+    try:
+        yield
+    except (FileNotFoundError, ProcessLookupError):
+        if member == root:
+            raise
 
 
 def listener(port: int) -> int:

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from e2e.serving import Server
 
 _WATCH_SECONDS = 2.0
-_ATTEMPTS = 10
 _COLLECT_SECONDS = 1.0
 
 
@@ -76,11 +75,7 @@ class Watcher:
     def work(self, stop: threading.Event) -> None:
         """Measure until ``stop``."""
         for _ in steadily(1 / _WATCH_SECONDS, stop):
-            for _ in range(_ATTEMPTS):
-                # A process may exit while it is measured.
-                with suppress(OSError):
-                    self.samples.append(self._measure())
-                    break
+            self.samples.append(self._measure())
 
     def growth(self, field: str) -> float:
         """Return the ratio of the last quarter's median to the first's."""
