@@ -171,6 +171,15 @@ def program_root(default: str = "") -> click.Option:
     )
 
 
+def skip_xr_validation() -> click.Option:
+    """Return the flag that accepts an XR which the API server would refuse."""
+    return click.Option(
+        ["--skip-xr-validation"],
+        is_flag=True,
+        help="Do not compare XRs with their XRD's schema.",
+    )
+
+
 def functions() -> click.Option:
     """Return the flag of where functions run; `read_runtimes` parses it."""
     return click.Option(

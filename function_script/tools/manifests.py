@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from function_script.values import Object, Value
 
+COMPOSITION: Final = ("apiextensions.crossplane.io/v1", "Composition")
 RESOURCE_NAME: Final = "crossplane.io/composition-resource-name"
 COMPOSITE: Final = "crossplane.io/composite"
 CLAIM_NAME: Final = "crossplane.io/claim-name"

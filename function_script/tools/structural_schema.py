@@ -12,7 +12,7 @@ from function_script import objects
 from function_script.reader import child
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from function_script.values import Object, Value
 
@@ -41,6 +41,16 @@ def items(schema: Object) -> Object | None:
     """Return the schema of a list's items, or None."""
     part = schema.get("items")
     return part if isinstance(part, dict) else None
+
+
+def find(schema: Object, path: Iterable[str | int]) -> Object | None:
+    """Return the schema of the field or item at ``path``, or None."""
+    part: Object | None = schema
+    for key in path:
+        if part is None:
+            return None
+        part = items(part) if isinstance(key, int) else properties(part).get(key, additional(part))
+    return part
 
 
 def below(value: Value, schema: Object) -> Iterator[tuple[str | int, Value, Object]]:

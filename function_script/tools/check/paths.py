@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from function_script.problems import suggest
 from function_script.reader import child
-from function_script.tools import structural_schema
-from function_script.tools.check import machinery
+from function_script.tools import machinery, structural_schema
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

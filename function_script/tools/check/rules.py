@@ -191,10 +191,23 @@ TEMPLATE: Final = Rule(
     severity="error",
     means="Metadata of an `operationTemplate`, which no cluster keeps.",
 )
+XR: Final = Rule(
+    name="xr",
+    severity="error",
+    means="An XR that the API server refuses: its XRD's schema does not allow a value, or misses "
+    "one.",
+)
+XR_FIELD: Final = Rule(
+    name="xr-field",
+    severity="warning",
+    means="A field of an XR that its XRD's schema does not have, so that the API server drops it.",
+)
 RULES: Final = (
     YAML,
     INPUT,
     TEMPLATE,
+    XR,
+    XR_FIELD,
     Rule(
         name="other-input",
         severity="warning",

@@ -10,19 +10,19 @@ import threading
 import time
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeAlias
 
-from function_script import documents
+from function_script import documents, objects
 from function_script.diagnostics import to_frame
 from function_script.errors import FatalError, InputError
-from function_script.tools import render
+from function_script.tools import author_positions, render
 from function_script.tools.cases.outcome import ResponseRecorder, to_object
 from function_script.tools.playground import cases, folders, graph
 from function_script.tools.render import error_positions, functions, output, runners, steps
 from function_script.tools.render.pipeline import PipelineError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from function_script.diagnostics import Diagnostic
     from function_script.documents import Document
@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from function_script.tools.render.runners import FunctionCaller
     from function_script.values import Object
 
+# Gets a diagnostic with its severity.
+Report: TypeAlias = "Callable[[Diagnostic, str], None]"
 _PROGRAMS: Final = "programs"
 _XRD: Final = "xrd.yaml"
 _TIMEOUT_SECONDS: Final = 20.0
@@ -62,12 +64,15 @@ class RenderSession:
         """
         printed: list[str] = []
         content: Object
+
+        def report(problem: Diagnostic, severity: str) -> None:
+            printed.append(f"{self._rename(to_frame(problem, severity))}\n\n")
+
         with self._lock:
             started = time.perf_counter()
             try:
-                rendered = self._render(
-                    files, runners.FunctionCaller(pool=self._pool, print=printed.append)
-                )
+                caller = runners.FunctionCaller(pool=self._pool, print=printed.append)
+                rendered = self._render(files, caller, report)
             except FatalError as error:
                 problems = [self._problem(problem) for problem in error.diagnostics]
                 content = {"problems": [*problems], "documents": [], "events": [], "graph": {}}
@@ -84,28 +89,33 @@ class RenderSession:
         """Render ``files`` to a case file. Raises FatalError if that is not possible."""
         with self._lock:
             try:
-                rendered = self._render(
-                    files, runners.FunctionCaller(pool=self._pool, print=_discard)
-                )
+                caller = runners.FunctionCaller(pool=self._pool, print=_discard)
+                rendered = self._render(files, caller, lambda _problem, _severity: None)
             except PipelineError as error:
                 return cases.to_case(files, cases.expected_error(error))
         return cases.to_case(files, cases.expected(rendered.outcome))
 
-    def _render(self, files: Mapping[str, str], caller: FunctionCaller) -> Rendered:
+    def _render(self, files: Mapping[str, str], caller: FunctionCaller, report: Report) -> Rendered:
         composition = folders.read_one(files, folders.COMPOSITION, "a Composition")
         self._write_programs(files)
         observed = folders.read_objects(files, "observed.yaml")
         spans = {index: document.span() for index, document in enumerate(observed)}
+        xr = folders.read_one(files, folders.XR, "an XR")
+
+        def locate_xr(problem: Diagnostic) -> Diagnostic:
+            return author_positions.locate(problem, xr, objects.read_path(problem.field))
+
         given = render.RenderInputs(
-            xr=folders.read_one(files, folders.XR, "an XR").value,
+            xr=xr.value,
             composition=composition.value,
             observed=[document.value for document in observed],
             required=folders.read_values(files, "required.yaml"),
             credentials=folders.read_values(files, "credentials.yaml"),
             xrd=folders.read_one(files, _XRD, "an XRD").value if files.get(_XRD) else None,
             spans={index: span for index, span in spans.items() if span is not None},
+            report=lambda problem, severity: report(locate_xr(problem), severity),
         )
-        with error_positions.map_errors(composition, self._root):
+        with error_positions.map_errors(composition, self._root, locate_xr=locate_xr):
             runner = ResponseRecorder(_runner(files, given, caller))
             result = render.render(given, runner)
         return Rendered(result=result, outcome=to_object(result, runner.responses))
