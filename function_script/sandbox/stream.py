@@ -3,30 +3,19 @@
 The first byte is the kind of a frame. The bytes that a header announces follow it.
 """
 
-from __future__ import annotations
-
+import socket
 import struct
 import time
-from typing import TYPE_CHECKING
 
-from function_script.sandbox.ipc import (
-    REPLY_BYTES,
-    REQUEST_BYTES,
-    Channel,
-    ReplyHeader,
-    RequestHeader,
-)
-
-if TYPE_CHECKING:
-    import socket
+from function_script.sandbox import ipc
 
 READY, LIMITS, REPLY, GARBAGE = b"\1", b"\2", b"\3", b"?"
 _LIMITS = struct.Struct("<dQ")
-_BODY_BYTES = {READY: 0, LIMITS: _LIMITS.size, REPLY: REPLY_BYTES}
+_BODY_BYTES = {READY: 0, LIMITS: _LIMITS.size, REPLY: ipc.REPLY_BYTES}
 _CHUNK_BYTES = 1 << 18
 
 
-class StreamChannel(Channel):
+class StreamChannel(ipc.Channel):
     """The worker's end of a stream."""
 
     def __init__(self, connection: socket.socket, capacity_bytes: int) -> None:
@@ -38,13 +27,13 @@ class StreamChannel(Channel):
         """Report to the pool that the worker is ready."""
         self._connection.sendall(READY)
 
-    def receive(self) -> RequestHeader | None:
+    def receive(self) -> ipc.RequestHeader | None:
         """Wait for the next request; return None when the pool has closed the connection."""
         try:
-            frame = self._file.read(REQUEST_BYTES)
+            frame = self._file.read(ipc.REQUEST_BYTES)
         except ConnectionResetError:
             return None
-        return RequestHeader.unpack(frame) if len(frame) == REQUEST_BYTES else None
+        return ipc.RequestHeader.unpack(frame) if len(frame) == ipc.REQUEST_BYTES else None
 
     def read_request(self, length: int) -> bytes:
         """Return the ``length`` bytes that a header has announced; raise EOFError."""
@@ -57,7 +46,7 @@ class StreamChannel(Channel):
         """Publish the effective limits, which the pool reads after a crash."""
         self._connection.sendall(LIMITS + _LIMITS.pack(timeout_seconds, memory_bytes))
 
-    def send_reply(self, header: ReplyHeader, response: bytes, report: bytes) -> None:
+    def send_reply(self, header: ipc.ReplyHeader, response: bytes, report: bytes) -> None:
         """Send a response and its report, which fit into the capacity."""
         self._connection.sendall(b"".join((REPLY, header.pack(), response, report)))
 
@@ -120,7 +109,7 @@ class FrameReader:
             self.limits = _LIMITS.unpack(body)
         elif kind == REPLY:
             try:
-                header = ReplyHeader.unpack(body)
+                header = ipc.ReplyHeader.unpack(body)
             except ValueError:
                 return GARBAGE
             announced = header.payload_length + header.report_length
