@@ -7,15 +7,21 @@ import socket
 import struct
 import time
 
-from function_script.sandbox import ipc
+from function_script.sandbox.ipc import (
+    REPLY_BYTES,
+    REQUEST_BYTES,
+    Channel,
+    ReplyHeader,
+    RequestHeader,
+)
 
 READY, LIMITS, REPLY, GARBAGE = b"\1", b"\2", b"\3", b"?"
 _LIMITS = struct.Struct("<dQ")
-_BODY_BYTES = {READY: 0, LIMITS: _LIMITS.size, REPLY: ipc.REPLY_BYTES}
+_BODY_BYTES = {READY: 0, LIMITS: _LIMITS.size, REPLY: REPLY_BYTES}
 _CHUNK_BYTES = 1 << 18
 
 
-class StreamChannel(ipc.Channel):
+class StreamChannel(Channel):
     """The worker's end of a stream."""
 
     def __init__(self, connection: socket.socket, capacity_bytes: int) -> None:
@@ -27,13 +33,13 @@ class StreamChannel(ipc.Channel):
         """Report to the pool that the worker is ready."""
         self._connection.sendall(READY)
 
-    def receive(self) -> ipc.RequestHeader | None:
+    def receive(self) -> RequestHeader | None:
         """Wait for the next request; return None when the pool has closed the connection."""
         try:
-            frame = self._file.read(ipc.REQUEST_BYTES)
+            frame = self._file.read(REQUEST_BYTES)
         except ConnectionResetError:
             return None
-        return ipc.RequestHeader.unpack(frame) if len(frame) == ipc.REQUEST_BYTES else None
+        return RequestHeader.unpack(frame) if len(frame) == REQUEST_BYTES else None
 
     def read_request(self, length: int) -> bytes:
         """Return the ``length`` bytes that a header has announced; raise EOFError."""
@@ -46,7 +52,7 @@ class StreamChannel(ipc.Channel):
         """Publish the effective limits, which the pool reads after a crash."""
         self._connection.sendall(LIMITS + _LIMITS.pack(timeout_seconds, memory_bytes))
 
-    def send_reply(self, header: ipc.ReplyHeader, response: bytes, report: bytes) -> None:
+    def send_reply(self, header: ReplyHeader, response: bytes, report: bytes) -> None:
         """Send a response and its report, which fit into the capacity."""
         self._connection.sendall(b"".join((REPLY, header.pack(), response, report)))
 
@@ -109,7 +115,7 @@ class FrameReader:
             self.limits = _LIMITS.unpack(body)
         elif kind == REPLY:
             try:
-                header = ipc.ReplyHeader.unpack(body)
+                header = ReplyHeader.unpack(body)
             except ValueError:
                 return GARBAGE
             announced = header.payload_length + header.report_length
