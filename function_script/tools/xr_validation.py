@@ -4,9 +4,8 @@ The schema's defaults apply first. The status is left out: the API server drops 
 functions write it.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Final, NamedTuple
+from collections.abc import Iterator
+from typing import Final, NamedTuple
 
 from function_script import objects
 from function_script.diagnostics import Diagnostic
@@ -16,11 +15,7 @@ from function_script.tools import machinery, manifests, structural_schema, xrds
 from function_script.tools.validate import openapi, rules, wording
 from function_script.tools.validate.evaluator import Evaluator
 from function_script.tools.validate.findings import Problem
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from function_script.values import Object
+from function_script.values import Object
 
 _MAX_NAMES: Final = 12
 # In the words of the API server.

@@ -1,22 +1,17 @@
 """The XRs that `check` compares with their XRDs: those in a file, and xr.yaml beside it."""
 
-from __future__ import annotations
-
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from function_script import objects
+from function_script.diagnostics import Diagnostic
+from function_script.documents import Document
 from function_script.errors import FatalError
 from function_script.tools import author_positions, manifests, sources, step_inputs, xrds
 from function_script.tools.check import rules
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from function_script.diagnostics import Diagnostic
-    from function_script.documents import Document
-    from function_script.tools.check.definitions import Definitions
-    from function_script.tools.check.rules import Rule
+from function_script.tools.check.definitions import Definitions
+from function_script.tools.check.rules import Rule
 
 # Where `render` and `test` look for an XR.
 _FILES: Final = ("xr.yaml", "xr.yml")

@@ -1,7 +1,5 @@
 """Errors of a rendering whose positions the commands find in the author's files."""
 
-from __future__ import annotations
-
 from function_script.errors import InputError
 
 
