@@ -47,6 +47,7 @@ Examples:
     params=[
         options.functions(),
         options.skip_xr_validation(),
+        *options.limits(has_timeout=True),
         options.output("text", "json", "junit"),
         options.quiet("cases that passed"),
         options.debug(),
@@ -113,6 +114,7 @@ def _options(flags: _Flags) -> Options:
         may_create_snapshots=not is_ci,
         updates_snapshots=flags["update"],
         skips_xr_validation=flags["skip_xr_validation"],
+        limits=options.read_limits(flags),
     )
     return command.Options(
         run_options=run_options,

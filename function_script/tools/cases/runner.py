@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from function_script.diagnostics import Diagnostic, to_frame
 from function_script.errors import FatalError
+from function_script.limits import Limits
 from function_script.tools import render
 from function_script.tools.cases import comparison, fake_cluster, model, outcome, requests, snapshot
 from function_script.tools.cases.fake_cluster import FakeCluster
@@ -42,6 +43,7 @@ class RunOptions:
     may_create_snapshots: bool = True
     updates_snapshots: bool = False
     skips_xr_validation: bool = False
+    limits: Limits = field(default_factory=Limits)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -36,7 +36,6 @@ from function_script.values import Object
 Report: TypeAlias = Callable[[Diagnostic, str], None]
 _PROGRAMS: Final = "programs"
 _XRD: Final = "xrd.yaml"
-_TIMEOUT_SECONDS: Final = 20.0
 _MILLISECONDS: Final = 1000
 _MAX_NAME_QUOTED: Final = 80
 
@@ -50,9 +49,13 @@ class Rendered:
 
 
 class RenderSession:
-    """Renders texts in ``pool``, one at a time; programs in files are written below ``root``."""
+    """Renders texts in ``pool``, one at a time; programs in files are written below ``root``.
 
-    def __init__(self, pool: Pool, root: Path) -> None:
+    ``timeout_seconds`` is for all steps together.
+    """
+
+    def __init__(self, pool: Pool, root: Path, timeout_seconds: float = 20.0) -> None:
+        self._timeout_seconds = timeout_seconds
         self._pool = pool
         self._root = root
         self._lock = threading.Lock()
@@ -116,7 +119,7 @@ class RenderSession:
             report=lambda problem, severity: report(locate_xr(problem), severity),
         )
         with error_positions.map_errors(composition, self._root, locate_xr=locate_xr):
-            runner = ResponseRecorder(_runner(files, given, caller))
+            runner = ResponseRecorder(_runner(files, given, caller, self._timeout_seconds))
             result = render.render(given, runner)
         return Rendered(result=result, outcome=to_object(result, runner.responses))
 
@@ -162,14 +165,19 @@ def _discard(text: str) -> None:
     """Discard a program's output, which is not part of a case."""
 
 
-def _runner(files: Mapping[str, str], given: render.RenderInputs, caller: FunctionCaller) -> Runner:
+def _runner(
+    files: Mapping[str, str],
+    given: render.RenderInputs,
+    caller: FunctionCaller,
+    timeout_seconds: float,
+) -> Runner:
     manifests = (
         folders.read_values(files, "functions.yaml") if files.get("functions.yaml") else None
     )
     functions.check_kinds(manifests or [])
     index = functions.FunctionIndex(manifests=manifests, runtimes={}, annotations={})
     runtimes = functions.find_runtimes(steps.parse(given.composition), index)
-    return runners.build(runtimes, caller, _TIMEOUT_SECONDS)
+    return runners.build(runtimes, caller, timeout_seconds, timeout_flag="")
 
 
 def _to_page(rendered: Rendered, observed: list[Document]) -> Object:
