@@ -126,6 +126,17 @@ def _constant_events(subject: CheckedStep) -> Iterator[Diagnostic]:
         )
 
 
+def _random_secrets(subject: CheckedStep) -> Iterator[Diagnostic]:
+    for secret in subject.step.language.lint.find_random_secrets(subject.step.program):
+        yield Diagnostic(
+            message=f'"{secret.name}" is a random text that is no secret: whoever knows the XR\'s '
+            "uid and the program can compute it",
+            span=secret.span,
+            excerpt=excerpt(secret.source, secret.span),
+            hint="take it from a Secret or from the provider, or serve with --seed-file",
+        )
+
+
 def _unknown_dependencies(subject: CheckedStep) -> Iterator[Diagnostic]:
     if subject.composed is None:
         return
@@ -250,6 +261,13 @@ RULES: Final = (
         severity="warning",
         means="A result that is emitted on every call, whatever has happened.",
         find=_constant_events,
+    ),
+    Rule(
+        name="predictable-secret",
+        severity="warning",
+        means="A random text of the program that goes into a Secret, or into a field that is "
+        "called like one, such as `password`.",
+        find=_random_secrets,
     ),
     Rule(
         name="unknown-dependency",

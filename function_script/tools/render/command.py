@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from function_script import diagnostics, documents, objects
+from function_script.contribution import lint
 from function_script.diagnostics import Diagnostic
 from function_script.documents import Document
 from function_script.errors import InputError
@@ -69,6 +70,10 @@ def render_documents(paths: RenderPaths, options: Options, pool: Pool) -> list[O
     with error_positions.map_errors(composition, programs, locate_xr=locate):
         runner = _build_runner(steps.parse(inputs.composition), paths, options, pool)
         result = render.render(inputs, runner)
+    if not options.output.results:
+        for event in result.events:
+            if event.severity == "Warning" and event.reason in lint.REASONS:
+                options.print(f"warning: {event.message}")
     return output.documents(result, options.output)
 
 
