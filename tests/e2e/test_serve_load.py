@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import grpc
-import grpc
 import pytest
 from e2e.authority import Authority
 from e2e.serving import SERVER_NAME, Server, call, method
