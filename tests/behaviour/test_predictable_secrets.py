@@ -198,6 +198,7 @@ def test_check_finds_a_call_in_a_script(line: str, tmp_path: Path) -> None:
         "apiVersion: script.fn.crossplane.io/v1beta1\nkind: StarlarkScript\nscript: |\n"
         f"  def main(req):\n  {line}\n"
     )
+    assert check.check([str(path)], is_salted=True).findings == ()
     (finding,) = check.check([str(path)]).findings
     assert finding.rule == "predictable-secret"
     assert finding.diagnostic.span is not None
