@@ -47,8 +47,8 @@ def check(
 
     Programs in files are below ``programs``, by default in ``programs/`` in the file's directory.
     Fields are compared with ``definitions`` and with the XRD in the file's directory. ``ignored``
-    are patterns of paths below directories. ``is_salted``: the server has a salt. Raises InputError for an argument that cannot be read,
-    and when there is nothing to check.
+    are patterns of paths below directories. ``is_salted``: the server has a salt. Raises InputError
+    for an argument that cannot be read, and when there is nothing to check.
     """
     definitions = definitions or Definitions()
     findings: list[Finding] = []
