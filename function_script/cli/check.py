@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final, Literal, TypedDict, Unpack
 import click
 
 from function_script.cli import exit_codes, options, terminal
+from function_script.cli.flags import Command, Flag
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -33,6 +34,7 @@ Examples:
 
 
 @click.command(
+    cls=Command,
     short_help="Find mistakes without a run.",
     epilog=_EPILOG,
     params=[
@@ -45,6 +47,8 @@ Examples:
 @click.argument("compositions", nargs=-1, required=True, metavar="COMPOSITION...")
 @click.option(
     "--xrd",
+    cls=Flag,
+    group="Input",
     type=options.PATH,
     metavar="PATH",
     help="XRD: the fields that programs can read; "
@@ -52,6 +56,8 @@ Examples:
 )
 @click.option(
     "--crds",
+    cls=Flag,
+    group="Input",
     type=options.PATH,
     multiple=True,
     metavar="PATH",
@@ -59,12 +65,14 @@ Examples:
 )
 @click.option(
     "--ignore",
+    cls=Flag,
+    group="Input",
     multiple=True,
     metavar="GLOB",
     help="Leave out files and folders of this name, or of this path below a directory; "
     "* also stands for /. May be repeated.",
 )
-@click.option("--strict", is_flag=True, help="Fail on warnings, too.")
+@click.option("--strict", cls=Flag, group="Output", is_flag=True, help="Fail on warnings, too.")
 def check(**flags: Unpack[_Flags]) -> int:
     """Find mistakes in the steps of Compositions and Operations without running anything.
 

@@ -7,6 +7,7 @@ from typing import Final
 import click
 
 from function_script.cli import terminal
+from function_script.cli.flags import Command
 
 _EPILOG: Final = """\b
 Examples:
@@ -15,7 +16,7 @@ Examples:
 """
 
 
-@click.command(short_help="Print what a library function does.", epilog=_EPILOG)
+@click.command(cls=Command, short_help="Print what a library function does.", epilog=_EPILOG)
 @click.argument("name", required=False)
 def docs(name: str | None) -> None:
     """Print what the library's function NAME does; without NAME, list all functions.

@@ -8,6 +8,7 @@ import click
 
 from function_script import release
 from function_script.cli import options, terminal
+from function_script.cli.flags import Command, Flag
 from function_script.engines import NAMES
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ class _InitFlags(TypedDict):
 
 
 @click.command(
+    cls=Command,
     short_help="Create a project, with tests.",
     epilog=_EPILOG,
     params=[options.quiet("what to do next")],
@@ -37,6 +39,8 @@ class _InitFlags(TypedDict):
 @click.option(
     "-l",
     "--language",
+    cls=Flag,
+    group="Project",
     type=click.Choice(NAMES),
     default=NAMES[0],
     show_default=True,
@@ -44,6 +48,8 @@ class _InitFlags(TypedDict):
 )
 @click.option(
     "--package",
+    cls=Flag,
+    group="Project",
     default=release.REFERENCE,
     show_default=True,
     metavar="NAME",
@@ -51,6 +57,8 @@ class _InitFlags(TypedDict):
 )
 @click.option(
     "--install",
+    cls=Flag,
+    group="Project",
     metavar="REQUIREMENT",
     show_default="the git URL or wheel that this command was installed from",
     help="Argument of pip install in CI: a git URL, a path in the project, the URL of a wheel.",

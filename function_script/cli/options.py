@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 import click
 
 from function_script import quantities
+from function_script.cli.flags import Flag
 from function_script.limits import LIMITS, MIB, Limit, Limits
 
 if TYPE_CHECKING:
@@ -116,8 +117,9 @@ def limits() -> list[click.Parameter]:
 def _limit(limit: Limit, text: str) -> click.Option:
     number: float = getattr(Limits(), limit.field)
     parse, metavar, show = _LIMIT_UNITS.get(limit.field, (click.IntRange(min=1), "N", int))
-    return click.Option(
+    return Flag(
         [limit.flag],
+        group="Limits",
         type=parse,
         default=show(number),
         show_default=True,
@@ -162,8 +164,9 @@ def with_root(limits: Limits, program_root: Path | None) -> Limits:
 
 def program_root(default: str = "") -> click.Option:
     """Return the flag of the directory of programs; ``default`` describes its default."""
-    return click.Option(
+    return Flag(
         ["--program-root"],
+        group="Input",
         show_default=default or None,
         type=click.Path(exists=True, file_okay=False, path_type=Path),
         metavar="DIR",
@@ -173,8 +176,9 @@ def program_root(default: str = "") -> click.Option:
 
 def functions() -> click.Option:
     """Return the flag of where functions run; `read_runtimes` parses it."""
-    return click.Option(
+    return Flag(
         ["--function"],
+        group="Functions",
         multiple=True,
         metavar="NAME=local|skip|HOST:PORT",
         help="Run function NAME locally, skip it, or call it at HOST:PORT. May be repeated.",
@@ -193,13 +197,14 @@ def read_runtimes(texts: Iterable[str]) -> dict[str, Runtime]:
 
 def quiet(what: str) -> click.Option:
     """Return the flag that omits ``what`` from stderr."""
-    return click.Option(["-q", "--quiet"], is_flag=True, help=f"Do not print {what}.")
+    return Flag(["-q", "--quiet"], group="Output", is_flag=True, help=f"Do not print {what}.")
 
 
 def output(*forms: str, short: str = "-o", what: str = "the report") -> click.Option:
     """Return the flag of the output format; the first of ``forms`` is the default."""
-    return click.Option(
+    return Flag(
         [name for name in (short, "--output") if name],
+        group="Output",
         type=click.Choice(forms),
         default=forms[0],
         show_default=True,
@@ -209,7 +214,7 @@ def output(*forms: str, short: str = "-o", what: str = "the report") -> click.Op
 
 def debug(meaning: str = "Print the traceback of a bug of ours.") -> click.Option:
     """Return the flag --debug, whose value the report of a bug uses, too."""
-    return click.Option(["--debug"], is_flag=True, callback=_remember, help=meaning)
+    return Flag(["--debug"], group="Other", is_flag=True, callback=_remember, help=meaning)
 
 
 def _remember(context: click.Context, option: click.Parameter, value: object) -> object:

@@ -16,6 +16,7 @@ from function_script.cli import (
     validate_options,
     watch_output,
 )
+from function_script.cli.flags import Command, Flag
 
 if TYPE_CHECKING:
     from function_script.sandbox import Pool
@@ -49,6 +50,7 @@ Examples:
 
 
 @click.command(
+    cls=Command,
     short_help="Render an XR with a Composition.",
     epilog=_EPILOG,
     params=[
@@ -62,17 +64,26 @@ Examples:
 @click.argument("composition", type=options.PATH, required=False)
 @click.argument("functions", type=options.PATH, required=False)
 @click.option(
-    "-x", "--include-full-xr", is_flag=True, help="Print the XR with its whole spec and metadata."
+    "-x",
+    "--include-full-xr",
+    cls=Flag,
+    group="Output",
+    is_flag=True,
+    help="Print the XR with its whole spec and metadata.",
 )
 @click.option(
     "-o",
     "--observed-resources",
+    cls=Flag,
+    group="Input",
     type=options.PATH,
     metavar="PATH",
     help="Existing composed resources: a file or a directory.",
 )
 @click.option(
     "--extra-resources",
+    cls=Flag,
+    group="Input",
     type=options.PATH,
     multiple=True,
     metavar="PATH",
@@ -80,23 +91,31 @@ Examples:
 )
 @click.option(
     "--xrd",
+    cls=Flag,
+    group="Input",
     type=options.PATH,
     metavar="PATH",
     help="XRD: supplies defaults and the XR's scope.",
 )
 @click.option(
     "--watch",
+    cls=Flag,
+    group="Output",
     is_flag=True,
     help="Render again when a file changes, and show the difference; with --validate, the "
     "report. Ctrl-C ends it.",
 )
 @click.option(
     "--validate",
+    cls=Flag,
+    group="Validation",
     is_flag=True,
     help="Validate the documents instead of printing them.",
 )
 @click.option(
     "--crds",
+    cls=Flag,
+    group="Validation",
     multiple=True,
     metavar="SOURCE",
     help="Schemas for --validate: files, directories or packages, joined by commas. "

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final, Literal, TypedDict, Unpack
 import click
 
 from function_script.cli import confinement, exit_codes, options, terminal
+from function_script.cli.flags import Command, Flag
 
 if TYPE_CHECKING:
     from function_script.tools.cases.command import Options
@@ -41,6 +42,7 @@ Examples:
 
 @click.command(
     "test",
+    cls=Command,
     short_help="Run the tests of Compositions.",
     epilog=_EPILOG,
     params=[
@@ -51,17 +53,31 @@ Examples:
     ],
 )
 @click.argument("paths", nargs=-1, type=options.PATH, metavar="[PATH]...")
-@click.option("--run", metavar="REGEX", help="Run only cases whose name matches.")
-@click.option("--fail-fast", is_flag=True, help="Stop at the first case that fails.")
-@click.option("--update", is_flag=True, help="Update the files of expected documents that differ.")
+@click.option(
+    "--run", cls=Flag, group="Cases", metavar="REGEX", help="Run only cases whose name matches."
+)
+@click.option(
+    "--fail-fast", cls=Flag, group="Cases", is_flag=True, help="Stop at the first case that fails."
+)
+@click.option(
+    "--update",
+    cls=Flag,
+    group="Cases",
+    is_flag=True,
+    help="Update the files of expected documents that differ.",
+)
 @click.option(
     "--ci",
+    cls=Flag,
+    group="Cases",
     is_flag=True,
     help="Do not write expected documents. The default if the variable CI is set.",
 )
 @click.option(
     "-j",
     "--jobs",
+    cls=Flag,
+    group="Cases",
     type=click.IntRange(min=1),
     show_default="one for each CPU",
     metavar="N",
@@ -69,12 +85,16 @@ Examples:
 )
 @click.option(
     "--output-file",
+    cls=Flag,
+    group="Output",
     type=options.PATH,
     metavar="FILE",
     help="File for the report; the text is still printed.",
 )
 @click.option(
     "--timeout",
+    cls=Flag,
+    group="Limits",
     type=options.duration,
     default="1m",
     show_default=True,
