@@ -7,7 +7,7 @@ A flag names its group where it is declared: ``Flag([...], group="Input")`` or
 from __future__ import annotations
 
 from itertools import groupby
-from typing import TYPE_CHECKING, Any, Final, Literal, get_args
+from typing import TYPE_CHECKING, Final, Literal, get_args
 
 import click
 
@@ -35,8 +35,8 @@ _GROUPS: Final = get_args(Group)
 class Flag(click.Option):
     """An option in a group of its command's help."""
 
-    def __init__(self, names: list[str], *, group: Group, **settings: Any) -> None:
-        super().__init__(names, **settings)
+    def __init__(self, names: list[str], *, group: Group, **settings: object) -> None:
+        super().__init__(names, **settings)  # type: ignore[arg-type] # click's own settings
         self.group: Group = group
 
 
