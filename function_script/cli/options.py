@@ -200,6 +200,12 @@ def quiet(what: str) -> click.Option:
     return Flag(["-q", "--quiet"], group="Output", is_flag=True, help=f"Do not print {what}.")
 
 
+def watch(meaning: str) -> Flag:
+    """Return the flag --watch."""
+    help_text = f"{meaning} again when a file changes. Ctrl-C ends it."
+    return Flag(["--watch"], group="Output", is_flag=True, help=help_text)
+
+
 def output(*forms: str, short: str = "-o", what: str = "the report") -> click.Option:
     """Return the flag of the output format; the first of ``forms`` is the default."""
     return Flag(

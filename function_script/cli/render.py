@@ -44,7 +44,7 @@ _EPILOG: Final = """\b
 Examples:
   function-script render examples/starlark-robots
   function-script render xr.yaml composition.yaml functions.yaml -o observed.yaml -r
-  function-script render examples/starlark-robots --watch
+  function-script render --watch
   function-script render xr.yaml composition.yaml --validate --xrd xrd.yaml --crds crds/
 """
 
@@ -57,10 +57,11 @@ Examples:
         *render_options.shared("COMPOSITION"),
         render_options.required_schemas("-s"),
         *validate_options.shared(),
+        options.watch("Render or validate"),
         options.quiet("notes"),
     ],
 )
-@click.argument("xr", type=options.PATH)
+@click.argument("xr", type=options.PATH, default=".")
 @click.argument("composition", type=options.PATH, required=False)
 @click.argument("functions", type=options.PATH, required=False)
 @click.option(
@@ -98,14 +99,6 @@ Examples:
     help="XRD: supplies defaults and the XR's scope.",
 )
 @click.option(
-    "--watch",
-    cls=Flag,
-    group="Output",
-    is_flag=True,
-    help="Render again when a file changes, and show the difference; with --validate, the "
-    "report. Ctrl-C ends it.",
-)
-@click.option(
     "--validate",
     cls=Flag,
     group="Validation",
@@ -127,8 +120,9 @@ def render(**flags: Unpack[_Flags]) -> int:
     Prints the XR and its composed resources as Crossplane would write them. Steps of this function
     run here, in the sandbox of production; others are called where they are served.
 
-    XR may be a directory that holds xr.yaml, composition.yaml, functions.yaml and what else there
-    is to give: observed.yaml, required.yaml, credentials.yaml, xrd.yaml, schemas/ and context/.
+    XR is a file or, by default the current one, a directory with xr.yaml and composition.yaml. The
+    directory may also hold functions.yaml, observed.yaml, required.yaml, credentials.yaml,
+    xrd.yaml, schemas/ and context/.
     """
     if flags["crds"] and not flags["validate"]:
         raise click.UsageError("--crds is for --validate")
@@ -151,7 +145,7 @@ def render(**flags: Unpack[_Flags]) -> int:
 def _watch(flags: _Flags, run_options: Options, pool: Pool) -> None:
     """Render or validate at every change of a file. Only an interrupt ends it."""
     from function_script.tools.render import command, loading  # noqa: PLC0415 - slow to import
-    from function_script.tools.render.watcher import Task  # noqa: PLC0415 - slow to import
+    from function_script.tools.watcher import Task  # noqa: PLC0415 - slow to import
 
     def files() -> list[Path]:
         paths = _paths(flags)

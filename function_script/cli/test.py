@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING, Final, Literal, TypedDict, Unpack
 
 import click
 
-from function_script.cli import confinement, exit_codes, options, terminal
+from function_script.cli import confinement, exit_codes, options, terminal, watch_output
 from function_script.cli.flags import Command, Flag
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
     from function_script.tools.cases.command import Options
 
 
@@ -28,6 +30,7 @@ class _Flags(TypedDict):
     output_file: Path | None
     function: tuple[str, ...]
     timeout: float
+    watch: bool
     quiet: bool
     debug: bool
 
@@ -35,6 +38,7 @@ class _Flags(TypedDict):
 _EPILOG: Final = """\b
 Examples:
   function-script test
+  function-script test --watch --quiet
   function-script test examples --run robots --fail-fast
   function-script test --ci --output junit --output-file report.xml
 """
@@ -48,6 +52,7 @@ Examples:
     params=[
         options.functions(),
         options.output("text", "json", "junit"),
+        options.watch("Run the cases"),
         options.quiet("cases that passed"),
         options.debug(),
     ],
@@ -113,11 +118,35 @@ def run_cases(**flags: Unpack[_Flags]) -> int:
     from function_script.tools.cases import command  # noqa: PLC0415 - slow to import
 
     confinement.print_note(is_quiet=flags["quiet"])
-    is_fine = command.run(flags["paths"] or (Path(),), _options(flags))
+    paths = flags["paths"] or (Path(),)
+    if flags["watch"]:
+        _watch(paths, flags)
+    is_fine = command.run(paths, _options(flags, terminal.echo_coloured))
     return exit_codes.OK if is_fine else exit_codes.PROBLEM
 
 
-def _options(flags: _Flags) -> Options:
+def _watch(paths: Sequence[Path], flags: _Flags) -> None:
+    """Run the cases at every change of a file. Only an interrupt ends it."""
+    from function_script.tools import sources  # noqa: PLC0415 - slow to import
+    from function_script.tools.cases import command  # noqa: PLC0415 - slow to import
+    from function_script.tools.cases.loader import FileCache  # noqa: PLC0415 - slow to import
+    from function_script.tools.watcher import Task  # noqa: PLC0415 - slow to import
+
+    # A file that a case names stays watched while the case is broken.
+    files = {path if path.is_dir() else path.parent for path in paths}
+
+    def run() -> str:
+        lines: list[str] = []
+        cache = FileCache()
+        command.run(paths, _options(flags, lines.append), cache)
+        programs = map(sources.programs_beside, cache.paths)
+        files.update(cache.paths, (path for path in programs if path is not None))
+        return "\n".join(lines)
+
+    watch_output.watch_text(Task(run=run, files=lambda: sorted(files)), is_quiet=flags["quiet"])
+
+
+def _options(flags: _Flags, print_text: Callable[[str], None]) -> Options:
     from function_script.sandbox import capacity  # noqa: PLC0415 - slow to import
     from function_script.tools import console  # noqa: PLC0415 - slow to import
     from function_script.tools.cases import command, runner  # noqa: PLC0415 - slow to import
@@ -140,7 +169,7 @@ def _options(flags: _Flags) -> Options:
         file=flags["output_file"],
         is_quiet=flags["quiet"],
         colourful=console.is_colourful(sys.stdout),
-        print=terminal.echo_coloured,
+        print=print_text,
     )
 
 

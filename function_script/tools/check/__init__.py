@@ -13,7 +13,7 @@ from function_script.errors import InputError
 from function_script.limits import Limits
 from function_script.tools import author_positions, sources, step_inputs
 from function_script.tools.check import composed, paths, rules, searching, templates
-from function_script.tools.check.definitions import Definitions, load
+from function_script.tools.check.definitions import Definitions, find_xrds, load
 from function_script.tools.check.findings import Finding, Report, Skipped
 from function_script.tools.check.reporters import render_json, render_text
 from function_script.tools.check.rules import CheckedStep, Rule
@@ -33,6 +33,7 @@ __all__ = [
     "Report",
     "Skipped",
     "check",
+    "list_files",
     "load",
     "render_json",
     "render_sarif",
@@ -93,6 +94,18 @@ def check(
         unchecked=tuple(unchecked),
         skipped=tuple(skipped),
     )
+
+
+def list_files(arguments: Sequence[str]) -> list[Path]:
+    """Return every file and directory that `check` reads for its arguments."""
+    paths_ = [Path(argument) for argument in arguments]
+    beside = [
+        path
+        for file in paths_
+        if not file.is_dir()
+        for path in (sources.programs_beside(file), *find_xrds(file.parent))
+    ]
+    return [*paths_, *(path for path in beside if path is not None)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
