@@ -2,7 +2,8 @@
 
 A folder below ``engines`` holds a language: ``language.py`` builds the descriptor, ``engine.py``
 runs programs, ``lint.py`` reads them for `check`, ``plain.py`` renders plain data (optional). The
-folder also has a starter project (``starter/``) and a snippet for editors (``snippet.yaml``).
+folder also has the Compositions of new projects (``starter/``) and a snippet for editors
+(``snippet.yaml``).
 """
 
 from __future__ import annotations

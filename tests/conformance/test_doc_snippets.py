@@ -17,7 +17,8 @@ import yaml
 from support.builders import API_VERSION
 from support.cluster_model import Cluster
 
-from function_script.tools import editor
+from function_script.engines.registry import LANGUAGES
+from function_script.tools import editor, starters
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -189,17 +190,15 @@ def test_a_connection_secret_is_filled_once_there_are_details(program: Object) -
 
 
 def shown() -> Iterator[tuple[Object, Object]]:
-    """The XRs and own Go templates of examples, and of what `init` writes."""
+    """The XRs and own Go templates of examples, and all programs that `init` writes."""
     for path in sorted((ROOT / "examples").glob("*/composition.yaml")):
         for program in inputs(yaml.safe_load(path.read_text())):
             if (program["apiVersion"], program["kind"]) == (API_VERSION, "GoTemplate"):
                 yield yaml.safe_load((path.parent / "xr.yaml").read_text()), program
-    starters = ROOT / "function_script" / "tools" / "starters"
-    xr = yaml.safe_load((starters / "common" / "xr.yaml").read_text())
-    engines = ROOT / "function_script" / "engines"
-    starter = (engines / "gotemplate" / "starter" / "composition.yaml").read_text()
-    for program in inputs(yaml.safe_load(starter)):
-        yield xr, program
+    for language in LANGUAGES:
+        texts = starters.load(language)
+        for program in inputs(yaml.safe_load(texts["composition.yaml"])):
+            yield yaml.safe_load(texts["xr.yaml"]), program
 
 
 SHOWN = list(shown())
