@@ -1,7 +1,5 @@
 """The tables of `docs/reference/documents.md`: annotations and meta kinds."""
 
-from __future__ import annotations
-
 from typing import Final
 
 from function_script.contribution import manual

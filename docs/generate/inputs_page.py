@@ -1,17 +1,12 @@
 """The reference page of the inputs, written from their CRDs."""
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterable
+from typing import Final
 
 from function_script.tools import input_fields, manifests, structural_schema
 from function_script.tools.input_fields import Field, code, find_rules, schema_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from function_script.values import Object
+from function_script.values import Object
 
 _HEAD: Final = """\
 <!-- Written by `make goldens`. -->

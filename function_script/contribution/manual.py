@@ -1,7 +1,5 @@
 """The annotations and meta kinds of our own dialect, for the manual and the reference page."""
 
-from __future__ import annotations
-
 from typing import Final, NamedTuple
 
 from function_script.contribution.dialects import SCRIPT

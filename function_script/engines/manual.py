@@ -4,16 +4,11 @@ Each language lists the names of its programs in the module ``manual`` of its fo
 a docstring or another table are in ``manual.yaml``, by section.
 """
 
-from __future__ import annotations
-
+from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib import resources
-from typing import TYPE_CHECKING
 
 from function_script import documents
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,18 +1,13 @@
 """The fields of inputs, described by their CRDs."""
 
-from __future__ import annotations
-
 import json
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from function_script.tools import manifests, structural_schema
 from function_script.tools.validate import rules
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from function_script.values import Object, Value
+from function_script.values import Object, Value
 
 _TYPES: Final = {"object": "object", "array": "list", "boolean": "true or false"}
 # Every object of Kubernetes has these fields, so they are omitted.

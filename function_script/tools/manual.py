@@ -3,12 +3,11 @@
 The entries come from the tables that the reference pages are written from.
 """
 
-from __future__ import annotations
-
 import re
+from collections.abc import Iterator, Mapping
 from itertools import groupby
 from operator import attrgetter
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from function_script.capture import ANNOTATION as CAPTURE
 from function_script.contribution import manual as documents_manual
@@ -18,11 +17,7 @@ from function_script.engines.registry import LANGUAGES
 from function_script.errors import InputError
 from function_script.problems import suggest
 from function_script.tools import input_fields, input_schema
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from function_script.values import Object
+from function_script.values import Object
 
 _LIBRARY: Final = "library"
 _INPUTS: Final = "inputs"

@@ -1,7 +1,5 @@
 """Processes of commands with --watch, and what they print."""
 
-from __future__ import annotations
-
 import os
 import selectors
 import shutil
@@ -9,15 +7,12 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from support.paths import ROOT
 from support.timing import PATIENCE_SECONDS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from pathlib import Path
 
 
 class Watch:

@@ -1,15 +1,10 @@
 """The manual of Go templates."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from function_script.engines import manual
 from function_script.engines.gotemplate import registry
 from function_script.engines.manual import Entry
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 _FUNCTIONS = "functions"
 

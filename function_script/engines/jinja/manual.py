@@ -1,20 +1,13 @@
 """The manual of Jinja templates. The library's functions have an entry of their own."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from function_script.engines import manual
-from function_script.engines.jinja.calls import format_usage
+from function_script.engines.jinja.calls import Call, format_usage
 from function_script.engines.jinja.filters import FILTERS
 from function_script.engines.jinja.functions import FUNCTIONS
 from function_script.engines.jinja.library_adapter import LibraryFunction
 from function_script.engines.manual import Entry
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from function_script.engines.jinja.calls import Call
 
 
 def entries() -> Iterator[Entry]:

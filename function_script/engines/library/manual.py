@@ -1,17 +1,10 @@
 """The library's table as entries of the manual."""
 
-from __future__ import annotations
-
 import json
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
-from function_script.engines.library import FUNCTIONS
+from function_script.engines.library import FUNCTIONS, Function
 from function_script.engines.manual import Entry
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from function_script.engines.library import Function
 
 
 def entries() -> Iterator[Entry]:

@@ -1,18 +1,13 @@
 """The manual of Starlark scripts. The library's functions have an entry of their own."""
 
-from __future__ import annotations
-
 import ast
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from function_script.engines import manual
 from function_script.engines.manual import Entry
 from function_script.engines.starlark import predeclared
 from function_script.engines.starlark.analysis import syntax
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 # A response's functions are those of the prelude, bound to their first parameter.
 _BOUND = re.compile(r"^ +(\w+) = partial\(_\1, \w+\),$", re.MULTILINE)

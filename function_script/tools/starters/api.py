@@ -1,7 +1,5 @@
 """The API of a new project: the kind, group and version of its XRs."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from dataclasses import dataclass

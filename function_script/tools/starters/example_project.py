@@ -1,12 +1,11 @@
 """A project from an example of an XR: its XRD, and a case with the result of the program."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from function_script import documents, objects
 from function_script.diagnostics import Diagnostic
+from function_script.documents import Document
 from function_script.errors import InputError
 from function_script.source import excerpt
 from function_script.tools import sources, xrds
@@ -14,10 +13,7 @@ from function_script.tools.check import machinery
 from function_script.tools.starters import api as apis
 from function_script.tools.starters import inference
 from function_script.tools.starters.api import Api
-
-if TYPE_CHECKING:
-    from function_script.documents import Document
-    from function_script.values import Object
+from function_script.values import Object
 
 _OWN_GROUP: Final = "crossplane.io"
 _FIELDS: Final = {"apiVersion", "kind", "metadata", "spec", "status"}

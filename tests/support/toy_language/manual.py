@@ -1,13 +1,8 @@
 """The manual of the toy language."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from function_script.engines.manual import Entry
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 
 def entries() -> Iterator[Entry]:

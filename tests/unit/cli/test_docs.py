@@ -1,7 +1,5 @@
 """``docs``: every name that programs, inputs and documents can use."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,10 +1,8 @@
 """``check --watch`` and ``test --watch``: real processes, real files."""
 
-from __future__ import annotations
-
 import re
 import shutil
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from support.paths import ROOT
@@ -12,9 +10,6 @@ from support.watching import watching, watching_command
 
 from function_script.cli import execute
 from function_script.tools import starters
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 @pytest.mark.parametrize("command", ["check", "render", "test"])
