@@ -149,7 +149,10 @@ def page() -> str:
     sets = [f"| `{s.field}` | {code(s.starlark)} | {code(s.document)} |\n" for s in SETS]
     others = [f"- `{field}`: {reason}.\n" for field, reason in NOT_SET.items()]
     count = len(READS) + len(SETS)
-    total = f"\n{count} fields in {len(LANGUAGES)} languages, all covered. Programs cannot set these fields:\n\n"
+    total = (
+        f"\n{count} fields in {len(LANGUAGES)} languages, all covered. "
+        "Programs cannot set these fields:\n\n"
+    )
     return "".join([HEAD, *reads, SET_HEAD, *sets, total, *others])
 
 
