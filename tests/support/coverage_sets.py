@@ -158,6 +158,6 @@ SETS: list[Set] = [
 NOT_SET: dict[str, str] = {
     "meta.tag": "copied from the request, as the specification asks",
     "desired.resources.*.connection_details": "kept from earlier steps; Crossplane ignores them",
-    "requirements.extra_resources": "the older name of requirements.resources, set for callers that "
-    "do not advertise the newer one",
+    "requirements.extra_resources": "the older name of requirements.resources, set for "
+    "callers that do not advertise the newer one",
 }
