@@ -56,7 +56,7 @@ def run(**flags: Unpack[_Flags]) -> int:
     from function_script.tools import run as tool  # noqa: PLC0415 - slow to import
     from function_script.tools import sources  # noqa: PLC0415 - slow to import
 
-    limits = options.with_root(options.read_limits(flags), flags["program_root"])
+    limits = options.read_limits(flags).with_root(flags["program_root"])
     pool = PoolOptions(limits=limits, workers=1, min_idle=0)
     path = flags["capture"]
     if path is not None:

@@ -29,6 +29,7 @@ class _Flags(TypedDict):
     output: Literal["text", "json", "junit"]
     output_file: Path | None
     function: tuple[str, ...]
+    skip_xr_validation: bool
     timeout: float
     watch: bool
     quiet: bool
@@ -51,6 +52,8 @@ Examples:
     epilog=_EPILOG,
     params=[
         options.functions(),
+        options.skip_xr_validation(),
+        *options.limits(has_timeout=True),
         options.output("text", "json", "junit"),
         options.watch("Run the cases"),
         options.quiet("cases that passed"),
@@ -159,6 +162,8 @@ def _options(flags: _Flags, print_text: Callable[[str], None]) -> Options:
         timeout_seconds=flags["timeout"],
         may_create_snapshots=not is_ci,
         updates_snapshots=flags["update"],
+        skips_xr_validation=flags["skip_xr_validation"],
+        limits=options.read_limits(flags),
     )
     return command.Options(
         run_options=run_options,

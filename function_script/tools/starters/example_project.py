@@ -8,8 +8,7 @@ from function_script.diagnostics import Diagnostic
 from function_script.documents import Document
 from function_script.errors import InputError
 from function_script.source import excerpt
-from function_script.tools import sources, xrds
-from function_script.tools.check import machinery
+from function_script.tools import machinery, sources, xrds
 from function_script.tools.starters import api as apis
 from function_script.tools.starters import inference
 from function_script.tools.starters.api import Api
