@@ -83,6 +83,7 @@ NOT_RUN = {
     ("move-from-function-go-templating.md", "was: function-go-templating"): "a line of a pipeline",
     ("run-in-production.md", "startupProbe:"): "a part of a container",
     ("check.md", "error: observed"): "an error; tests/diagnostics has its text",
+    ("check.md", "error: invalid XR"): "an error; tests/unit/tools/check has its text",
     ("check.md", '"summary"'): "a report; tests/unit/tools/check has its fields",
     ("errors.md", "error: cannot run main"): "an error; tests/diagnostics has its text",
     ("errors.md", "modules[buckets.star]"): "an error; tests/diagnostics has its text",
