@@ -63,8 +63,10 @@ def describe(name: str) -> str:
     """Return the list of a group, or all that there is about a name; raises InputError."""
     if name in groups():
         return _list(entries(name))
-    found = {group: _matches(name, entries(group)) for group in groups()}
-    texts = [_text(group, entry) for group, matches in found.items() for entry in matches]
+    texts = [_text(group, entry) for group in groups() for entry in _matches(name, entries(group))]
+    members = [entry for group in groups() for entry in entries(group) if _is_below(entry, name)]
+    if not texts and members:
+        return _list(members)
     if not texts:
         names = {each.name: each for group in groups() for each in entries(group)}
         names |= {entry.short_name: entry for entry in names.values()}
@@ -89,6 +91,11 @@ def _matches(name: str, candidates: list[Entry]) -> list[Entry]:
         for entry in candidates
         if name in (entry.short_name, entry.name.removeprefix(own).strip("{} "))
     ]
+
+
+def _is_below(entry: Entry, name: str) -> bool:
+    """Report whether the name of an entry begins with an object's name, such as rsp."""
+    return bool(name) and entry.name.startswith(f"{name.removesuffix('.')}.")
 
 
 def _list(members: list[Entry]) -> str:

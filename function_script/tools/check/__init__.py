@@ -13,7 +13,7 @@ from function_script.inputs import Step
 from function_script.limits import Limits
 from function_script.tools import author_positions, sources, step_inputs
 from function_script.tools.check import composed, paths, rules, searching, templates
-from function_script.tools.check.composites import XrChecker
+from function_script.tools.check.composites import FILES, XrChecker
 from function_script.tools.check.definitions import Definitions, find_xrds, load
 from function_script.tools.check.findings import Finding, Report, Skipped
 from function_script.tools.check.reporters import render_json, render_text
@@ -107,7 +107,11 @@ def list_files(arguments: Sequence[str]) -> list[Path]:
         path
         for file in paths_
         if not file.is_dir()
-        for path in (sources.programs_beside(file), *find_xrds(file.parent))
+        for path in (
+            sources.programs_beside(file),
+            *find_xrds(file.parent),
+            *map(file.with_name, FILES),
+        )
     ]
     return [*paths_, *(path for path in beside if path is not None)]
 

@@ -19,6 +19,10 @@ _LABEL: Final = re.compile(r"[a-z]([-a-z0-9]*[a-z0-9])?")
 _SUBDOMAIN: Final = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)+")
 # The API server accepts no CRD of these groups without an approval.
 _PROTECTED: Final = re.compile(r"(.*\.)?(k8s|kubernetes)\.io")
+# The groups of Crossplane and of its functions; example.crossplane.io is none of them.
+_CROSSPLANE: Final = re.compile(
+    r"((meta\.)?pkg|apiextensions|ops|protection|secrets)\.crossplane\.io|(.*\.)?fn\.crossplane\.io"
+)
 _WORD: Final = re.compile(r"[A-Za-z0-9]+")
 _VOWELS: Final = "aeiou"
 
@@ -68,12 +72,11 @@ def find_problems(api: Api) -> dict[str, Diagnostic]:
             f"digits, and its plural has at most {_MAX_LABEL} characters",
             hint=f"for example {to_kind(api.kind)}",
         )
-    is_protected = _PROTECTED.fullmatch(api.group)
+    owner = find_owner(api.group)
     is_long = len(f"{api.plural}.{api.group}") > _MAX_SUBDOMAIN
-    if is_protected:
+    if owner:
         problems["group"] = Diagnostic(
-            message=f'invalid group "{api.group}": groups of k8s.io and kubernetes.io are those of '
-            "Kubernetes itself",
+            message=f'invalid group "{api.group}": it is a group of {owner} itself',
             hint=f"use a domain of your own, such as {DEFAULT_GROUP}",
         )
     elif is_long or not _SUBDOMAIN.fullmatch(api.group):
@@ -89,6 +92,13 @@ def find_problems(api: Api) -> dict[str, Diagnostic]:
             hint="for example v1 or v1alpha1",
         )
     return problems
+
+
+def find_owner(group: str) -> str | None:
+    """Return Kubernetes or Crossplane if the group is one of theirs."""
+    if _PROTECTED.fullmatch(group):
+        return "Kubernetes"
+    return "Crossplane" if _CROSSPLANE.fullmatch(group) else None
 
 
 def to_kind(name: str) -> str:

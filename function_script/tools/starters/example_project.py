@@ -1,20 +1,18 @@
 """A project from an example of an XR: its XRD, and a case with the result of the program."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final
 
 from function_script import documents, objects
 from function_script.diagnostics import Diagnostic
 from function_script.documents import Document
 from function_script.errors import InputError
-from function_script.source import excerpt
-from function_script.tools import machinery, sources, xrds
+from function_script.tools import author_positions, machinery, sources, xr_validation, xrds
 from function_script.tools.starters import api as apis
 from function_script.tools.starters import inference
 from function_script.tools.starters.api import Api
 from function_script.values import Object
 
-_OWN_GROUP: Final = "crossplane.io"
 _FIELDS: Final = {"apiVersion", "kind", "metadata", "spec", "status"}
 _HINT: Final = "--from takes an example of an XR, an object of your own API"
 _XRD_HEAD: Final = """\
@@ -61,7 +59,16 @@ def load(path: str) -> Example:
     name = objects.find_path(xr, "metadata.name")
     if not (isinstance(name, str) and name):
         raise _error(document, ("metadata",), "metadata.name is required")
-    return Example(path=path, text=source.text, xr=xr, api=api, name=name)
+    example = Example(path=path, text=source.text, xr=xr, api=api, name=name)
+    errors = xr_validation.validate(xr, _xrd(example)).errors
+    if errors:
+        raise InputError(
+            *(
+                author_positions.locate(problem, document, objects.read_path(problem.field))
+                for problem in errors
+            )
+        )
+    return example
 
 
 def _read_api(document: Document) -> Api:
@@ -70,18 +77,17 @@ def _read_api(document: Document) -> Api:
     group, _, version = api_version.rpartition("/")
     if not (api_version and kind):
         raise _error(document, (), "an XR has apiVersion and kind")
-    if group == _OWN_GROUP or group.endswith(f".{_OWN_GROUP}"):
-        raise _error(document, ("kind",), f"{kind} is a kind of Crossplane itself")
-    if not group:
-        raise _error(
-            document, ("apiVersion",), f"{kind} of {version} is a kind of Kubernetes itself"
-        )
+    owner = apis.find_owner(group) if group else "Kubernetes"
+    if owner:
+        raise _error(document, ("kind",), f"{kind} of {api_version} is a kind of {owner} itself")
     api = Api(kind=kind, group=group, version=version)
     problems = apis.find_problems(api)
     if problems:
         raise InputError(
             *(
-                _located(problem, document, ("kind" if name == "kind" else "apiVersion",))
+                author_positions.locate(
+                    problem, document, ("kind" if name == "kind" else "apiVersion",)
+                )
                 for name, problem in problems.items()
             )
         )
@@ -155,12 +161,4 @@ def _scope(xr: Object) -> str:
 
 def _error(document: Document, at: objects.Path, reason: str) -> InputError:
     problem = Diagnostic(message=f"cannot begin with this object: {reason}", hint=_HINT)
-    return InputError(_located(problem, document, at))
-
-
-def _located(problem: Diagnostic, document: Document, at: objects.Path) -> Diagnostic:
-    """Return the problem with the position of a field."""
-    span, source = document.span(at), document.origin.source
-    if span is None or source is None:
-        return problem
-    return replace(problem, span=span, excerpt=excerpt(source, span))
+    return InputError(author_positions.locate(problem, document, at))

@@ -131,6 +131,7 @@ def test_manual_has_every_annotation() -> None:
         ("Results", "A document with results"),
         ("capture", "--capture-dir"),
         ("GoTemplate", "fileSystem.dirPath"),
+        ("rsp", "rsp.set_status"),
     ],
 )
 def test_docs_finds_a_name(name: str, text: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -29,11 +29,11 @@ def test_check_watches_program_and_xrd(tmp_path: Path) -> None:
         watch.replace("xrd.yaml", "image:\n", "picture:\n")
         assert re.search(r"\d\d:\d\d:\d\d xrd.yaml: changed\n", watch.wait_for("stderr", "changed"))
         assert "image" in watch.wait_for("stdout", "1 error")
-        watch.replace("xr.yaml", "shop", "store")
-        watch.replace("composition.yaml", "def main", "# A comment.\n        def main")
-        text = watch.wait_for("stderr", "changed\n")
-        assert "composition.yaml" in text
-        assert "xr.yaml" not in text
+        watch.replace("xrd.yaml", "picture:\n", "image:\n")
+        watch.wait_for("stdout", "0 errors")
+        watch.replace("xr.yaml", "replicas: 2", "replicas: two")
+        watch.wait_for("stderr", "xr.yaml: changed\n")
+        watch.wait_for("stdout", "1 error")
 
 
 def test_check_reports_a_directory_without_compositions_and_goes_on(tmp_path: Path) -> None:

@@ -57,6 +57,8 @@ EXAMPLES = {
     "spec: {size: 1, compositionRef: {name: b}, resourceRefs: []}\n",
     "claim": "apiVersion: e.org/v1\nkind: Bus\nmetadata: {name: a, namespace: b}\n"
     "spec: {size: 1, compositionRef: {name: b}}\n",
+    "of-the-tutorial": "apiVersion: example.crossplane.io/v1\nkind: App\n"
+    "metadata: {namespace: default, name: my-app}\nspec: {image: nginx}\n",
     "json": '{"apiVersion": "e.org/v1", "kind": "A", "metadata": {"name": "a"}, "spec": {"b": {}}}',
 }
 COMMANDS = [
@@ -236,7 +238,8 @@ def test_api_is_what_flags_say(
         (("--kind", "A" * 63), "at most 63 characters"),
         (("--group", "example"), 'invalid group "example"'),
         (("--group", "Example.org"), 'invalid group "Example.org"'),
-        (("--group", "apps.k8s.io"), "those of Kubernetes itself"),
+        (("--group", "apps.k8s.io"), "a group of Kubernetes itself"),
+        (("--group", "pkg.crossplane.io"), "a group of Crossplane itself"),
         (("--version", "1"), 'invalid version "1"'),
     ],
 )
@@ -251,7 +254,12 @@ def test_invalid_name_is_an_error(
 @pytest.mark.parametrize(
     ("text", "message", "position"),
     [
-        ("apiVersion: v1\nkind: Secret\n", "a kind of Kubernetes itself", ":1:1"),
+        ("apiVersion: v1\nkind: Secret\n", "a kind of Kubernetes itself", ":2:1"),
+        (
+            "apiVersion: networking.k8s.io/v1\nkind: Ingress\n",
+            "a kind of Kubernetes itself",
+            ":2:1",
+        ),
         ("apiVersion: apps/v1\nkind: Deployment\n", 'invalid group "apps"', ":1:1"),
         (
             "apiVersion: apiextensions.crossplane.io/v1\nkind: Composition\n",
@@ -267,6 +275,11 @@ def test_invalid_name_is_an_error(
             "apiVersion: e.org/v1\nkind: A\nspec: {}\nmetadata: {}\n",
             "metadata.name is required",
             ":4:1",
+        ),
+        (
+            "apiVersion: e.org/v1\nkind: A\nmetadata: {name: A_B}\nspec: {}\n",
+            "metadata.name: Invalid value",
+            ":3:12",
         ),
         ("a: 1\n---\na: 2\n", "it holds 2 objects", ""),
         ("", "it holds 0 objects", ""),
