@@ -13,8 +13,8 @@ from function_script.inputs import Step
 from function_script.limits import Limits
 from function_script.tools import author_positions, sources, step_inputs
 from function_script.tools.check import composed, paths, rules, searching, templates
-from function_script.tools.check.composites import XrChecker
-from function_script.tools.check.definitions import Definitions, load
+from function_script.tools.check.composites import FILES, XrChecker
+from function_script.tools.check.definitions import Definitions, find_xrds, load
 from function_script.tools.check.findings import Finding, Report, Skipped
 from function_script.tools.check.reporters import render_json, render_text
 from function_script.tools.check.rules import CheckedStep, Rule
@@ -28,6 +28,7 @@ __all__ = [
     "Report",
     "Skipped",
     "check",
+    "list_files",
     "load",
     "render_json",
     "render_sarif",
@@ -99,6 +100,22 @@ def check(
         unchecked=tuple(unchecked),
         skipped=tuple(skipped),
     )
+
+
+def list_files(arguments: Sequence[str]) -> list[Path]:
+    """Return every file and directory that `check` reads for its arguments."""
+    paths_ = [Path(argument) for argument in arguments]
+    beside = [
+        path
+        for file in paths_
+        if not file.is_dir()
+        for path in (
+            sources.programs_beside(file),
+            *find_xrds(file.parent),
+            *map(file.with_name, FILES),
+        )
+    ]
+    return [*paths_, *(path for path in beside if path is not None)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -198,7 +198,7 @@ YAML: Final = Rule(name="yaml", severity="error", means="The file is not YAML.")
 INPUT: Final = Rule(
     name="input",
     severity="error",
-    means="The input is not what its kind allows: an unknown field, a value of a wrong type.",
+    means="The input is invalid: an unknown field, or a value of a wrong type.",
 )
 TEMPLATE: Final = Rule(
     name="template-metadata",
@@ -225,8 +225,8 @@ RULES: Final = (
     Rule(
         name="other-input",
         severity="warning",
-        means="An input of function-go-templating under another apiVersion or kind than its own, "
-        "or with something that it does not look at.",
+        means="An input of function-go-templating with another apiVersion or kind than its own, "
+        "or with a part that this function ignores.",
         find=_other_input,
     ),
     Rule(
@@ -263,7 +263,7 @@ RULES: Final = (
     Rule(
         name="constant-event",
         severity="warning",
-        means="A result that is emitted on every call, whatever has happened.",
+        means="A result that the program emits in every call, whether anything has changed or not.",
         find=_constant_events,
     ),
     Rule(
@@ -276,7 +276,7 @@ RULES: Final = (
     Rule(
         name="unknown-dependency",
         severity="warning",
-        means="A dependency on a resource that no step composes, where all names are written out.",
+        means="A dependency on a resource that no step composes, if all names are constants.",
         find=_unknown_dependencies,
     ),
     Rule(
@@ -288,15 +288,15 @@ RULES: Final = (
     Rule(
         name="guarded-field",
         severity="warning",
-        means="Such a field as `unknown-field` finds, where the program goes on without it: in a "
-        "condition, with a default, or in a Go template that lets pass what is missing.",
+        means="A field as in `unknown-field`, in a program that also runs without the field: it "
+        "is in a condition, has a default, or a Go template renders `<no value>` for it.",
         find=partial(_unknown_fields, is_guarded=True),
     ),
     Rule(
         name="unknown-field",
         severity="error",
-        means="A field that a request does not have, or that the XR's or a composed resource's "
-        "schema does not: see below.",
+        means="A field that requests do not have, or that the schema of the XR or of a composed "
+        "resource does not have: see below.",
         find=partial(_unknown_fields, is_guarded=False),
     ),
 )
