@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from function_script.engines.jinja import request_reads, static_text, unknown_names
+from function_script.engines.jinja import doubts, request_reads, static_text, unknown_names
 from function_script.engines.template_lint import QUOTED, TemplateLint
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from function_script.diagnostics import Diagnostic
     from function_script.engines.reads import FieldAccess
@@ -37,6 +37,10 @@ class JinjaLint(TemplateLint):
     def find_unknown_names(self, program: Program) -> list[Diagnostic]:
         """Find names that nothing sets; only a condition may use such a name without an error."""
         return unknown_names.find_unknown(program)
+
+    def find_doubts(self, program: Program) -> Iterator[Diagnostic]:
+        """Find parts that render without an error, and that nobody can mean."""
+        return doubts.find(program)
 
 
 LINT: Final = JinjaLint()

@@ -172,7 +172,7 @@ class _Finder:
 
     def _operator(self, function: str, symbol: str, right: nodes.Node) -> Operation:
         """Return the operation whose operator stands before its right operand."""
-        index = bisect_right(self._starts, _begin(right)) - 1
+        index = bisect_right(self._starts, tokens.first_offset(right)) - 1
         while index > 0 and self._tokens[index].text != symbol:
             index -= 1
         token = self._tokens[index]
@@ -180,7 +180,7 @@ class _Finder:
 
     def _whole(self, function: str, node: nodes.Node, end: int | None = None) -> Operation:
         """Return the operation on the value of a whole expression, up to its last word."""
-        begin = _begin(node)
+        begin = tokens.first_offset(node)
         if end is None:
             last = max([each.lineno for each in (node, *node.find_all(nodes.Node)) if each.lineno])
             end = self._end(last)
@@ -196,11 +196,6 @@ class _Finder:
 
     def _line_of(self, node: nodes.Node) -> int:
         return tokens.line_at(self._text, node.lineno)
-
-
-def _begin(node: nodes.Node) -> int:
-    """Return the offset of the first word of an expression."""
-    return min(each.lineno for each in (node, *node.find_all(nodes.Node)) if each.lineno)
 
 
 _FUNCTIONS: Final = frozenset(

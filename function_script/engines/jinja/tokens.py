@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from jinja2 import TemplateSyntaxError
+from jinja2 import TemplateSyntaxError, nodes
 from jinja2.lexer import TokenStream
 from jinja2.parser import Parser
 
@@ -19,7 +19,7 @@ from function_script.source import Source, span_at
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from jinja2 import Environment, nodes
+    from jinja2 import Environment
 
     from function_script.engines.jinja.policy import Violation
     from function_script.source import Span
@@ -122,6 +122,12 @@ def parse(environment: Environment, source: str) -> nodes.Template:
     parser = Parser(environment, "")
     parser.stream = TokenStream(environment.lexer.wrap(placed), None, None)  # type: ignore[arg-type] # wrap iterates only
     return parser.parse()
+
+
+def first_offset(node: nodes.Node) -> int:
+    """Return the offset of the first word of an expression, in a tree with offsets."""
+    below = node.find_all(nodes.Node)
+    return min(each.lineno for each in (node, *below) if each.lineno)
 
 
 def _place(
