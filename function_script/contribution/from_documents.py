@@ -10,7 +10,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from function_script import objects
+from function_script import objects, spelling
 from function_script.cache import ByteLruCache
 from function_script.contribution import lint, model, ordering
 from function_script.contribution.desired_resource import DesiredResource
@@ -18,7 +18,7 @@ from function_script.contribution.from_response import READY
 from function_script.contribution.sanitize import copy_verbatim, without_server_fields
 from function_script.diagnostics import Diagnostic
 from function_script.errors import DocumentError
-from function_script.problems import ProblemList, nearest, suggest
+from function_script.problems import ProblemList, suggest
 from function_script.reader import ObjectReader
 
 if TYPE_CHECKING:
@@ -210,7 +210,7 @@ def _reject_nameless(
         problem, hint = "a List cannot be composed", "write its items as documents of their own"
     else:
         keys = {key.rpartition("/")[2]: key for key in annotations}
-        if near := nearest(resource_name.rpartition("/")[2], tuple(keys)):
+        if near := spelling.nearest(resource_name.rpartition("/")[2], tuple(keys)):
             hint = f'did you mean that by "{keys[near]}"?'
     document.problems.add("", problem, hint=hint)
 

@@ -6,6 +6,7 @@ import re
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
+from function_script import field_names
 from function_script.diagnostics import Diagnostic, Note
 from function_script.engines.gotemplate import hints, registry
 from function_script.engines.gotemplate.errors import (
@@ -40,7 +41,6 @@ if TYPE_CHECKING:
 
 _MAX_EXPRESSION: Final = 80
 _MAX_NOTES: Final = 3
-_MAX_NAMES: Final = 8
 _MAX_ERRORS: Final = 20
 _UNKNOWN: Final = re.compile(r'function "(.*)" not defined')
 _KINDS: Final = {
@@ -232,15 +232,13 @@ def _missing_hint(error: NoValueError) -> str:
     if error.name in _REQUEST and error.names and not _REQUEST & set(error.names):
         return _DOT_HINT
     if error.names:
-        names = ", ".join(sorted(error.names)[:_MAX_NAMES])
-        return f"it has {names}; {_OPTIONAL}"
+        return f"it has {field_names.listed(error.names)}; {_OPTIONAL}"
     return _OPTIONAL
 
 
 def _field_hint(error: FieldError, site: Site | None) -> str | None:
     if error.names:
-        names = ", ".join(sorted(error.names)[:_MAX_NAMES])
-        return suggest(error.name, error.names, f"it has {names}")
+        return suggest(error.name, error.names, f"it has {field_names.listed(error.names)}")
     if error.index == 0 and site is not None and isinstance(site.node, Field):
         return _DOT_HINT
     if error.kind in {"null", "absent"}:

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 from jinja2 import TemplateSyntaxError
 from jinja2.parser import Parser as JinjaParser
 
+from function_script import spelling
 from function_script.engines.jinja import hints
 from function_script.engines.jinja.exceptions import reword
 from function_script.engines.jinja.policy import Violation
-from function_script.problems import nearest
 
 if TYPE_CHECKING:
     from jinja2 import Environment, nodes
@@ -113,7 +113,7 @@ def _unknown_tag(
     enclosing = [each for each in open_tags if each != (tag, error.lineno)]
     open_tag = enclosing[-1] if enclosing else None
     expected = _expected_tags(message)
-    near = None if tag in _TAGS_ELSEWHERE else nearest(tag, (*expected, *_STATEMENTS))
+    near = None if tag in _TAGS_ELSEWHERE else spelling.nearest(tag, (*expected, *_STATEMENTS))
     if near is not None:
         hint = f'did you mean "{near}"?'
         open_tag = open_tag if near in expected else None

@@ -15,10 +15,11 @@ from typing import TYPE_CHECKING, NamedTuple
 from jinja2 import Undefined
 from jinja2.utils import missing
 
+from function_script import field_names, spelling
 from function_script.engines.jinja.exceptions import reword, type_of
 from function_script.engines.jinja.filters import FILTERS
 from function_script.engines.jinja.scope import NAMES
-from function_script.problems import nearest, suggest
+from function_script.problems import suggest
 from function_script.program import Lazy
 
 if TYPE_CHECKING:
@@ -80,7 +81,7 @@ def _unknown_name(keys: Sequence[object]) -> MissingPath:
     otherwise = (
         "nothing sets this name; the request's parts are observed, desired, context and others"
     )
-    if filter_name := nearest(name, FILTERS):
+    if filter_name := spelling.nearest(name, FILTERS):
         otherwise = f'there is a filter "{filter_name}": write `value | {filter_name}`'
     hint = suggest(name, NAMES, otherwise)
     return MissingPath(f"{whole} is undefined{cause}", hint, name)
@@ -93,9 +94,8 @@ def _suggest_key(key: str, candidates: Iterable[object]) -> str:
         return hint
     if not keys:
         return "the object is empty: `| default(value)` says what to take instead"
-    listed = ", ".join(sorted(keys)[:_MAX_LISTED])
-    more = ", …" if len(keys) > _MAX_LISTED else ""
-    return f"available: {listed}{more}; `| default(value)` where it may be missing"
+    listed = field_names.listed(keys, _MAX_LISTED)
+    return f"available: {listed}; `| default(value)` where it may be missing"
 
 
 def _join(keys: Iterable[object]) -> str:

@@ -6,12 +6,12 @@ Scripts are cached by their sources. A frozen script cannot keep a value from on
 from __future__ import annotations
 
 from dataclasses import dataclass
-from difflib import get_close_matches
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 import starlark
 
+from function_script import spelling
 from function_script.cache import ByteLruCache
 from function_script.engines.starlark import bridge, dialect, errors, predeclared
 from function_script.engines.starlark.analysis import pruning
@@ -195,7 +195,7 @@ class _Build:
 def _missing_cause(name: str, names: list[str]) -> str:
     if not names:
         return "the input has no modules"
-    close = get_close_matches(name, names, n=1)
-    if close:
-        return f"there is no such module, did you mean {close[0]}?"
+    near = spelling.nearest(name, names)
+    if near:
+        return f"there is no such module, did you mean {near}?"
     return f"there is no such module, but {', '.join(sorted(names)[:5])}"

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from function_script import field_names
 from function_script.problems import suggest
 from function_script.reader import child
 from function_script.tools import structural_schema
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from function_script.values import Object
 
 _INT_OR_STRING: Final = "x-kubernetes-int-or-string"
-_MAX_SHOWN: Final = 6
 # A schema that allows any value.
 _ANYTHING: Final[Object] = {}
 _METADATA: Final = (
@@ -68,9 +68,7 @@ class Request:
             return advice
         if hint := suggest(key, names):
             return hint
-        # The author's own fields first.
-        ordered = sorted(names, key=lambda name: (machinery.is_own(str(part), name), name))
-        return f"there are {', '.join(ordered[:_MAX_SHOWN])}{', …' * (len(names) > _MAX_SHOWN)}"
+        return f"there are {field_names.listed(names)}"
 
 
 def of_request(language: Language, xr: Object | None, composed: Mapping[str, Object]) -> Request:

@@ -8,10 +8,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
-from function_script import inputs, objects
+from function_script import inputs, objects, spelling
 from function_script.diagnostics import Diagnostic
 from function_script.errors import InputError
-from function_script.problems import nearest, suggest
+from function_script.problems import suggest
 from function_script.tools import manifests
 from function_script.tools.render import builtin
 
@@ -121,7 +121,7 @@ def _find_runtime(step: Step, index: FunctionIndex) -> Runtime | Diagnostic:
         return "local"
     if function := builtin.find((step.function,)):
         return Builtin(function=function)
-    near = nearest(step.function, tuple(manifests.name(item) for item in index.manifests))
+    near = spelling.nearest(step.function, tuple(manifests.name(item) for item in index.manifests))
     cause = f'FUNCTIONS has none named "{step.function}"'
     return _unknown(step, f'{cause}, did you mean "{near}"?' if near else cause)
 
