@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from function_script import field_names
 from function_script.diagnostics import Diagnostic, Note
-from function_script.engines.gotemplate import hints, registry
+from function_script.engines.gotemplate import hints, parse_errors, registry
 from function_script.engines.gotemplate.errors import (
     CallError,
     FieldError,
@@ -33,15 +33,16 @@ from function_script.problems import suggest
 
 if TYPE_CHECKING:
     from function_script.engines.gotemplate.compiler.code import Site
+    from function_script.engines.gotemplate.parse_errors import Mistake
     from function_script.engines.gotemplate.positions import SourcePart, SourceSpan
     from function_script.engines.gotemplate.programs import LoadedProgram, ProgramFailure
     from function_script.engines.gotemplate.syntax.nodes import Placed
+    from function_script.engines.gotemplate.syntax.parser import Grammar
     from function_script.errors import FatalError
     from function_script.source import Source
 
 _MAX_EXPRESSION: Final = 80
 _MAX_NOTES: Final = 3
-_MAX_ERRORS: Final = 20
 _UNKNOWN: Final = re.compile(r'function "(.*)" not defined')
 _KINDS: Final = {
     "null": "null",
@@ -63,38 +64,47 @@ _DOT_HINT: Final = (
 
 
 def parse_problems(
-    failure: ProgramFailure, parts: tuple[SourcePart, ...]
+    failure: ProgramFailure, grammar: Grammar, parts: tuple[SourcePart, ...]
 ) -> tuple[Diagnostic, ...]:
     """Return all problems of a program that does not parse."""
     return tuple(
-        _parse_problem(error, bad.source, parts if bad.name == MAIN else ())
+        _parse_problem(mistake, bad.source, parts if bad.name == MAIN else ())
         for bad in failure.sources
-        for error in bad.errors[:_MAX_ERRORS]
+        for mistake in parse_errors.find(bad.source.text, bad.errors, grammar)
     )
 
 
-def _parse_problem(error: ParseError, source: Source, parts: tuple[SourcePart, ...]) -> Diagnostic:
-    position = (error.position or 0) if error.cause is None else error.cause
-    word = _WORD.match(source.text, position)
-    location = find_span(source, position, len(word[0]) if word is not None else 1, parts)
-    function_match = _UNKNOWN.fullmatch(error.text)
-    reason = registry.unavailable_reason(function_match[1]) if function_match is not None else None
-    cause = (
-        f'function "{function_match[1]}" is not available'
-        if function_match and reason
-        else error.text
-    )
-    similar = (
-        hints.function_hint(function_match[1], registry.FUNCTIONS)
-        if function_match is not None
-        else None
-    )
+def _parse_problem(mistake: Mistake, source: Source, parts: tuple[SourcePart, ...]) -> Diagnostic:
+    error = mistake.error
+    word = _WORD.match(source.text, mistake.position)
+    width = len(word[0]) if word is not None else 1
+    location = find_span(source, mistake.position, width, parts)
     return Diagnostic(
-        message=f"cannot parse {location.span.name}: {cause}",
+        message=f"cannot parse {location.span.name}: {_parse_cause(error)}",
         span=location.span,
         excerpt=location.excerpt,
-        hint=error.hint or reason or similar or hints.syntax_hint(error.text, source.text),
+        hint=_parse_hint(mistake, source),
     )
+
+
+def _parse_cause(error: ParseError) -> str:
+    function = _UNKNOWN.fullmatch(error.text)
+    if function is not None and registry.unavailable_reason(function[1]):
+        return f'function "{function[1]}" is not available'
+    return error.text
+
+
+def _parse_hint(mistake: Mistake, source: Source) -> str | None:
+    error = mistake.error
+    if mistake.correction is not None:
+        return mistake.correction.hint
+    if error.hint:
+        return error.hint
+    if function := _UNKNOWN.fullmatch(error.text):
+        return registry.unavailable_reason(function[1]) or hints.function_hint(
+            function[1], registry.FUNCTIONS
+        )
+    return hints.syntax_hint(error.text, source.text)
 
 
 _WORD: Final = re.compile(r"[$.]?\w+|\S")

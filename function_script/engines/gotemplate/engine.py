@@ -85,10 +85,12 @@ def unused_modules(program: Program, _: Limits) -> tuple[str, ...]:
 
 def _load(program: Program, parts: tuple[SourcePart, ...]) -> LoadedProgram:
     """Return the compiled program; raises ProgramError with the problems of all sources."""
+    sources = programs.sources_of(program)
     try:
-        return programs.load(programs.sources_of(program))
+        return programs.load(sources)
     except ProgramFailure as failure:
-        raise ProgramError(*diagnostics.parse_problems(failure, parts)) from failure
+        grammar = sources.settings.grammar()
+        raise ProgramError(*diagnostics.parse_problems(failure, grammar, parts)) from failure
     except LimitExceededError as error:
         message = f"cannot parse {program.main.name}: {error}"
         raise LimitError.of(message, limit=error.limit) from error
