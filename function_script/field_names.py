@@ -1,11 +1,7 @@
 """Lists of field names for hints: an author's own first, Crossplane's and Kubernetes' last."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Final
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
+from collections.abc import Iterable
+from typing import Final
 
 _MAX_NAMES: Final = 8
 # Fields that Crossplane adds to an XR, in any version, and that Kubernetes adds to any object.

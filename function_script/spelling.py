@@ -3,13 +3,9 @@
 An edit is one of a character that is missing, added, or replaced, or two that are swapped.
 """
 
-from __future__ import annotations
-
+from collections.abc import Iterable
 from itertools import islice
-from typing import TYPE_CHECKING, Final
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
+from typing import Final
 
 _MAX_LENGTH: Final = 64
 _MAX_NAMES: Final = 2000

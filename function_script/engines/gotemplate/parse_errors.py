@@ -4,20 +4,14 @@ A correction is applied before the parser looks for the next mistake, so that wh
 from the first is no mistake of its own.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Final, NamedTuple
+from collections.abc import Sequence
+from typing import Final, NamedTuple
 
 from function_script.engines.gotemplate import corrections
+from function_script.engines.gotemplate.corrections import Correction
 from function_script.engines.gotemplate.errors import LimitExceededError, ParseError
 from function_script.engines.gotemplate.syntax import parser
-from function_script.engines.gotemplate.syntax.parser import ParseFailure
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from function_script.engines.gotemplate.corrections import Correction
-    from function_script.engines.gotemplate.syntax.parser import Grammar
+from function_script.engines.gotemplate.syntax.parser import Grammar, ParseFailure
 
 _MAX_ERRORS: Final = 20
 # Characters that may be parsed again to find the next mistakes: some tens of milliseconds.

@@ -3,19 +3,13 @@
 `correct` is the only door. It proposes an action only if the parser accepts it in its template.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from function_script.engines.gotemplate.corrections import statements
-from function_script.engines.gotemplate.corrections.tokens import Unreadable, find_action
+from function_script.engines.gotemplate.corrections.tokens import RawAction, Unreadable, find_action
 from function_script.engines.gotemplate.errors import LimitExceededError
 from function_script.engines.gotemplate.syntax import parser
-from function_script.engines.gotemplate.syntax.parser import ParseFailure
-
-if TYPE_CHECKING:
-    from function_script.engines.gotemplate.corrections.tokens import RawAction
-    from function_script.engines.gotemplate.syntax.parser import Grammar
+from function_script.engines.gotemplate.syntax.parser import Grammar, ParseFailure
 
 # A hint is read at a glance, and an event has room for a few.
 _MAX_CHARACTERS: Final = 120

@@ -4,18 +4,12 @@ This is a parser of operators by precedence, over the operands of Go, Python, Ja
 It gives up, with Unreadable, where two meanings are possible.
 """
 
-from __future__ import annotations
-
 import json
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Final, NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final, NamedTuple
 
 from function_script.engines.gotemplate.corrections.tokens import RawToken, Unreadable
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from function_script.engines.gotemplate.function import Function
+from function_script.engines.gotemplate.function import Function
 
 
 class Names(NamedTuple):

@@ -1,9 +1,8 @@
 """Actions of other languages as those of Go: loops, conditions, assignments, comments."""
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING, Final, NamedTuple
+from collections.abc import Mapping
+from typing import Final, NamedTuple
 
 from function_script.engines.gotemplate.corrections.expressions import (
     Choice,
@@ -11,14 +10,9 @@ from function_script.engines.gotemplate.corrections.expressions import (
     Names,
     Term,
 )
-from function_script.engines.gotemplate.corrections.tokens import Unreadable, read_tokens
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from function_script.engines.gotemplate.corrections.tokens import RawAction
-    from function_script.engines.gotemplate.function import Function
-    from function_script.engines.gotemplate.syntax.parser import Grammar
+from function_script.engines.gotemplate.corrections.tokens import RawAction, Unreadable, read_tokens
+from function_script.engines.gotemplate.function import Function
+from function_script.engines.gotemplate.syntax.parser import Grammar
 
 
 class Proposal(NamedTuple):

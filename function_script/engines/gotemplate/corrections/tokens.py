@@ -1,7 +1,5 @@
 """The tokens of an action that may be written in any language's syntax."""
 
-from __future__ import annotations
-
 import re
 from typing import Final, NamedTuple
 
