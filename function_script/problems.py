@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import difflib
-from typing import TYPE_CHECKING, NamedTuple, overload
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple, overload
 
+from function_script import spelling
 from function_script.diagnostics import Diagnostic
-from function_script.source import Span  # noqa: TC001 - compiled, the type is looked for
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+from function_script.source import Span
 
 
 class Problem(NamedTuple):
@@ -63,18 +61,6 @@ class ProblemList:
         return len(self._problems)
 
 
-def nearest(name: str, names: Mapping[str, object] | tuple[str, ...]) -> str | None:
-    """Return the one of ``names`` closest to ``name``, if one is close.
-
-    Letter case does not count, and a name of the same letters in another order is closest.
-    """
-    by_lower = {candidate.lower(): candidate for candidate in names}
-    letters = sorted(name.lower())
-    matches = [candidate for candidate in by_lower if sorted(candidate) == letters]
-    matches = matches or difflib.get_close_matches(name.lower(), by_lower, n=1)
-    return by_lower[matches[0]] if matches else None
-
-
 @overload
 def suggest(name: str, names: Mapping[str, object] | tuple[str, ...], otherwise: str) -> str: ...
 @overload
@@ -85,5 +71,5 @@ def suggest(
     name: str, names: Mapping[str, object] | tuple[str, ...], otherwise: str | None = None
 ) -> str | None:
     """Return the hint that names the nearest of ``names``, or else ``otherwise``."""
-    near = nearest(name, names)
+    near = spelling.nearest(name, names)
     return f'did you mean "{near}"?' if near else otherwise

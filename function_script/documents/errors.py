@@ -1,8 +1,8 @@
 """Errors in a YAML text, and the hints for classic mistakes.
 
-YamlError           not YAML, or not YAML that Kubernetes accepts
-├── YamlSyntaxError not YAML
-└── TooLargeError   more values, levels or expanded text than allowed
+YamlError               not YAML, or not YAML that Kubernetes accepts
+├── YamlSyntaxError     not YAML
+└── TooLargeError       more values, levels or expanded text than allowed
 
 Positions are those of the text that was read; `TextOrigin.error` maps them to its author's.
 """
@@ -12,10 +12,11 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from function_script.errors import LimitName
+
 if TYPE_CHECKING:
     from yaml.error import MarkedYAMLError
 
-    from function_script.errors import LimitName
 
 UNQUOTED_BRACES = 'quote a value that begins with "{"; {{ }} that was not rendered also looks so'
 _NO_TABS = "YAML is not indented by tabs: use blanks"
@@ -80,7 +81,9 @@ def explain_yaml_error(error: MarkedYAMLError, text: str) -> YamlError:
         above = 0 if error.context_mark is None else line - error.context_mark.line
         if above > 0:
             message += f" that begins {above} line{'s' * (above > 1)} above"
-    return YamlSyntaxError(message, line=line, column=column, hint=_hint(message, lines, line, column))
+    return YamlSyntaxError(
+        message, line=line, column=column, hint=_hint(message, lines, line, column)
+    )
 
 
 def _unfinished(error: MarkedYAMLError, lines: list[str]) -> YamlError:

@@ -5,8 +5,6 @@ right there. A name of this table has one meaning and one correction, so a hint 
 here is certain.
 """
 
-from __future__ import annotations
-
 from typing import Final, NamedTuple
 
 
@@ -47,7 +45,7 @@ NAMES: Final[dict[str, Correction]] = {
     "int": Correction(None, "write `value | int`"),
     "float": Correction(None, "write `value | float`"),
     "list": Correction(None, "write `value | list`"),
-    "bool": Correction(None, "compare the value, as in `value == \"true\"`"),
+    "bool": Correction(None, 'compare the value, as in `value == "true"`'),
     "sorted": Correction(None, "write `value | sort`"),
     "reversed": Correction(None, "write `value | reverse`"),
     "min": Correction(None, "write `list | min`"),
@@ -125,8 +123,8 @@ NAMES: Final[dict[str, Correction]] = {
     ),
     "coalesce": Correction("write `a or b`", "write `a or b`"),
     "ternary": _both("write `a if condition else b`"),
-    "printf": Correction('write "%s-%s" % (a, b)', "join with ~: a ~ \"-\" ~ b"),
-    "format": Correction('write "%s-%s" % (a, b)', "join with ~: a ~ \"-\" ~ b"),
+    "printf": Correction('write "%s-%s" % (a, b)', 'join with ~: a ~ "-" ~ b'),
+    "format": Correction('write "%s-%s" % (a, b)', 'join with ~: a ~ "-" ~ b'),
     "eq": _both("compare with ==: `a == b`"),
     "ne": _both("compare with !=: `a != b`"),
     "lt": _both("compare with <: `a < b`"),
@@ -152,8 +150,8 @@ NAMES: Final[dict[str, Correction]] = {
     "lower": Correction("write text.lower()", "write `text | lower`"),
     "trim": Correction("write text.strip()", "write `text | trim`"),
     "replace": Correction("write text.replace(old, new)", "write `text | replace(old, new)`"),
-    "join": Correction('write ",".join(list)', "write `list | join(\",\")`"),
-    "split": Correction('write text.split(",")', "write `text | split(\",\")`"),
+    "join": Correction('write ",".join(list)', 'write `list | join(",")`'),
+    "split": Correction('write text.split(",")', 'write `text | split(",")`'),
     "first": Correction("write list[0]", "write `list | first`"),
     "last": Correction("write list[-1]", "write `list | last`"),
     "sort": Correction("write sorted(list)", "write `list | sort`"),
@@ -166,7 +164,7 @@ NAMES: Final[dict[str, Correction]] = {
     "getComposedResource": Correction(
         'write get_observed(req, "name")', 'write get_composed_resource("name")'
     ),
-    "getCompositeResource": Correction("write get_xr(req)", "write xr, or get_composite_resource()"),
+    "getCompositeResource": Correction("write get_xr(req)", "write xr"),
     "getResourceCondition": Correction(
         "write get_condition(resource, type)", "write get_condition(resource, type)"
     ),
@@ -176,16 +174,16 @@ NAMES: Final[dict[str, Correction]] = {
     ),
     # Roots of other languages.
     "Values": Correction(
-        "there are no Helm values: read the XR with get_xr(req, \"spec.field\")",
+        'there are no Helm values: read the XR with get_xr(req, "spec.field")',
         "there are no Helm values: the XR's fields are in spec, such as spec.field",
     ),
     "Release": Correction(
-        "there is no Helm release: the XR's name is get_xr(req, \"metadata.name\")",
+        'there is no Helm release: the XR\'s name is get_xr(req, "metadata.name")',
         "there is no Helm release: the XR's name is xr.metadata.name",
     ),
     "Chart": Correction("there is no Helm chart", "there is no Helm chart"),
     "var": Correction(
-        "there are no Terraform variables: read the XR with get_xr(req, \"spec.field\")",
+        'there are no Terraform variables: read the XR with get_xr(req, "spec.field")',
         "there are no Terraform variables: the XR's fields are in spec, such as spec.field",
     ),
     "local": _both("there are no Terraform locals: give the value a name and write that"),
@@ -327,8 +325,8 @@ FILTERS: Final[dict[str, str]] = {
     "divided_by": "write `a // b`",
     "modulo": "write `a % b`",
     "add": "write `a + b`",
-    "where": "write `list | selectattr(name, \"equalto\", value)`",
-    "format": "join with ~: a ~ \"-\" ~ b",
+    "where": 'write `list | selectattr(name, "equalto", value)`',
+    "format": 'join with ~: a ~ "-" ~ b',
     **dict.fromkeys(("safe", "escape", "e", "forceescape"), "nothing is escaped: leave it out"),
     **dict.fromkeys(("date", "strftime", "to_datetime"), _NO_CLOCK),
     **dict.fromkeys(("random", "shuffle", "password_hash", "to_uuid"), _NO_RANDOMNESS),

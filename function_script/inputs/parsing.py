@@ -1,15 +1,15 @@
 """Kinds of input, and the way from an input's object or bytes to a Step."""
 
-from __future__ import annotations
-
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Final, cast
+from typing import Final, cast
 
 from function_script import objects, wire
 from function_script.cache import ByteLruCache
 from function_script.engines import registry
 from function_script.engines.gotemplate.language import LANGUAGE as GOTEMPLATE
+from function_script.engines.language import Language
 from function_script.errors import InputError
 from function_script.inputs import gotemplating, kinds, remote
 from function_script.inputs.files import files_below
@@ -18,12 +18,7 @@ from function_script.inputs.step import ExternalState, ProgramSources, Step
 from function_script.limits import Limits
 from function_script.problems import ProblemList, suggest
 from function_script.reader import ObjectReader
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from function_script.engines.language import Language
-    from function_script.values import Object
+from function_script.values import Object
 
 Kind = tuple[str, str]
 
@@ -172,10 +167,14 @@ def _add_kind_problem(fields: ObjectReader) -> None:
         return
     if _group(api_version) == _OUR_GROUP:
         is_our_version = api_version in {api_version for api_version, _ in KINDS}
-        key, text = ("kind", kind) if is_our_version else ("apiVersion", api_version)
-        suggestion = suggest(text, tuple(each[is_our_version] for each in KINDS))
+        if not is_our_version:
+            hint = f"write `apiVersion: {kinds.API_VERSION}`"
+            path = fields.at("apiVersion")
+            fields.problems.add(path, f'cannot run apiVersion "{api_version}"', hint=hint)
+            return
+        suggestion = suggest(kind, tuple(name for _, name in KINDS))
         hint = " ".join(filter(None, (suggestion, f"accepted: {_accepted()}")))
-        fields.problems.add(fields.at(key), f'cannot run {key} "{text}"', hint=hint)
+        fields.problems.add(fields.at("kind"), f'cannot run kind "{kind}"', hint=hint)
         return
     path = fields.at("apiVersion")
     if kind not in _KINDS:

@@ -3,11 +3,8 @@
 Raises only FatalError.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from functools import cache
-from typing import TYPE_CHECKING
 
 from function_script.engines.allowance import Allowance
 from function_script.engines.gotemplate import (
@@ -20,18 +17,14 @@ from function_script.engines.gotemplate import (
 )
 from function_script.engines.gotemplate.data import template_data
 from function_script.engines.gotemplate.errors import GoError, LimitExceededError
-from function_script.engines.gotemplate.programs import ProgramFailure
+from function_script.engines.gotemplate.lazy_dict import LazyDict
+from function_script.engines.gotemplate.positions import SourcePart
+from function_script.engines.gotemplate.programs import LoadedProgram, ProgramFailure
 from function_script.engines.gotemplate.run import Run
 from function_script.errors import LimitError, ProgramError
-from function_script.program import TemplateResult
-
-if TYPE_CHECKING:
-    from function_script.engines.gotemplate.lazy_dict import LazyDict
-    from function_script.engines.gotemplate.positions import SourcePart
-    from function_script.engines.gotemplate.programs import LoadedProgram
-    from function_script.limits import Limits
-    from function_script.program import Program, Scope
-    from function_script.source import Span
+from function_script.limits import Limits
+from function_script.program import Program, Scope, TemplateResult
+from function_script.source import Span
 
 
 def evaluate(program: Program, scope: Scope, limits: Limits) -> TemplateResult:
@@ -85,10 +78,12 @@ def unused_modules(program: Program, _: Limits) -> tuple[str, ...]:
 
 def _load(program: Program, parts: tuple[SourcePart, ...]) -> LoadedProgram:
     """Return the compiled program; raises ProgramError with the problems of all sources."""
+    sources = programs.sources_of(program)
     try:
-        return programs.load(programs.sources_of(program))
+        return programs.load(sources)
     except ProgramFailure as failure:
-        raise ProgramError(*diagnostics.parse_problems(failure, parts)) from failure
+        grammar = sources.settings.grammar()
+        raise ProgramError(*diagnostics.parse_problems(failure, grammar, parts)) from failure
     except LimitExceededError as error:
         message = f"cannot parse {program.main.name}: {error}"
         raise LimitError.of(message, limit=error.limit) from error

@@ -3,23 +3,17 @@
 A finding is certain from the template alone: no run is needed, and no value of the request.
 """
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING, Final, NamedTuple
+from collections.abc import Iterator
+from typing import Final, NamedTuple
 
 from jinja2 import nodes
 
 from function_script.diagnostics import Diagnostic
 from function_script.engines.jinja import scope, tokens
 from function_script.engines.jinja.environment import Environment
-from function_script.source import excerpt
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from function_script.program import Program
-    from function_script.source import Source
+from function_script.program import Program
+from function_script.source import Source, excerpt
 
 # The kinds of the results of filters.
 _FILTER_KINDS: Final = {
@@ -115,9 +109,7 @@ def _assignments(loop: nodes.For) -> Iterator[nodes.Assign]:
             pending.extend(node.iter_child_nodes())
 
 
-def _is_lost(
-    name: str, assignment: nodes.Assign, loop: nodes.For, tree: nodes.Template
-) -> bool:
+def _is_lost(name: str, assignment: nodes.Assign, loop: nodes.For, tree: nodes.Template) -> bool:
     inside = _count_reads(name, loop) - _count_reads(name, assignment.node)
     outside = _count_reads(name, tree) - _count_reads(name, loop)
     is_set_outside = any(
@@ -208,7 +200,8 @@ def _conditions(tree: nodes.Template) -> Iterator[_Doubt]:
             hint = "a name stands without quotes"
             yield _Doubt(test.lineno, 1, "this condition is a text, which is always the same", hint)
         for part in (test, *test.find_all(nodes.Or)):
-            if not isinstance(part, nodes.Or) or not isinstance(part.left, (nodes.Compare, nodes.Or)):
+            is_or = isinstance(part, nodes.Or)
+            if not is_or or not isinstance(part.left, (nodes.Compare, nodes.Or)):
                 continue
             if isinstance(part.right, nodes.Const) and isinstance(part.right.value, str):
                 message = "this condition is always true: a text alone is true"

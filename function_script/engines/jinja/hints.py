@@ -4,10 +4,9 @@ Each rule recognises one construct of another language or one classic slip. A mi
 is sure of has no hint.
 """
 
-from __future__ import annotations
-
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from function_script.engines import habits
 from function_script.engines.jinja.filters import FILTERS
@@ -15,11 +14,10 @@ from function_script.engines.jinja.functions import FUNCTIONS
 from function_script.engines.jinja.policy import Violation
 from function_script.engines.jinja.tokens import Token, TokenList, line_at
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
 _CLOSING: Final = {"[": "]", "(": ")", "{": "}"}
 _OPENING: Final = {close: opening for opening, close in _CLOSING.items()}
+# The index behind a tag's word and one more.
+_THIRD: Final = 2
 _VALUES: Final = frozenset({"name", "integer", "float", "string"})
 # Names that end no value, and so begin nothing beside another one.
 _WORDS: Final = frozenset(
@@ -60,7 +58,7 @@ TAGS: Final = {
 _COMPARISONS: Final = {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
 _CHARACTERS: Final = {
     "!": "write `not`",
-    "`": "texts are in quotes: \"text\"",
+    "`": 'texts are in quotes: "text"',
     "\N{LEFT DOUBLE QUOTATION MARK}": 'use straight quotes: "text"',
     "\N{RIGHT DOUBLE QUOTATION MARK}": 'use straight quotes: "text"',
     "\N{LEFT SINGLE QUOTATION MARK}": 'use straight quotes: "text"',
@@ -331,7 +329,9 @@ def _braces(site: Site) -> Violation | None:
     """Recognise a value in braces inside of a tag."""
     for at, (one, two) in enumerate(zip(site.tokens, site.tokens[1:], strict=False)):
         if one.text == two.text == "{" and one.end == two.offset and at < site.index:
-            return site.violation("inside of a tag names stand without braces", token=one, text="{{")
+            return site.violation(
+                "inside of a tag names stand without braces", token=one, text="{{"
+            )
     first = site.tokens[0]
     if first.text == "{" and first.offset == site.begin.end and not site.is_statement:
         return site.violation("a value is written with two braces: {{ value }}", token=first)
@@ -372,7 +372,7 @@ def _statement_words(site: Site) -> Violation | None:
     before, text = site.text_at(-1), site.token.text
     if before == "else" and text == "if":
         return site.violation("write elif")
-    if site.first == "for" and site.index == 2 and text != "in":
+    if site.first == "for" and site.index == _THIRD and text != "in":
         return site.violation("write `for item in list`")
     if site.first == "for" and site.text_at(1 - site.index) == "(":
         hint = "write `for item in list`, without parentheses"
@@ -381,9 +381,9 @@ def _statement_words(site: Site) -> Violation | None:
         return site.violation("leave it out: the tag ends behind the condition")
     if text == "not" and site.text_at(1) == "is":
         return site.violation("write `is not`")
-    if site.first == "set" and site.index == 2 and site.is_value_before():
+    if site.first == "set" and site.index == _THIRD and site.is_value_before():
         return site.violation("write {% set name = value %}")
-    if site.first == "import" and text != "as" and site.index == 2:
+    if site.first == "import" and text != "as" and site.index == _THIRD:
         return site.violation('write {% import "module" as name %}')
     return None
 
@@ -404,12 +404,12 @@ def _side_by_side(site: Site) -> Violation | None:
         return site.violation(hint, token=before)
     if token.kind == "string" and before.text in {"f", "F"} and site.is_adjacent(-1):
         return site.violation('there are no f-strings: join with ~: "a-" ~ value', token=before)
+    if token.text in FILTERS and bracket is None and not site.is_statement:
+        return site.violation(f"a filter follows |: `| {token.text}`")
     if violation := _go_call(site, before):
         return violation
     if bracket is not None and token.text not in {"(", "[", "."}:
         return site.violation("a comma is missing before it")
-    if token.text in FILTERS and bracket is None and not site.is_statement:
-        return site.violation(f"a filter follows |: `| {token.text}`")
     return None
 
 

@@ -5,25 +5,19 @@ written into code in the order of the syntax tree, so the failing call is counte
 the operation of that number is found in the tree.
 """
 
-from __future__ import annotations
-
 import dis
 from bisect import bisect_right
-from typing import TYPE_CHECKING, Final, NamedTuple
+from collections.abc import Iterator
+from dataclasses import dataclass
+from types import CodeType
+from typing import Final, NamedTuple
 
-from jinja2 import nodes
+from jinja2 import Environment, Template, nodes
 
 from function_script.engines.jinja import tokens
 from function_script.engines.jinja.compiler import COMPARISONS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from jinja2 import Environment, Template
-
-    from function_script.engines.jinja.positions import Instruction
-    from function_script.engines.jinja.tokens import TokenList
-    from function_script.source import Source, Span
+from function_script.engines.jinja.tokens import TokenList
+from function_script.source import Source, Span
 
 _MAX_CODE: Final = 64 * 1024
 _BINARY: Final = {
@@ -46,6 +40,15 @@ _SYMBOLS: Final = {
     "notin": "in",
 }
 _STATEMENTS: Final = (nodes.If, nodes.For, nodes.Assign, nodes.CallBlock, nodes.FilterBlock)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Instruction:
+    """An instruction of compiled code: the last one that a template's function executed."""
+
+    code: CodeType
+    offset: int
+    template: Template
 
 
 class Operation(NamedTuple):
@@ -133,17 +136,22 @@ class _Finder:
         yield from self._visit(tree)
 
     def _visit(self, node: nodes.Node) -> Iterator[Operation]:
+        if isinstance(node, nodes.Output):
+            yield from self._output(node)
+        elif isinstance(node, nodes.Compare):
+            yield from self._compare(node)
+        else:
+            yield from self._other(node)
+
+    def _output(self, node: nodes.Output) -> Iterator[Operation]:
+        for value in node.nodes:
+            if not isinstance(value, nodes.TemplateData):
+                self._line = self._line_of(value)
+                yield self._whole("to_text", value)
+                yield from self._visit(value)
+
+    def _other(self, node: nodes.Node) -> Iterator[Operation]:
         match node:
-            case nodes.Output(nodes=values):
-                for value in values:
-                    if not isinstance(value, nodes.TemplateData):
-                        self._line = self._line_of(value)
-                        yield self._whole("to_text", value)
-                        yield from self._visit(value)
-                return
-            case nodes.Compare():
-                yield from self._compare(node)
-                return
             case nodes.BinExpr() if type(node) in _BINARY:
                 function, symbol = _BINARY[type(node)]
                 yield self._operator(function, symbol, node.right)

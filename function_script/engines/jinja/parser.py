@@ -4,13 +4,12 @@ A message states the problem, its hint states the remedy. An unclosed tag is rep
 that opens it.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final, Self
 
-from jinja2 import TemplateSyntaxError
+from jinja2 import Environment, TemplateSyntaxError, nodes
+from jinja2.lexer import TokenStream
 from jinja2.parser import Parser as JinjaParser
 
 from function_script import spelling
@@ -18,12 +17,7 @@ from function_script.engines.jinja import hints
 from function_script.engines.jinja import tokens as token_lists
 from function_script.engines.jinja.exceptions import reword
 from function_script.engines.jinja.policy import Violation
-
-if TYPE_CHECKING:
-    from jinja2 import Environment, nodes
-    from jinja2.lexer import TokenStream
-
-    from function_script.engines.jinja.tokens import Token, TokenList
+from function_script.engines.jinja.tokens import Token, TokenList
 
 _STATEMENTS = (
     *("block", "call", "extends", "filter", "for", "from", "if", "import", "include", "macro"),
@@ -97,7 +91,7 @@ class _Place:
     @classmethod
     def of(
         cls, environment: Environment, text: str, parser: _Parser | None, error: TemplateSyntaxError
-    ) -> _Place:
+    ) -> Self:
         """Return the place of an error, which leaves the parser's stream where it is raised."""
         tokens = token_lists.read(environment, text)
         is_lexer = tokens.error is not None and (tokens.error.message, tokens.error.lineno) == (

@@ -4,17 +4,16 @@ The path is found by a search of the data for the very object in which the looku
 when an error is reported.
 """
 
-from __future__ import annotations
-
 import itertools
 import re
 from collections import deque
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 from jinja2 import Undefined
 from jinja2.utils import missing
 
+from function_script import field_names
 from function_script.engines import habits
 from function_script.engines.jinja import hints
 from function_script.engines.jinja.exceptions import reword, type_of
@@ -23,9 +22,6 @@ from function_script.engines.jinja.lookups import STRING_METHODS
 from function_script.engines.jinja.scope import NAMES
 from function_script.problems import suggest
 from function_script.program import Lazy
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
 
 _MAX_VISITED = 200_000
 _MAX_LISTED = 8
@@ -110,9 +106,8 @@ def _suggest_key(key: str, candidates: Iterable[object]) -> str:
         return hint
     if not keys:
         return "the object is empty: `| default(value)` says what to take instead"
-    listed = ", ".join(sorted(keys)[:_MAX_LISTED])
-    more = ", …" if len(keys) > _MAX_LISTED else ""
-    return f"available: {listed}{more}; `| default(value)` where it may be missing"
+    listed = field_names.listed(keys, _MAX_LISTED)
+    return f"available: {listed}; `| default(value)` where it may be missing"
 
 
 def _join(keys: Iterable[object]) -> str:

@@ -4,26 +4,21 @@ Compiled code has the lines of the template, but no columns: a column is found b
 word that the problem is about.
 """
 
-from __future__ import annotations
-
 import dis
 import re
 from bisect import bisect_right
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from types import FrameType, TracebackType
 
 from jinja2 import Template
 
 from function_script.diagnostics import Diagnostic, Note
 from function_script.engines.jinja import operations, tokens
 from function_script.engines.jinja.environment import Environment
+from function_script.engines.jinja.operations import Instruction
+from function_script.engines.jinja.policy import Violation
 from function_script.source import Source, Span, excerpt
-
-if TYPE_CHECKING:
-    from types import CodeType, FrameType, TracebackType
-
-    from function_script.engines.jinja.policy import Violation
 
 # The most lines that a statement is followed over.
 _MAX_LINES = 20
@@ -33,15 +28,6 @@ _MAX_CODE = 64 * 1024
 _MAX_NOTES = 5
 _NEWLINE = re.compile(r"\r\n|\r|\n")
 _TAG = re.compile(r"\{\{.*?\}\}|\{%.*?%\}|\{[{%].*|^(?:(?!\{[{%]).)*[%}]\}", re.DOTALL)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Instruction:
-    """An instruction of compiled code: the last one that a template's function executed."""
-
-    code: CodeType
-    offset: int
-    template: Template
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,25 +4,17 @@ For errors and analyses, not for the way of a request: the text is read once mor
 characters from the beginning of the text; a line break counts as one.
 """
 
-from __future__ import annotations
-
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
-from jinja2 import TemplateSyntaxError, nodes
+from jinja2 import Environment, TemplateSyntaxError, nodes
 from jinja2.lexer import TokenStream
 from jinja2.parser import Parser
 
-from function_script.source import Source, span_at
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from jinja2 import Environment
-
-    from function_script.engines.jinja.policy import Violation
-    from function_script.source import Span
+from function_script.engines.jinja.policy import Violation
+from function_script.source import Source, Span, span_at
 
 _NEWLINE: Final = re.compile(r"\r\n|\r|\n")
 # A word is not searched for farther behind the beginning of its node.

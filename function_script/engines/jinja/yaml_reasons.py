@@ -1,19 +1,14 @@
 """The expression of a template that makes a rendered line no YAML, and what to write instead."""
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING, Final, NamedTuple
+from collections.abc import Sequence
+from typing import Final, NamedTuple
 
 from jinja2 import nodes
 
 from function_script.engines.jinja import tokens
 from function_script.engines.jinja.environment import Environment
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from function_script.source import Source, Span
+from function_script.source import Source, Span
 
 _MULTILINE: Final = frozenset({"to_yaml", "to_pretty_json"})
 _INDENTS: Final = frozenset({"indent", "nindent"})

@@ -4,25 +4,20 @@ The request's own fields are listed here; those of the XR and of composed resour
 schemas. A schema that allows any field has no unknown ones.
 """
 
-from __future__ import annotations
-
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from function_script import field_names
+from function_script.engines.language import Language
+from function_script.objects import Path
 from function_script.problems import suggest
 from function_script.reader import child
 from function_script.tools import structural_schema
 from function_script.tools.check import machinery
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from function_script.engines.language import Language
-    from function_script.objects import Path
-    from function_script.values import Object
+from function_script.values import Object
 
 _INT_OR_STRING: Final = "x-kubernetes-int-or-string"
-_MAX_SHOWN: Final = 6
 # A schema that allows any value.
 _ANYTHING: Final[Object] = {}
 _METADATA: Final = (
@@ -68,9 +63,7 @@ class Request:
             return advice
         if hint := suggest(key, names):
             return hint
-        # The author's own fields first.
-        ordered = sorted(names, key=lambda name: (machinery.is_own(str(part), name), name))
-        return f"there are {', '.join(ordered[:_MAX_SHOWN])}{', …' * (len(names) > _MAX_SHOWN)}"
+        return f"there are {field_names.listed(names)}"
 
 
 def of_request(language: Language, xr: Object | None, composed: Mapping[str, Object]) -> Request:

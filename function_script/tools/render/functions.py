@@ -5,21 +5,18 @@ This is done before the pipeline runs, so that an unknown function is an error a
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
-from function_script import inputs, objects
+from function_script import inputs, objects, spelling
 from function_script.diagnostics import Diagnostic
 from function_script.errors import InputError
-from function_script.problems import nearest, suggest
+from function_script.problems import suggest
 from function_script.tools import manifests
 from function_script.tools.render import builtin
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from function_script.tools.render.steps import Step
-    from function_script.values import Object
+from function_script.tools.render.steps import Step
+from function_script.values import Object
 
 OURS: Final = "function-script"
 
@@ -121,7 +118,7 @@ def _find_runtime(step: Step, index: FunctionIndex) -> Runtime | Diagnostic:
         return "local"
     if function := builtin.find((step.function,)):
         return Builtin(function=function)
-    near = nearest(step.function, tuple(manifests.name(item) for item in index.manifests))
+    near = spelling.nearest(step.function, tuple(manifests.name(item) for item in index.manifests))
     cause = f'FUNCTIONS has none named "{step.function}"'
     return _unknown(step, f'{cause}, did you mean "{near}"?' if near else cause)
 

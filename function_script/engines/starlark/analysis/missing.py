@@ -3,18 +3,13 @@
 For errors only, so it may be slow. Only lookups by written names are followed.
 """
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterable, Mapping
-from difflib import get_close_matches
-from typing import TYPE_CHECKING
 
+from function_script import field_names, spelling
 from function_script.engines.starlark.analysis import syntax
 from function_script.engines.starlark.analysis.names import Bindings
-
-if TYPE_CHECKING:
-    from function_script.values import Readable
+from function_script.values import Readable
 
 _MAX_KEYS_SHOWN = 6
 _MAX_HOPS = 20
@@ -45,12 +40,10 @@ def hint(expression: str, texts: Iterable[str], request: Mapping[str, Readable])
 
 
 def _alternatives(key: str, keys: list[str]) -> str:
-    close = get_close_matches(key, keys, n=1)
-    if close:
-        return f', did you mean "{close[0]}"?'
-    first = ", ".join(sorted(keys)[:_MAX_KEYS_SHOWN])
-    more = ", …" if len(keys) > _MAX_KEYS_SHOWN else ""
-    return f", but {first}{more}" if keys else ": it is empty"
+    near = spelling.nearest(key, keys)
+    if near:
+        return f', did you mean "{near}"?'
+    return f", but {field_names.listed(keys, _MAX_KEYS_SHOWN)}" if keys else ": it is empty"
 
 
 def _names(trees: Iterable[ast.Module]) -> dict[str, ast.expr | None]:

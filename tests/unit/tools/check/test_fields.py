@@ -86,7 +86,7 @@ WRONG = [
     pytest.param(
         go("{{ .Values }}"),
         "Values",
-        "there are context, credentials, desired, extraResources, input, meta, …",
+        "there are context, credentials, desired, extraResources, input, meta, observed, params, …",
         id="values-of-helm",
     ),
     pytest.param(

@@ -1,0 +1,90 @@
+"""The mistakes of a source that does not parse: each at its place, with its correction.
+
+A correction is applied before the parser looks for the next mistake, so that what only follows
+from the first is no mistake of its own.
+"""
+
+from collections.abc import Sequence
+from typing import Final, NamedTuple
+
+from function_script.engines.gotemplate import corrections
+from function_script.engines.gotemplate.corrections import Correction
+from function_script.engines.gotemplate.errors import LimitExceededError, ParseError
+from function_script.engines.gotemplate.syntax import parser
+from function_script.engines.gotemplate.syntax.parser import Grammar, ParseFailure
+
+_MAX_ERRORS: Final = 20
+# Characters that may be parsed again to find the next mistakes: some tens of milliseconds.
+_MAX_PARSED: Final = 200_000
+
+
+class Mistake(NamedTuple):
+    """An error, its position in the source as its author wrote it, and its correction."""
+
+    error: ParseError
+    position: int
+    correction: Correction | None
+
+
+def find(source: str, errors: Sequence[ParseError], grammar: Grammar) -> list[Mistake]:
+    """Return the mistakes of a source with these errors, in the order of the text."""
+    mistakes: list[Mistake] = []
+    text = _CorrectedText(source)
+    room = _MAX_PARSED
+    while errors and len(mistakes) < _MAX_ERRORS:
+        known = {mistake.position for mistake in mistakes}
+        correction = None
+        for error in errors:
+            position = _position(error)
+            if text.to_source(position) in known or text.is_corrected(position):
+                continue
+            room -= len(text.text)
+            if room > 0 and error.cause is None:
+                correction = corrections.correct(text.text, position, grammar)
+            mistakes.append(Mistake(error, text.to_source(position), correction))
+            if correction is not None:
+                text.apply(correction)
+                break
+        if correction is None:
+            break
+        errors = _parse(text.text, grammar)
+    return sorted(mistakes[:_MAX_ERRORS], key=lambda mistake: mistake.position)
+
+
+def _position(error: ParseError) -> int:
+    return (error.position or 0) if error.cause is None else error.cause
+
+
+def _parse(text: str, grammar: Grammar) -> Sequence[ParseError]:
+    try:
+        parser.parse("", text, grammar)
+    except ParseFailure as failure:
+        return failure.errors
+    except LimitExceededError:
+        return ()
+    return ()
+
+
+class _CorrectedText:
+    """A source with some actions corrected."""
+
+    def __init__(self, source: str) -> None:
+        self.text = source
+        # The corrections: where each begins, how long it is, and by how much it is longer.
+        self._edits: list[tuple[int, int, int]] = []
+
+    def apply(self, correction: Correction) -> None:
+        """Correct one more action."""
+        self.text = correction.apply(self.text)
+        start, length = correction.start, len(correction.text)
+        growth = length - (correction.end - start)
+        later = [(each + growth if each > start else each, *rest) for each, *rest in self._edits]
+        self._edits = [*later, (start, length, growth)]
+
+    def is_corrected(self, position: int) -> bool:
+        """Report whether a position of the text is in a correction."""
+        return any(start <= position < start + length for start, length, _ in self._edits)
+
+    def to_source(self, position: int) -> int:
+        """Return the position in the source."""
+        return position - sum(growth for start, _, growth in self._edits if start < position)
