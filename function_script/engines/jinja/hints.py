@@ -300,8 +300,6 @@ def _colon(site: Site) -> Violation | None:
     if site.text_at(-2) == "|":
         foreign = site.tokens[site.index - 1]
         return site.violation(habits.filter_in_jinja(before), token=foreign)
-    if site.index + 1 < len(site.tokens) and site.tokens[site.index + 1].kind == "block_end":
-        return site.violation("a tag has no colon at its end: leave it out")
     if bracket is not None and bracket.text == "(" and before.isidentifier():
         return site.violation(f"write {before}=value")
     return site.violation(None)

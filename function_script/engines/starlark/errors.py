@@ -81,8 +81,10 @@ def unparsable(text: str, source: Source) -> ProgramError:
     return ProgramError(problem)
 
 
-def unloadable(text: str, source: Source, sources: Sources, limits: Limits) -> FatalError:
-    """Return the error of a source whose top level failed."""
+def unloadable(
+    text: str, source: Source, sources: Sources, limits: Limits, hint: str | None = None
+) -> FatalError:
+    """Return the error of a source whose top level failed; ``hint`` is for a failed load."""
     failure = _read(text)
     verb = f"cannot load {source.name}"
     if limit := _limit(verb, failure, sources, limits):
@@ -90,7 +92,7 @@ def unloadable(text: str, source: Source, sources: Sources, limits: Limits) -> F
     problem = _diagnostic(verb, failure, sources)
     if any(_calls_main(frame, sources) for frame in failure.frames):
         problem = replace(problem, hint=_MAIN_IS_CALLED)
-    return ProgramError(problem)
+    return ProgramError(replace(problem, hint=hint or problem.hint))
 
 
 def _calls_main(frame: _Frame, sources: Sources) -> bool:

@@ -135,11 +135,7 @@ def find(message: str, span: Span | None, source: Source) -> Hint | None:
     """Return the hint for a source that does not parse, None if there is none that is certain."""
     if span is None or span.name != source.name:
         return None
-    tokens = [
-        _Token(match.lastgroup or "", match[0], match.start())
-        for match in _TOKEN.finditer(source.text)
-        if match.lastgroup not in {"blank", "comment"}
-    ]
+    tokens = _read(source.text)
     lines = source.text.split("\n")
     offset = sum(len(line) + 1 for line in lines[: span.line - 1]) + (span.column or 1) - 1
     index = bisect_right([token.offset for token in tokens], offset) - 1
@@ -152,6 +148,20 @@ def find(message: str, span: Span | None, source: Source) -> Hint | None:
         if hint := rule(site):
             return hint
     return None
+
+
+def _read(text: str) -> list[_Token]:
+    """Return the tokens of a source, without line breaks inside of brackets."""
+    tokens: list[_Token] = []
+    depth = 0
+    for match in _TOKEN.finditer(text):
+        kind = match.lastgroup or ""
+        if kind in {"blank", "comment"} or (kind == "newline" and depth):
+            continue
+        if kind == "operator":
+            depth = max(0, depth + (match[0] in _OPENING) - (match[0] in _CLOSING))
+        tokens.append(_Token(kind, match[0], match.start()))
+    return tokens
 
 
 def _foreign_character(site: _Site) -> Hint | None:
