@@ -39,6 +39,14 @@ class Lint:
         """Find names that never have a value, and that the compiler accepts."""
         return ()
 
+    def find_failures(self, _program: Program) -> Iterable[Diagnostic]:
+        """Find operations that fail in every run that reaches them."""
+        return ()
+
+    def find_doubts(self, _program: Program) -> Iterable[Diagnostic]:
+        """Find parts that run without an error, and that nobody can mean."""
+        return ()
+
     def find_credentials(self, _program: Program) -> Iterable[Mention]:
         """Find names of credentials that are arguments of a getter."""
         return ()

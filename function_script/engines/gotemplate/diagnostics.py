@@ -4,9 +4,9 @@ import re
 from itertools import pairwise
 from typing import Final
 
-from function_script import field_names
+from function_script import field_names, request_paths
 from function_script.diagnostics import Diagnostic, Note
-from function_script.engines.gotemplate import errors, hints, parse_errors, registry
+from function_script.engines.gotemplate import corrections, errors, hints, parse_errors, registry
 from function_script.engines.gotemplate.compiler.code import Site
 from function_script.engines.gotemplate.go_messages import run_text, sites_of
 from function_script.engines.gotemplate.parse_errors import Mistake
@@ -32,8 +32,11 @@ _KINDS: Final = {
     "bool": "a boolean",
     "slice": "a list",
 }
+_UNDEFINED: Final = re.compile(r"undefined variable: (\$\w+)")
+# Errors of actions that Go's parser accepts and reads in another way.
+_MISREAD: Final = ("undefined variable: ", "wrong number of args for ")
+_PIPED_TEMPLATE: Final = re.compile(r"\W+template\s[^\n]*\|")
 _OPTIONAL: Final = "where it may be missing, test it with if or with, or use default"
-_VALUES: Final = "Helm's values are .observed.composite.resource.spec here, or the input's .params"
 _REQUEST: Final = frozenset({"observed", "desired", "context", "params"})
 _DOT_HINT: Final = (
     "within range and with, . is the current item and $ the whole request; "
@@ -96,7 +99,7 @@ def run_problem(
     """Return the error that stopped a run; a LimitError for a limit."""
     sites = sites_of(error, loaded)
     site = sites[-1] if sites else None
-    location = _locate(site, loaded, parts) if site is not None else None
+    location = _locate(site, loaded, parts, str(error)) if site is not None else None
     notes = [
         Note(f'in template "{inner.template}", used at', _locate(outer, loaded, parts).span)
         for outer, inner in pairwise(sites[-_MAX_NOTES - 1 :])
@@ -130,15 +133,24 @@ def site_problem(
     text: str, site: Site, loaded: LoadedProgram, parts: tuple[SourcePart, ...]
 ) -> Diagnostic:
     """Return a failure that is certain once its place is reached."""
-    location = _locate(site, loaded, parts)
+    location = _locate(site, loaded, parts, text)
     message = f"cannot evaluate {_expression(site)}: {text}"
-    hint = hints.run_hint(text, loaded.program.templates)
+    hint = _correction(text, site, loaded) or hints.run_hint(text, loaded.program.templates)
     return Diagnostic(message=message, span=location.span, excerpt=location.excerpt, hint=hint)
 
 
-def _locate(site: Site, loaded: LoadedProgram, parts: tuple[SourcePart, ...]) -> SourceSpan:
+def _locate(
+    site: Site, loaded: LoadedProgram, parts: tuple[SourcePart, ...], text: str = ""
+) -> SourceSpan:
+    """Return the place of a site; ``text`` is the error, which may name a variable before it."""
     source = loaded.origins[site.template]
     source_parts = parts if source is next(iter(loaded.origins.values())) else ()
+    if undefined := _UNDEFINED.fullmatch(text):
+        name = undefined[1]
+        start = source.text.rfind(loaded.settings.delims[0], 0, site.node.position + 1)
+        position = source.text.find(name, max(start, 0))
+        if 0 <= position <= site.node.position:
+            return find_span(source, position, len(name), source_parts)
     width = len(nodes.to_source(site.node)) or 1
     return find_span(source, _start(site.node, source.text), width, source_parts)
 
@@ -212,15 +224,27 @@ def _hint(error: Exception, site: Site | None, loaded: LoadedProgram) -> str | N
         return _field_hint(error, site)
     if isinstance(error, errors.NoValueError):
         return _missing_hint(error)
-    return hints.run_hint(str(error), loaded.program.templates)
+    correction = None if site is None else _correction(str(error), site, loaded)
+    return correction or hints.run_hint(str(error), loaded.program.templates)
+
+
+def _correction(text: str, site: Site, loaded: LoadedProgram) -> str | None:
+    """Return the hint for an action that the parser takes for another one than its author."""
+    source = loaded.origins[site.template].text
+    position = site.node.position
+    is_piped = _PIPED_TEMPLATE.match(source, source.rfind(loaded.settings.delims[0], 0, position))
+    if not is_piped and not text.startswith(_MISREAD):
+        return None
+    correction = corrections.correct(source, position, loaded.settings.grammar())
+    return correction.hint if correction is not None else None
 
 
 def _missing_hint(error: errors.NoValueError) -> str:
     near = suggest(error.name, error.names)
     if near is not None:
         return near
-    if error.name == "Values" and set(error.names) >= _REQUEST:
-        return _VALUES
+    if set(error.names) >= _REQUEST and (advice := request_paths.advise(error.name, ".")):
+        return advice
     if error.name in _REQUEST and error.names and not _REQUEST & set(error.names):
         return _DOT_HINT
     if error.names:

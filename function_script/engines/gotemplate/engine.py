@@ -3,6 +3,7 @@
 Raises only FatalError.
 """
 
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import cache
 
@@ -15,6 +16,7 @@ from function_script.engines.gotemplate import (
     references,
     source_map,
 )
+from function_script.engines.gotemplate.compiler.code import Site
 from function_script.engines.gotemplate.data import template_data
 from function_script.engines.gotemplate.errors import GoError, LimitExceededError
 from function_script.engines.gotemplate.lazy_dict import LazyDict
@@ -65,10 +67,20 @@ def check(program: Program, limits: Limits) -> None:
     loaded = _load(program, parts)
     problems = [
         diagnostics.site_problem(text, site, loaded, parts)
-        for site, text in loaded.program.failures
+        for text, site in _first_sites(loaded.program.failures)
     ]
     if problems:
         raise ProgramError(*problems)
+
+
+def _first_sites(failures: Iterable[tuple[Site, str]]) -> Iterator[tuple[str, Site]]:
+    """Yield failures; a variable that is undefined once fails wherever it is read."""
+    variables: set[str] = set()
+    for site, text in failures:
+        if text.startswith("undefined variable") and text in variables:
+            continue
+        variables.add(text)
+        yield text, site
 
 
 def unused_modules(program: Program, _: Limits) -> tuple[str, ...]:
