@@ -35,7 +35,7 @@ _KINDS: Final = {
 _UNDEFINED: Final = re.compile(r"undefined variable: (\$\w+)")
 # Errors of actions that Go's parser accepts and reads in another way.
 _MISREAD: Final = ("undefined variable: ", "wrong number of args for ")
-_PIPED_TEMPLATE: Final = re.compile(r"\W+template\s[^\n]*\|")
+_PIPED_TEMPLATE: Final = re.compile(r"\W+(template)\s[^\n]*\|")
 _OPTIONAL: Final = "where it may be missing, test it with if or with, or use default"
 _REQUEST: Final = frozenset({"observed", "desired", "context", "params"})
 _DOT_HINT: Final = (
@@ -134,7 +134,9 @@ def site_problem(
 ) -> Diagnostic:
     """Return a failure that is certain once its place is reached."""
     location = _locate(site, loaded, parts, text)
-    message = f"cannot evaluate {_expression(site)}: {text}"
+    undefined = _UNDEFINED.fullmatch(text)
+    expression = undefined[1] if undefined else _expression(site)
+    message = f"cannot evaluate {expression}: {text}"
     hint = _correction(text, site, loaded) or hints.run_hint(text, loaded.program.templates)
     return Diagnostic(message=message, span=location.span, excerpt=location.excerpt, hint=hint)
 
@@ -151,6 +153,9 @@ def _locate(
         position = source.text.find(name, max(start, 0))
         if 0 <= position <= site.node.position:
             return find_span(source, position, len(name), source_parts)
+    action = source.text.rfind(loaded.settings.delims[0], 0, site.node.position + 1)
+    if text and (piped := _PIPED_TEMPLATE.match(source.text, max(action, 0))):
+        return find_span(source, piped.start(1), piped.end(1) - piped.start(1), source_parts)
     width = len(nodes.to_source(site.node)) or 1
     return find_span(source, _start(site.node, source.text), width, source_parts)
 
@@ -176,6 +181,8 @@ def _message(error: Exception, site: Site | None, location: SourceSpan | None) -
         if site.function == "fail":
             return f"cannot render {name}: {error}"
         return f"cannot call {site.function}: {error}"
+    if undefined := _UNDEFINED.fullmatch(str(error)):
+        return f"cannot evaluate {undefined[1]}: {error}"
     cause = _cause(error, site) or run_text(error, site)
     return f"cannot evaluate {_expression(site)}: {cause}"
 

@@ -1,19 +1,20 @@
 """Variables of a template that are declared and never read, by the rules of Go's scopes."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 from function_script.engines.gotemplate.syntax import nodes
 
 
-@dataclass(slots=True, eq=False)
 class Declaration:
     """A declaration of a variable. ``hides_another``: an outer block has one of that name."""
 
-    variable: nodes.Variable
-    hides_another: bool
-    is_read: bool = False
+    __slots__ = ("hides_another", "is_read", "variable")
+
+    def __init__(self, variable: nodes.Variable, *, hides_another: bool) -> None:
+        self.variable = variable
+        self.hides_another = hides_another
+        self.is_read = False
 
 
 # None: a variable of a range or a with.
