@@ -35,6 +35,7 @@ _KINDS: Final = {
 _UNDEFINED: Final = re.compile(r"undefined variable: (\$\w+)")
 # Errors of actions that Go's parser accepts and reads in another way.
 _MISREAD: Final = ("undefined variable: ", "wrong number of args for ")
+_LENGTHS: Final = frozenset({"Length", "count", "length", "len", "size"})
 _PIPED_TEMPLATE: Final = re.compile(r"\W+(template)\s[^\n]*\|")
 _OPTIONAL: Final = "where it may be missing, test it with if or with, or use default"
 _REQUEST: Final = frozenset({"observed", "desired", "context", "params"})
@@ -82,10 +83,12 @@ def _parse_hint(mistake: Mistake, source: Source) -> str | None:
     if error.hint:
         return error.hint
     if function := _UNKNOWN.fullmatch(error.text):
-        return registry.unavailable_reason(function[1]) or hints.function_hint(
-            function[1], registry.FUNCTIONS
+        return (
+            registry.unavailable_reason(function[1])
+            or hints.function_hint(function[1], registry.FUNCTIONS)
+            or hints.value_hint(function[1], source.text, mistake.position)
         )
-    return hints.syntax_hint(error.text, source.text)
+    return hints.syntax_hint(error.text, source.text, mistake.position)
 
 
 _WORD: Final = re.compile(r"[$.]?\w+|\S")
@@ -266,4 +269,13 @@ def _field_hint(error: errors.FieldError, site: Site | None) -> str | None:
         return _DOT_HINT
     if error.kind in {"null", "absent"}:
         return "there is no value here yet: test it with {{ with }}, or use dig with a default"
+    if error.name in _LENGTHS:
+        return f"write len {_holder(error, site)}"
+    if error.kind == "slice":
+        return "it is a list: take an item with index, or go over all with range"
     return f"take the value itself, without .{error.name}"
+
+
+def _holder(error: errors.FieldError, site: Site | None) -> str:
+    holder = "" if site is None else _cut_chain(site.node, error.index)
+    return holder or "VALUE"

@@ -88,6 +88,9 @@ def _of_nodes(trees: parser.Trees, source: Source, settings: Settings) -> Iterat
                 yield from _of_commands(commands)
             case nodes.Command():
                 yield from _of_condition(part)
+            case nodes.Number(position=position, text=text, integer=code) if text[0] == "'":
+                message = f"{text} is the number {code}, not a text"
+                yield Doubt(position, len(text), message, f'write "{text[1:-1]}"')
 
 
 def _piped_template(last: nodes.Command, source: Source, settings: Settings) -> Iterator[Doubt]:
