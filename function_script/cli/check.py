@@ -85,7 +85,12 @@ def check(**flags: Unpack[_Flags]) -> int:
         text = tool.render_sarif(report)
     else:
         colourful = frames.is_colourful(sys.stdout)
-        text = tool.render_text(report, colourful=colourful, is_quiet=flags["quiet"])
+        text = tool.render_text(
+            report,
+            colourful=colourful,
+            is_quiet=flags["quiet"],
+            columns=frames.columns_of(sys.stdout),
+        )
     if text:
         terminal.echo_coloured(text)
     return exit_codes.OK if report.is_success(strict=flags["strict"]) else exit_codes.PROBLEM

@@ -74,7 +74,7 @@ def read(
     if dialect == "gotemplating":
         extra = gotemplating.extra_context(scope, input_warnings)
         contribution = merge_parts([extra, contribution])
-    if warnings := lint.missing_value_warnings(result):
+    if warnings := lint.text_warnings(result):
         contribution = replace(contribution, results=contribution.results + warnings)
     return result_limits.enforce(contribution)
 

@@ -31,6 +31,10 @@ _CLOSING = {
     '"': ("the text", '"'),
     "'": ("the text", "'"),
 }
+# The first line of a literal or folded block.
+_BLOCK = re.compile(r"\s*(?:- +)*(?P<key>[\w.-]+|\"[^\"]+\"|'[^']+'): +[|>][-+0-9]*\s*(?:#.*)?$")
+_JOINED_LINES = re.compile(r"\s*apiVersion: \S+ +kind: ")
+_KEY = re.compile(r"\s*(?:- +)*[\w./-]+:(?: |$)")
 _TWO_COLONS = re.compile(r"[^:]*: +[^'\"|>&].*: ")
 
 
@@ -86,6 +90,44 @@ def explain_yaml_error(error: MarkedYAMLError, text: str) -> YamlError:
     )
 
 
+def find_early_end(lines: list[str], number: int) -> YamlError | None:
+    """Return the error of a line that ends a block of text by its indentation, and must not.
+
+    This is certain if the text goes on behind the line, or if the line is one of a template as the
+    text is. ``number`` is the line at which the parser gives up.
+    """
+    header = next((each for each in range(number, -1, -1) if _BLOCK.match(lines[each])), None)
+    if header is None:
+        return None
+    match = _BLOCK.match(lines[header])
+    name = "" if match is None else match["key"].strip("\"'")
+    following = [each for each in range(header + 1, len(lines)) if lines[each].strip()]
+    if not following:
+        return None
+    depth = _indentation(lines[following[0]])
+    if depth <= _indentation(lines[header]):
+        return None
+    end = next((each for each in following if _indentation(lines[each]) < depth), None)
+    if end is None or not end <= number <= end + 1:
+        return None
+    after = next((each for each in following if each > end), None)
+    goes_on = after is not None and _indentation(lines[after]) >= depth
+    block = "\n".join(lines[header + 1 : end])
+    is_template = any(mark in block and mark in lines[end] for mark in ("{{", "{%"))
+    if not is_template and (not goes_on or _KEY.match(lines[end])):
+        return None
+    return YamlError(
+        f"this line ends the text of `{name}`: it is less indented",
+        line=end,
+        column=_indentation(lines[end]),
+        hint=f"indent it by {depth} blanks or more, as the lines of the text",
+    )
+
+
+def _indentation(line: str) -> int:
+    return len(line) - len(line.lstrip(" "))
+
+
 def _unfinished(error: MarkedYAMLError, lines: list[str]) -> YamlError:
     """Return the error for a text that ends too early.
 
@@ -116,6 +158,8 @@ def invalid_character(text: str) -> YamlError:
 
 def _hint(message: str, lines: list[str], number: int, column: int) -> str | None:
     line = lines[number]
+    if _JOINED_LINES.match(line):
+        return "the lines were joined: > folds a text in YAML, | keeps its lines"
     before = lines[number - 1] if number else ""
     if "\t" in line[: len(line) - len(line.lstrip())]:
         return _NO_TABS

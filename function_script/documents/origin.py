@@ -8,7 +8,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from function_script.diagnostics import Diagnostic
-from function_script.documents.errors import TooLargeError, YamlError, YamlSyntaxError
+from function_script.documents.errors import (
+    TooLargeError,
+    YamlError,
+    YamlSyntaxError,
+    find_early_end,
+)
 from function_script.errors import DocumentError, FatalError, LimitError
 from function_script.source import Source, Span, excerpt
 
@@ -55,6 +60,8 @@ class TextOrigin:
 
         ``what`` names the text in the message, such as ``document 2``.
         """
+        if not isinstance(error, TooLargeError):
+            error = find_early_end(self.text.splitlines()[first_line - 1 :], error.line) or error
         line = first_line + error.line
         span = self.span(line, error.column + 1)
         if self.source is not None:

@@ -159,6 +159,9 @@ def pointed_at(mistake: Mistake, message: str) -> list[str]:
     """Return the text at each place that a cluster's message names, up to the end of its line."""
     places = []
     for name, module, number, column in _PLACE.findall(message):
+        if f" {name}: >\n" in mistake.parts[COMPOSITION]:
+            # The lines of a folded text are no lines of the file.
+            continue
         step_input = yaml.safe_load(mistake.parts[COMPOSITION])["spec"]["pipeline"][0]["input"]
         text = step_input["modules"][module] if module else step_input[name]
         places.append(text.split("\n")[int(number) - 1][int(column) - 1 :])

@@ -4,15 +4,16 @@ A correction is applied before the parser looks for the next mistake, so that wh
 from the first is no mistake of its own.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
-from function_script.engines.gotemplate import corrections
+from function_script.engines.gotemplate import corrections, hints
 from function_script.engines.gotemplate.corrections import Correction
 from function_script.engines.gotemplate.errors import LimitExceededError, ParseError
 from function_script.engines.gotemplate.syntax import parser
 from function_script.engines.gotemplate.syntax.parser import Grammar, ParseFailure
 
+_UNCLOSED: Final = "this action has no }} before the next one begins"
 _MAX_ERRORS: Final = 20
 # Characters that may be parsed again to find the next mistakes: some tens of milliseconds.
 _MAX_PARSED: Final = 200_000
@@ -38,6 +39,12 @@ def find(source: str, errors: Sequence[ParseError], grammar: Grammar) -> list[Mi
             position = _position(error)
             if text.to_source(position) in known or text.is_corrected(position):
                 continue
+            unclosed = corrections.find_unclosed(text.text, position, grammar.delims)
+            if unclosed is not None:
+                # The parser reads what follows as one action: nothing that it says is certain.
+                problem = ParseError("unclosed action", unclosed, hint=_UNCLOSED)
+                mistakes.append(Mistake(problem, text.to_source(unclosed), None))
+                return sorted(mistakes, key=lambda mistake: mistake.position)
             room -= len(text.text)
             if room > 0 and error.cause is None:
                 correction = corrections.correct(text.text, position, grammar)
@@ -48,7 +55,20 @@ def find(source: str, errors: Sequence[ParseError], grammar: Grammar) -> list[Mi
         if correction is None:
             break
         errors = _parse(text.text, grammar)
-    return sorted(mistakes[:_MAX_ERRORS], key=lambda mistake: mistake.position)
+    mistakes.sort(key=lambda mistake: mistake.position)
+    return [*_without_followers(mistakes, source, grammar.delims[0])][:_MAX_ERRORS]
+
+
+def _without_followers(mistakes: Sequence[Mistake], source: str, left: str) -> Iterator[Mistake]:
+    """Yield mistakes without those behind a keyword of another language, in the same action."""
+    foreign: set[int] = set()
+    for mistake in mistakes:
+        action = source.rfind(left, 0, mistake.position + 1)
+        if action in foreign:
+            continue
+        if mistake.correction is None and hints.is_foreign(mistake.error.text):
+            foreign.add(action)
+        yield mistake
 
 
 def _position(error: ParseError) -> int:

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from function_script import field_names
+from function_script import field_names, request_paths
 from function_script.engines.language import Language
 from function_script.objects import Path
 from function_script.problems import suggest
@@ -59,6 +59,8 @@ class Request:
     def _hint(self, holder: Path, key: str, names: tuple[str, ...]) -> str:
         part = holder[-1] if holder[:-1] == _XR and _XR in self.kinds else ""
         advice = machinery.advise(str(part), key)
+        if not holder:
+            advice = request_paths.advise(key)
         if advice is not None:
             return advice
         if hint := suggest(key, names):

@@ -5,6 +5,7 @@ It gives up, with Unreadable, where two meanings are possible.
 """
 
 import json
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final, NamedTuple
 
@@ -116,6 +117,8 @@ class ExpressionParser:
         arguments: list[Term] = []
         if self.token.text == "(" and not self.token.has_gap:
             arguments = self.arguments()
+            if not arguments and len(self.names.functions[name].parameter_types) > 1:
+                raise Unreadable
         elif self.accept(":"):
             arguments = [self.disjunction()]
             while self.accept(","):
@@ -186,7 +189,7 @@ class ExpressionParser:
             return "not in"
         if self.accept("is"):
             return "is not" if self.accept("not") else "is"
-        return self.accept(*_COMPARISONS, "=~", "in")
+        return self.accept(*_COMPARISONS, *_NAMED_COMPARISONS, "=~", "in")
 
     def sum(self) -> Term:
         """Read ``a + b``, ``a - b`` and ``a ~ b``."""
@@ -228,17 +231,17 @@ class ExpressionParser:
 
     # Calls and operands
 
-    def application(self) -> Term:
-        """Read ``function argument …``, or a single operand."""
+    def application(self, most: int | None = None) -> Term:
+        """Read ``function argument …``, or a single operand; ``most`` is a number of arguments."""
         token = self.token
         if token.kind != "word" or not self.is_function(token.text) or self.is_called():
             value = self.operand()
-            if self.begins_operand():
+            if self.begins_operand() and self.token.text not in _NAMED_COMPARISONS:
                 raise Unreadable
             return value
         name = self.function_name(self.take())
         arguments: list[Term] = []
-        while self.begins_operand():
+        while self.begins_operand() and len(arguments) != most:
             arguments.append(self.argument())
         if name in {"and", "or", "not"} and self.token.text in _COMPARISONS:
             raise Unreadable
@@ -249,9 +252,11 @@ class ExpressionParser:
         token = self.token
         if token.kind == "word" and self.is_function(token.text) and not self.is_called():
             function = self.names.functions[self.function_name(token)]
-            if function.parameters and not function.parameters.endswith("..."):
-                return self.application()
-            if function.variadic and token.text in _VARIADIC:
+            if token.text in _NAMED_COMPARISONS:
+                return self.application(most=2)
+            if function.parameters and not function.variadic:
+                return self.application(most=len(function.parameter_types))
+            if token.text in _VARIADIC:
                 return self.application()
         return self.operand()
 
@@ -335,6 +340,8 @@ class ExpressionParser:
 
     def index(self, value: Term, key: Term) -> Term:
         """Return ``index value key``; indices of indices are one call."""
+        # The list of the parts, for `split` makes a map.
+        value = value._replace(text=re.sub(r"(^|\| )split ", r"\1splitList ", value.text))
         if value.is_call and value.text.startswith("index "):
             return Term(f"{value.text} {key.argument}", is_call=True)
         return call("index", value, key)
@@ -429,7 +436,7 @@ class ExpressionParser:
         if following.text == "(" and following.kind == "operator" and not following.has_gap:
             if not self.is_function(text):
                 raise Unreadable
-            name = _ALIASES.get(text, text)
+            name = "splitList" if text == "split" else _ALIASES.get(text, text)
             return self.typed_call(name, _in_order(name, self.arguments()))
         if f"${text}" in self.names.variables:
             return Term(f"${text}")
@@ -449,7 +456,8 @@ _REQUEST: Final = frozenset({"observed", "desired", "context", "params"})
 _OF_XR: Final = frozenset({"spec", "metadata", "status"})
 # Words that stand between operands in other languages.
 _INFIX: Final = frozenset({"and", "or", "in", "is", "not", "if", "else", "then"})
-_VARIADIC: Final = frozenset({"and", "or", "eq", "printf", "print", "list", "dict", "index"})
+_VARIADIC: Final = frozenset({"and", "or", "printf", "print", "list", "dict", "index"})
+_NAMED_COMPARISONS: Final = ("eq", "ge", "gt", "le", "lt", "ne")
 _CONSTANTS: Final[Mapping[str, str]] = {
     **dict.fromkeys(("true", "True", "TRUE"), "true"),
     **dict.fromkeys(("false", "False", "FALSE"), "false"),
@@ -532,7 +540,7 @@ def _compare(operator: str, left: Term, right: Term) -> Term:
         return value if operator == "in" else call("not", value, is_boolean=True)
     if operator == "=~":
         return call("regexMatch", right, left, is_boolean=True)
-    return call(_COMPARISONS[operator], left, right, is_boolean=True)
+    return call(_COMPARISONS.get(operator, operator), left, right, is_boolean=True)
 
 
 def _format(value: Term, *arguments: Term) -> Term:

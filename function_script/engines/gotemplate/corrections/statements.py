@@ -60,15 +60,8 @@ def rewrite(action: RawAction, scope: Scope) -> Proposal:
         return Proposal("end")
     if re.fullmatch(r"else\s*[:{]", body):
         return Proposal("else")
-    if match := _ELSE_IF.match(body):
-        return Proposal(f"else if {_condition(body[match.end() :], scope)}")
-    if match := _IF.match(body):
-        keyword = "with" if match[1] == "with" else "if"
-        condition = _condition(body[match.end() :], scope)
-        if match[1] == "unless":
-            parser = ExpressionParser(read_tokens(f"not ({condition})"), scope.names)
-            condition = parser.pipeline().text
-        return Proposal(f"{keyword} {condition}")
+    if match := _CONDITIONAL.match(body):
+        return _conditional(match, body[match.end() :], scope)
     if match := _LOOP.match(body):
         return _loop(body[match.end() :], scope)
     if match := _NAMED.match(body):
@@ -76,6 +69,21 @@ def rewrite(action: RawAction, scope: Scope) -> Proposal:
     if match := _ASSIGNMENT.match(body):
         return _assignment(match, body[match.end() :], scope)
     return _output(body.removesuffix(";"), scope)
+
+
+def _conditional(match: re.Match[str], rest: str, scope: Scope) -> Proposal:
+    """Return an if, a with or an else-if."""
+    keyword = match[1].removeprefix("#")
+    if keyword not in {"if", "unless", "with"}:
+        return Proposal(f"else if {_condition(rest, scope)}")
+    if keyword == "with" and (alias := _AS.fullmatch(rest)):
+        return Proposal(f"with ${alias[2]} := {_expression(alias[1], scope)}")
+    condition = _condition(rest, scope)
+    if keyword == "unless":
+        keyword = "if"
+        parser = ExpressionParser(read_tokens(f"not ({condition})"), scope.names)
+        condition = parser.pipeline().text
+    return Proposal(f"{keyword} {condition}")
 
 
 def _condition(text: str, scope: Scope) -> str:
@@ -123,7 +131,7 @@ def _loop(text: str, scope: Scope) -> Proposal:
         text = text[1:-1]
     match = _LOOP_NAMES.match(text)
     if match is None:
-        if as_match := re.fullmatch(r"(.+?)\s+as\s+\$?(\w+)(?:\s*=>\s*\$?(\w+))?", text):
+        if as_match := _AS.fullmatch(text):
             names = [name for name in as_match.groups()[1:] if name]
             items = _items(as_match[1], scope)
             return _range(names, items, text)
@@ -205,9 +213,11 @@ _END: Final = re.compile(
     r"end(?:if|for|foreach|range|with|block|define|macro|each|unless)|end\s+(?:if|for|range|with|"
     r"define|block)|/(?:if|each|with|range|unless|for)|fi|done|esac|END|End"
 )
-_ELSE_IF: Final = re.compile(r"(?:else[ \t]+if|elseif|elif|elsif|elsIf|elseIf)\b\s*")
-_IF: Final = re.compile(r"#?(if|unless|with)\b\s*")
-_LOOP: Final = re.compile(r"(?:range|foreach|for\s+each|for|\#each|each)\b\s*")
+_CONDITIONAL: Final = re.compile(
+    r"(else[ \t]+if|elseif|elif|elsif|elsIf|elseIf|\#?if|\#?unless|\#?with)\b\s*"
+)
+_LOOP: Final = re.compile(r"(?:range|foreach|for\s+each|for|\#each|each)(?:\s+|(?=\())")
+_AS: Final = re.compile(r"(.+?)\s+as\s+\|?\s*\$?(\w+)(?:\s*(?:=>|,|\s)\s*\$?(\w+))?\s*\|?")
 _LOOP_NAMES: Final = re.compile(
     r"(?:const\s+|let\s+|var\s+)?[\[(]?\s*\$?([A-Za-z_]\w*)(?:\s*,\s*\$?([A-Za-z_]\w*))?\s*[\])]?"
     r"\s*(?::=|=|\bin\b|\bof\b)\s*"

@@ -86,7 +86,7 @@ WRONG = [
     pytest.param(
         go("{{ .Values }}"),
         "Values",
-        "there are context, credentials, desired, extraResources, input, meta, observed, params, …",
+        "Helm's values are observed.composite.resource.spec here, or the input's params",
         id="values-of-helm",
     ),
     pytest.param(
