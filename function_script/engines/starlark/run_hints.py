@@ -123,7 +123,10 @@ def _node_at(tree: ast.Module, span: Span, source: Source) -> ast.AST | None:
             size = (node.end_lineno or 0) - node.lineno
             candidates.append((abs(place.width - span.width), -size, node))
     candidates.sort(key=lambda each: each[:2])
-    return candidates[0][2] if candidates else None
+    if not candidates:
+        return None
+    node = candidates[0][2]
+    return node.value if isinstance(node, ast.Expr) else node
 
 
 def _attribute(failure: _Failure) -> RunHint | None:
