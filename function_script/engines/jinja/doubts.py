@@ -153,7 +153,7 @@ def _comparisons(tree: nodes.Template) -> Iterator[_Doubt]:
             left = operand.expr
             if operand.op not in {"eq", "ne"} or None in kinds or kinds[0] == kinds[1]:
                 continue
-            offset = operand.expr.lineno
+            offset = tokens.first_offset(operand.expr)
             result = "false" if operand.op == "eq" else "true"
             message = f"this is always {result}: {kinds[0]} is never equal to {kinds[1]}"
             yield _Doubt(offset, 1, message, _equality_hint(kinds))

@@ -39,6 +39,7 @@ _SYMBOLS: Final = {
     "in": "in",
     "notin": "in",
 }
+_SCOPES: Final = (nodes.Macro, nodes.Block)
 _STATEMENTS: Final = (nodes.If, nodes.For, nodes.Assign, nodes.CallBlock, nodes.FilterBlock)
 
 
@@ -58,6 +59,7 @@ class Operation(NamedTuple):
     line: int
     offset: int
     width: int
+    scope: int
 
 
 def find(
@@ -69,14 +71,20 @@ def find(
         return None
     token_list = tokens.read(environment, source.text)
     tree = tokens.parse(environment, source.text)
-    operations = [
-        each
-        for each in _Finder(token_list).operations(tree)
-        if each.function == name and each.line == line
+    scopes: dict[int, list[Operation]] = {}
+    for each in _Finder(token_list).operations(tree):
+        if each.function == name and each.line == line:
+            scopes.setdefault(each.scope, []).append(each)
+    # Each macro and block has code of its own; the template's is called root.
+    is_root = instruction.code.co_name == "root"
+    candidates = [
+        operations
+        for scope, operations in scopes.items()
+        if len(operations) == count and (scope == 0) is is_root
     ]
-    if len(operations) != count:
+    if len(candidates) != 1:
         return None
-    operation = operations[number]
+    operation = candidates[0][number]
     return tokens.span(source, operation.offset, operation.width)
 
 
@@ -130,18 +138,29 @@ class _Finder:
         self._tokens = token_list.tokens
         self._starts = [token.offset for token in token_list.tokens]
         self._line = 1
+        self._scope = 0
+        self._scopes = 0
 
     def operations(self, tree: nodes.Template) -> Iterator[Operation]:
         """Yield the operations of all statements."""
         yield from self._visit(tree)
 
     def _visit(self, node: nodes.Node) -> Iterator[Operation]:
-        if isinstance(node, nodes.Output):
+        if isinstance(node, _SCOPES):
+            yield from self._inner_scope(node)
+        elif isinstance(node, nodes.Output):
             yield from self._output(node)
         elif isinstance(node, nodes.Compare):
             yield from self._compare(node)
         else:
             yield from self._other(node)
+
+    def _inner_scope(self, node: nodes.Node) -> Iterator[Operation]:
+        outer = self._scope
+        self._scopes += 1
+        self._scope = self._scopes
+        yield from self._other(node)
+        self._scope = outer
 
     def _output(self, node: nodes.Output) -> Iterator[Operation]:
         for value in node.nodes:
@@ -184,7 +203,7 @@ class _Finder:
         while index > 0 and self._tokens[index].text != symbol:
             index -= 1
         token = self._tokens[index]
-        return Operation(function, self._line, token.offset, len(token.text))
+        return Operation(function, self._line, token.offset, len(token.text), self._scope)
 
     def _whole(self, function: str, node: nodes.Node, end: int | None = None) -> Operation:
         """Return the operation on the value of a whole expression, up to its last word."""
@@ -192,7 +211,7 @@ class _Finder:
         if end is None:
             last = max([each.lineno for each in (node, *node.find_all(nodes.Node)) if each.lineno])
             end = self._end(last)
-        return Operation(function, self._line, begin, max(1, end - begin))
+        return Operation(function, self._line, begin, max(1, end - begin), self._scope)
 
     def _end(self, offset: int) -> int:
         """Return the end of the lookup or the word that begins at an offset."""

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from jinja2 import Undefined
 from jinja2.utils import missing
 
-from function_script import field_names
+from function_script import field_names, spelling
 from function_script.engines import habits
 from function_script.engines.jinja import hints
 from function_script.engines.jinja.exceptions import reword, type_of
@@ -47,7 +47,7 @@ def describe(undefined: Undefined, roots: Mapping[str, object], statement: str) 
         return MissingPath(reword(undefined._undefined_hint), None, None)  # noqa: SLF001 - same
     base, keys = _chain(undefined)
     if base is missing:
-        return _unknown_name(keys)
+        return _unknown_name(keys, statement)
     start = _path(base, roots, statement, keys)
     first, whole = start + _join(keys[:1]), start + _join(keys)
     message = f"{whole.lstrip('.')} is undefined"
@@ -87,14 +87,14 @@ def _chain(undefined: Undefined) -> tuple[object, list[object]]:
     return current, list(keys)
 
 
-def _unknown_name(keys: Sequence[object]) -> MissingPath:
+def _unknown_name(keys: Sequence[object], statement: str) -> MissingPath:
     name, whole = str(keys[0]), _join(keys).lstrip(".")
     cause = f" ({name} does not exist)" if len(keys) > 1 else ""
     otherwise = (
         "nothing sets this name; the request's parts are observed, desired, context and others"
     )
-    if name in FILTERS:
-        otherwise = f'there is a filter "{name}": write `value | {name}`'
+    if f"{name}(" in statement and (filter_name := spelling.nearest(name, FILTERS)):
+        otherwise = f'there is a filter "{filter_name}": write `value | {filter_name}`'
     hint = hints.name_hint(name) or suggest(name, NAMES, otherwise)
     return MissingPath(f"{whole} is undefined{cause}", hint, name)
 

@@ -4,7 +4,7 @@ All violations are facts at once.
 """
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple, cast
 
@@ -22,7 +22,10 @@ MAX_DEPTH = 80
 MAX_LOOPS = 10
 # Filters and tests receive the run and the value before the template's own arguments.
 _HIDDEN = 2
-_CORRECTIONS: Final = {"filter": habits.filter_in_jinja, "test": habits.TESTS.get}
+_CORRECTIONS: Final[Mapping[str, Callable[[str], str | None]]] = {
+    "filter": habits.filter_in_jinja,
+    "test": habits.TESTS.get,
+}
 
 
 _ALLOWED = (

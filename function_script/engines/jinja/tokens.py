@@ -112,7 +112,7 @@ def parse(environment: Environment, source: str) -> nodes.Template:
     """Return the syntax tree of a template that parses; ``lineno`` of its nodes are offsets."""
     placed, _, _ = _place(environment, normalize(source))
     parser = Parser(environment, "")
-    parser.stream = TokenStream(environment.lexer.wrap(placed), None, None)  # type: ignore[arg-type] # wrap iterates only
+    parser.stream = TokenStream(environment.lexer.wrap(placed), None, None)
     return parser.parse()
 
 

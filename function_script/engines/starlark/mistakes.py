@@ -109,7 +109,7 @@ def _missing_attributes(
         if not isinstance(node, ast.Attribute):
             continue
         kind = kinds.kind_of(node.value, values) or ""
-        names = signatures.ATTRIBUTES.get(kind, ())
+        names = signatures.attributes().get(kind, ())
         if not names or node.attr in names:
             continue
         correction = _METHODS.get(kind, {}).get(node.attr)
@@ -195,6 +195,7 @@ def _wrong_arguments(
         is_plain = not any(isinstance(each, ast.Starred) for each in call.args)
         if signature is None or not is_plain:
             continue
+        is_wrong = False
         for argument, parameter in zip(call.args, signature.parameters, strict=False):
             kind = kinds.kind_of(argument, values)
             if kind is None or not parameter.types or kind in parameter.types:
@@ -203,11 +204,12 @@ def _wrong_arguments(
                 continue
             types = " or ".join(sorted(parameter.types - {"NoneType"}))
             message = f'argument "{parameter.name}" is of type {types}, not {kind}'
+            is_wrong = True
             yield _Finding(syntax.span_of(argument, source), message, f"write {signature.usage}")
         given = len(call.args) + len(call.keywords)
         required = sum(each.is_required for each in signature.parameters)
         is_spread = any(each.arg is None for each in call.keywords)
-        if given < required and not is_spread:
+        if given < required and not is_spread and not is_wrong:
             message = f"{call.func.id} takes {required} arguments, not {given}"
             span = syntax.span_of(call.func, source)
             yield _Finding(span, message, f"write {signature.usage}")

@@ -7,7 +7,7 @@ import ast
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, cast
 
 from function_script import spelling
 from function_script.engines import habits
@@ -118,7 +118,7 @@ def _node_at(tree: ast.Module, span: Span, source: Source) -> ast.AST | None:
     for node in ast.walk(tree):
         if not isinstance(node, (ast.expr, ast.stmt)) or node.lineno != span.line:
             continue
-        place = syntax.span_of(node, source)
+        place = syntax.span_of(cast("ast.expr", node), source)
         if place.column == span.column:
             size = (node.end_lineno or 0) - node.lineno
             candidates.append((abs(place.width - span.width), -size, node))
@@ -177,7 +177,7 @@ def _attribute_hint(
         return correction.starlark
     if kind == "namespace" and name in _JSON:
         return _JSON[name]
-    near = spelling.nearest(name, signatures.ATTRIBUTES.get(kind, ()))
+    near = spelling.nearest(name, signatures.attributes().get(kind, ()))
     if near is not None and is_called:
         return f'did you mean "{near}"?'
     if kind == "dict" and not is_called:

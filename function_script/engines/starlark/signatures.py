@@ -3,12 +3,14 @@
 import ast
 from functools import cache
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, cast
 
 import starlark
 from starlark import LibraryExtension
 
-_STUBS: Final = Path(__file__).parent / "prelude.pyi"
+# Read when the module is imported: a worker opens no files.
+_STUBS: Final = (Path(__file__).parent / "prelude.pyi").read_text()
+_SAMPLES: Final = {"string": '""', "list": "[]", "dict": "{}", "namespace": "json"}
 _UNKNOWN: Final = frozenset({"Callable", "Incomplete"})
 
 
@@ -30,19 +32,32 @@ class Signature(NamedTuple):
 @cache
 def functions() -> dict[str, Signature]:
     """Return the signatures of predeclared functions by name."""
-    tree = ast.parse(_STUBS.read_text())
+    tree = ast.parse(_STUBS)
     return {node.name: _signature(node) for node in tree.body if isinstance(node, ast.FunctionDef)}
 
 
 @cache
 def methods() -> dict[str, Signature]:
     """Return the signatures of a response's functions by name."""
-    tree = ast.parse(_STUBS.read_text())
+    tree = ast.parse(_STUBS)
     response = next(node for node in tree.body if isinstance(node, ast.ClassDef))
     return {
         node.name: _signature(node, "rsp.", 1)
         for node in response.body
         if isinstance(node, ast.FunctionDef)
+    }
+
+
+@cache
+def attributes() -> dict[str, tuple[str, ...]]:
+    """Return the attributes of values by type, as the interpreter has them."""
+    module = starlark.Module()
+    names = starlark.Globals.extended_by([LibraryExtension.Json])
+    return {
+        kind: tuple(
+            cast("list[str]", starlark.eval(module, starlark.parse("", f"dir({text})"), names))
+        )
+        for kind, text in _SAMPLES.items()
     }
 
 
@@ -94,17 +109,3 @@ def _types(annotation: ast.expr | None) -> frozenset[str]:
 
 
 _NAMES: Final = {"str": "string"}
-
-
-def _attributes() -> dict[str, tuple[str, ...]]:
-    """Return the attributes of each type, as the interpreter has them."""
-    texts = {"string": '""', "list": "[]", "dict": "{}", "namespace": "json"}
-    module = starlark.Module()
-    names = starlark.Globals.extended_by([LibraryExtension.Json])
-    return {
-        kind: tuple(starlark.eval(module, starlark.parse("", f"dir({text})"), names))
-        for kind, text in texts.items()
-    }
-
-
-ATTRIBUTES: Final = _attributes()
