@@ -35,6 +35,8 @@ SAYS_WHAT_TO_DO = (
     "is required",
     "can be set",
 )
+# A line of `check` or of an event ends with its hint.
+_FINDING_WITH_HINT = re.compile(r"^(?:(?:error|warning)\[|Pipeline step ).*\)$", re.MULTILINE)
 # A plain pool counts time on the clock, and says so.
 OF_CPU_TIME = {"starlark/time-is-up"}
 SUGGESTION = re.compile(r'did you mean "([^"]+)"')
@@ -123,7 +125,8 @@ def test_text_says_what_to_do(mistake: Mistake) -> None:
     """Every problem has a hint, or says itself what is wanted."""
     texts = catalogue.read(mistake.path).outcome
     for frame in next(iter(texts.values())).split("\n\nerror"):
-        assert any(words in frame for words in SAYS_WHAT_TO_DO), frame
+        says = any(words in frame for words in SAYS_WHAT_TO_DO)
+        assert says or _FINDING_WITH_HINT.search(frame), frame
 
 
 @pytest.mark.parametrize("name", ["input/two-mistakes", "jinja/misspelt-field", "starlark/no-main"])

@@ -24,6 +24,7 @@ TITLES = {
     "starlark": "Starlark",
 }
 _PLACE = re.compile(r'^(?:Pipeline step "\w+": )?(?:[\w\[\].]+:\d+:\d+: )?')
+_FINDING = re.compile(r"^(?:error|warning)\[[\w-]+\]: \S+:\d+:\d+: ")
 _MAX_CHARACTERS = 150
 
 
@@ -37,8 +38,9 @@ def _table() -> str:
 
 
 def _message(mistake: Mistake) -> str:
-    frame = mistake.outcome.get("render", "")
-    message = frame.partition("\n")[0].removeprefix("error: ") or mistake.outcome["cluster"].strip()
+    # The first section that there is: what only `check` finds has no other.
+    line = next(iter(mistake.outcome.values())).strip().partition("\n")[0]
+    message = _FINDING.sub("", line.removeprefix("error: "))
     message = _PLACE.sub("", message).partition(" (")[0]
     short = message if len(message) <= _MAX_CHARACTERS else f"{message[:_MAX_CHARACTERS]}…"
     ticks = "``" if "`" in short else "`"

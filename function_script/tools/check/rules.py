@@ -221,20 +221,6 @@ RULES: Final = (
         find=lambda subject: subject.step.language.lint.find_unknown_names(subject.step.program),
     ),
     Rule(
-        name="failing-code",
-        severity="error",
-        means="Code that fails in every run that reaches it: a method that no text or list has, "
-        "an argument of a wrong type, a constant that a function changes.",
-        find=lambda subject: subject.step.language.lint.find_failures(subject.step.program),
-    ),
-    Rule(
-        name="doubtful",
-        severity="warning",
-        means="Code that runs and that nobody can mean: a name that is set and never read, values "
-        "that can never be equal, a value that is lost with the turn of a loop.",
-        find=lambda subject: subject.step.language.lint.find_doubts(subject.step.program),
-    ),
-    Rule(
         name="unused-module",
         severity="warning",
         means="A module of the input that nothing loads, includes or imports.",
@@ -277,6 +263,20 @@ RULES: Final = (
         means="A field that a request does not have, or that the XR's or a composed resource's "
         "schema does not: see below.",
         find=partial(_unknown_fields, is_guarded=False),
+    ),
+    Rule(
+        name="failing-code",
+        severity="error",
+        means="Code that fails in every run that reaches it: a method that no text or list has, "
+        "an argument of a wrong type, a constant that a function changes.",
+        find=lambda subject: subject.step.language.lint.find_failures(subject.step.program),
+    ),
+    Rule(
+        name="doubtful",
+        severity="warning",
+        means="Code that runs and that nobody can mean: a name that is set and never read, values "
+        "that can never be equal, a value that is lost with the turn of a loop.",
+        find=lambda subject: subject.step.language.lint.find_doubts(subject.step.program),
     ),
 )
 
