@@ -35,8 +35,8 @@ SAYS_WHAT_TO_DO = (
     "is required",
     "can be set",
 )
-# A line of `check` ends with its hint.
-_FINDING_WITH_HINT = re.compile(r"^(?:error|warning)\[.*\)$", re.MULTILINE)
+# A line of `check` or of an event ends with its hint.
+_FINDING_WITH_HINT = re.compile(r"^(?:(?:error|warning)\[|Pipeline step ).*\)$", re.MULTILINE)
 # A plain pool counts time on the clock, and says so.
 OF_CPU_TIME = {"starlark/time-is-up"}
 SUGGESTION = re.compile(r'did you mean "([^"]+)"')

@@ -70,4 +70,5 @@ def _type_of(word: nodes.Operand) -> str:
         case nodes.Pipe(commands=[*_, nodes.Command(words=(nodes.Identifier(name=name), *_))]):
             function = registry.FUNCTIONS.get(name) or registry.OWN_FUNCTIONS.get(name)
             return _TYPES.get(function.returns, "") if function is not None else ""
-    return ""
+        case _:
+            return ""

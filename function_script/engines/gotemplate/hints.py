@@ -33,8 +33,7 @@ _FROM_HABIT: Final = {
     "this": "the data is the dot, or $ from everywhere",
 }
 _DASH: Final = 'a name has letters, digits and _: write index MAP "NAME" for others'
-_DASH_IN_UNKNOWN: Final = re.compile(r'function "(.*)" not defined')
-_VARIABLE: Final = "the name of a variable has letters, digits and _ only"
+_DASH_IN_VARIABLE: Final = "the name of a variable has letters, digits and _ only"
 _NO_VALUES: Final = frozenset({"exit", "pass", "return", "yield"})
 # Parser messages and their hints.
 _SYNTAX: Final = (
@@ -46,11 +45,9 @@ _SYNTAX: Final = (
     ("invalid syntax", "write two backslashes for one, or the text in backquotes"),
     ('unexpected "/" in command', "a comment is {{/* TEXT */}}"),
     ("unterminated character constant", "a text is in double quotes"),
-    ("malformed character constant", "a text is in double quotes"),
     ("unclosed comment", "a comment ends with */"),
     ("comment ends before closing delimiter", "a comment is alone in its action"),
     ("template: multiple definition", "give one of them another name"),
-    ("empty command", "a function or a value is missing here"),
     ("unexpected {{end}}", "no if, range, with or define is open here: take it out"),
     ("unexpected {{else", "no if, range or with is open here"),
     ('unexpected "}" in operand', "an action ends with two braces: }}"),
@@ -82,6 +79,7 @@ _RUN: Final = (
     (r".*wrong number of args.*", _ARITY),
 )
 _NOT_A_TEMPLATE: Final = re.compile(r'no template "(.*)" associated|template "(.*)" not defined')
+_UNKNOWN: Final = re.compile(r'function "(.*)" not defined')
 _VARIABLE: Final = re.compile(r'undefined variable "(\$\w*)"')
 _DECLARED: Final = re.compile(r"(\$\w+)\s*(?:,\s*(\$\w+)\s*)?:=")
 

@@ -98,7 +98,10 @@ class _CorrectedText:
         self.text = correction.apply(self.text)
         start, length = correction.start, len(correction.text)
         growth = length - (correction.end - start)
-        later = [(each + growth if each > start else each, *rest) for each, *rest in self._edits]
+        later = [
+            (each + growth if each > start else each, size, more)
+            for each, size, more in self._edits
+        ]
         self._edits = [*later, (start, length, growth)]
 
     def is_corrected(self, position: int) -> bool:

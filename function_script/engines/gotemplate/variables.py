@@ -54,6 +54,8 @@ class _Walker:
                     self.walk_pipe(pipe, scope)
                 case nodes.If() | nodes.With() | nodes.Range():
                     self.walk_branch(node, scope)
+                case _:
+                    pass
 
     def walk_branch(self, node: nodes.If | nodes.With | nodes.Range, visible: _Scope) -> None:
         """Walk both bodies; a variable of the condition is theirs."""

@@ -6,9 +6,12 @@ It gives up, with Unreadable, where two meanings are possible.
 
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
+from function_script.engines.gotemplate.corrections import terms, vocabulary
+from function_script.engines.gotemplate.corrections.methods import find_method
+from function_script.engines.gotemplate.corrections.terms import Choice, Term, call
 from function_script.engines.gotemplate.corrections.tokens import RawToken, Unreadable
 from function_script.engines.gotemplate.function import Function
 
@@ -22,40 +25,6 @@ class Names(NamedTuple):
     functions: Mapping[str, Function]
     variables: frozenset[str]
     root: str
-
-
-class Term(NamedTuple):
-    """A Go expression. ``is_call``: it needs parentheses as an argument."""
-
-    text: str
-    is_call: bool = False
-    is_text: bool = False
-    is_number: bool = False
-    is_boolean: bool = False
-
-    @property
-    def argument(self) -> str:
-        """The expression as an argument."""
-        return f"({self.text})" if self.is_call else self.text
-
-    @property
-    def is_literal(self) -> bool:
-        """Report whether it is a constant."""
-        return not self.is_call and (self.is_text or self.is_number)
-
-
-class Choice(NamedTuple):
-    """``condition ? yes : no``, which has another form as a whole action."""
-
-    condition: Term
-    yes: Term
-    no: Term
-
-
-def call(function: str, *arguments: Term, is_boolean: bool = False, is_text: bool = False) -> Term:
-    """Return the call of a function."""
-    text = " ".join([function, *(argument.argument for argument in arguments)])
-    return Term(text, is_call=bool(arguments), is_boolean=is_boolean, is_text=is_text)
 
 
 class ExpressionParser:
@@ -152,17 +121,23 @@ class ExpressionParser:
 
     def disjunction(self) -> Term:
         """Read ``a || b``."""
-        terms = [self.conjunction()]
+        parts = [self.conjunction()]
         while self.accept("||", "or"):
-            terms.append(self.conjunction())
-        return terms[0] if len(terms) == 1 else call("or", *terms, is_boolean=_are_boolean(terms))
+            parts.append(self.conjunction())
+        return (
+            parts[0] if len(parts) == 1 else call("or", *parts, is_boolean=terms.are_boolean(parts))
+        )
 
     def conjunction(self) -> Term:
         """Read ``a && b``."""
-        terms = [self.negation()]
+        parts = [self.negation()]
         while self.accept("&&", "and"):
-            terms.append(self.negation())
-        return terms[0] if len(terms) == 1 else call("and", *terms, is_boolean=_are_boolean(terms))
+            parts.append(self.negation())
+        return (
+            parts[0]
+            if len(parts) == 1
+            else call("and", *parts, is_boolean=terms.are_boolean(parts))
+        )
 
     def negation(self) -> Term:
         """Read ``not a`` and ``!a``."""
@@ -173,14 +148,14 @@ class ExpressionParser:
     def comparison(self) -> Term:
         """Read one comparison, or a chain such as ``0 < a < 9``."""
         left = self.sum()
-        terms: list[Term] = []
+        parts: list[Term] = []
         while operator := self.comparison_operator():
             right = self.sum()
-            terms.append(_compare(operator, left, right))
+            parts.append(terms.compare(operator, left, right))
             left = right
-        if not terms:
+        if not parts:
             return left
-        return terms[0] if len(terms) == 1 else call("and", *terms, is_boolean=True)
+        return parts[0] if len(parts) == 1 else call("and", *parts, is_boolean=True)
 
     def comparison_operator(self) -> str:
         """Consume an operator of comparisons, and return it; "" if there is none."""
@@ -189,7 +164,7 @@ class ExpressionParser:
             return "not in"
         if self.accept("is"):
             return "is not" if self.accept("not") else "is"
-        return self.accept(*_COMPARISONS, *_NAMED_COMPARISONS, "=~", "in")
+        return self.accept(*vocabulary.COMPARISONS, *vocabulary.NAMED_COMPARISONS, "=~", "in")
 
     def sum(self) -> Term:
         """Read ``a + b``, ``a - b`` and ``a ~ b``."""
@@ -197,7 +172,7 @@ class ExpressionParser:
         while operator := self.accept("+", "-", "~"):
             right = self.product()
             if operator == "~" or (operator == "+" and (value.is_text or right.is_text)):
-                value = _joined(value, right)
+                value = terms.join_texts(value, right)
             elif operator == "-" or value.is_number or right.is_number:
                 value = call("add" if operator == "+" else "sub", value, right)
                 value = value._replace(is_number=True)
@@ -218,7 +193,7 @@ class ExpressionParser:
                     raise Unreadable
                 value = call("printf", value, right, is_text=True)
             else:
-                value = call(_PRODUCTS[operator], value, right)._replace(is_number=True)
+                value = call(vocabulary.PRODUCTS[operator], value, right)._replace(is_number=True)
         return value
 
     def unary(self) -> Term:
@@ -236,14 +211,14 @@ class ExpressionParser:
         token = self.token
         if token.kind != "word" or not self.is_function(token.text) or self.is_called():
             value = self.operand()
-            if self.begins_operand() and self.token.text not in _NAMED_COMPARISONS:
+            if self.begins_operand() and self.token.text not in vocabulary.NAMED_COMPARISONS:
                 raise Unreadable
             return value
         name = self.function_name(self.take())
         arguments: list[Term] = []
         while self.begins_operand() and len(arguments) != most:
             arguments.append(self.argument())
-        if name in {"and", "or", "not"} and self.token.text in _COMPARISONS:
+        if name in {"and", "or", "not"} and self.token.text in vocabulary.COMPARISONS:
             raise Unreadable
         return self.typed_call(name, arguments)
 
@@ -252,11 +227,11 @@ class ExpressionParser:
         token = self.token
         if token.kind == "word" and self.is_function(token.text) and not self.is_called():
             function = self.names.functions[self.function_name(token)]
-            if token.text in _NAMED_COMPARISONS:
+            if token.text in vocabulary.NAMED_COMPARISONS:
                 return self.application(most=2)
             if function.parameters and not function.variadic:
                 return self.application(most=len(function.parameter_types))
-            if token.text in _VARIADIC:
+            if token.text in vocabulary.VARIADIC:
                 return self.application()
         return self.operand()
 
@@ -266,13 +241,17 @@ class ExpressionParser:
         return call(
             name,
             *arguments,
-            is_boolean=returns == "bool" or (name in {"and", "or"} and _are_boolean(arguments)),
+            is_boolean=returns == "bool"
+            or (name in {"and", "or"} and terms.are_boolean(arguments)),
             is_text=returns == "string",
         )
 
     def is_function(self, word: str) -> bool:
         """Report whether a word is a function here, perhaps under another language's name."""
-        return _ALIASES.get(word, word) in self.names.functions and word not in _CONSTANTS
+        return (
+            vocabulary.ALIASES.get(word, word) in self.names.functions
+            and word not in vocabulary.CONSTANTS
+        )
 
     def is_called(self) -> bool:
         """Report whether the next token is a name with a parenthesis right behind it."""
@@ -284,7 +263,7 @@ class ExpressionParser:
         """Return Go's name of a function; raises Unreadable."""
         if token.kind != "word" or not self.is_function(token.text):
             raise Unreadable
-        return _ALIASES.get(token.text, token.text)
+        return vocabulary.ALIASES.get(token.text, token.text)
 
     def begins_operand(self) -> bool:
         """Report whether the next token begins another argument."""
@@ -294,7 +273,7 @@ class ExpressionParser:
                 after = self.tokens[self.position + 1 : self.position + 2]
                 return bool(after) and after[0].kind == "number" and not after[0].has_gap
             return token.text in {"(", ".", "[", "{"} and token.has_gap
-        if token.kind == "word" and token.text in _INFIX:
+        if token.kind == "word" and token.text in vocabulary.INFIX:
             return False
         return token.kind != "end" and token.has_gap
 
@@ -366,10 +345,7 @@ class ExpressionParser:
     def method(self, value: Term, name: str) -> Term:
         """Read the arguments of a method, and return the call of the function like it."""
         arguments = self.arguments()
-        make = _METHODS.get((name, len(arguments)))
-        if make is None:
-            raise Unreadable
-        return make(value, *arguments)
+        return find_method(name, len(arguments))(value, arguments)
 
     def primary(self) -> Term:
         """Read an operand without anything behind it."""
@@ -392,7 +368,8 @@ class ExpressionParser:
                 return self.word(token)
             case "operator":
                 return self.bracket(token)
-        raise Unreadable
+            case _:
+                raise Unreadable
 
     def bracket(self, token: RawToken) -> Term:
         """Read a parenthesis, a list, a dict, a dot or a negative number."""
@@ -409,7 +386,8 @@ class ExpressionParser:
                 return Term(".")
             case "-" if self.token.kind == "number" and not self.token.has_gap:
                 return Term(f"-{self.take().text}", is_number=True)
-        raise Unreadable
+            case _:
+                raise Unreadable
 
     def items(self, end: str) -> list[Term]:
         """Read the items of a list, or keys and values, up to a bracket."""
@@ -431,151 +409,23 @@ class ExpressionParser:
         """Read a name: a constant, a function, a variable, or a part of the request."""
         text = token.text
         following = self.token
-        if text in _CONSTANTS:
-            return Term(_CONSTANTS[text], is_boolean=_CONSTANTS[text] != "nil")
+        if text in vocabulary.CONSTANTS:
+            return Term(vocabulary.CONSTANTS[text], is_boolean=vocabulary.CONSTANTS[text] != "nil")
         if following.text == "(" and following.kind == "operator" and not following.has_gap:
             if not self.is_function(text):
                 raise Unreadable
-            name = "splitList" if text == "split" else _ALIASES.get(text, text)
-            return self.typed_call(name, _in_order(name, self.arguments()))
+            name = "splitList" if text == "split" else vocabulary.ALIASES.get(text, text)
+            return self.typed_call(name, terms.in_order(name, self.arguments()))
         if f"${text}" in self.names.variables:
             return Term(f"${text}")
         if self.is_function(text):
-            return call(_ALIASES.get(text, text))
+            return call(vocabulary.ALIASES.get(text, text))
         if following.kind == "field" and not following.has_gap and self.names.root:
-            if text in _REQUEST:
+            if text in vocabulary.REQUEST:
                 return Term(f"{self.names.root.removesuffix('.')}.{text}")
-            if text in _OF_XR:
-                return Term(f"{self.names.root.removesuffix('.')}.{_XR}.{text}")
+            if text in vocabulary.OF_XR:
+                return Term(f"{self.names.root.removesuffix('.')}.{vocabulary.XR}.{text}")
         raise Unreadable
 
 
 _END: Final = RawToken("end", "", has_gap=True)
-_XR: Final = "observed.composite.resource"
-_REQUEST: Final = frozenset({"observed", "desired", "context", "params"})
-_OF_XR: Final = frozenset({"spec", "metadata", "status"})
-# Words that stand between operands in other languages.
-_INFIX: Final = frozenset({"and", "or", "in", "is", "not", "if", "else", "then"})
-_VARIADIC: Final = frozenset({"and", "or", "printf", "print", "list", "dict", "index"})
-_NAMED_COMPARISONS: Final = ("eq", "ge", "gt", "le", "lt", "ne")
-_CONSTANTS: Final[Mapping[str, str]] = {
-    **dict.fromkeys(("true", "True", "TRUE"), "true"),
-    **dict.fromkeys(("false", "False", "FALSE"), "false"),
-    **dict.fromkeys(("nil", "None", "null", "undefined"), "nil"),
-}
-_COMPARISONS: Final[Mapping[str, str]] = {
-    **dict.fromkeys(("=", "==", "==="), "eq"),
-    **dict.fromkeys(("!=", "!==", "<>"), "ne"),
-    "<": "lt",
-    "<=": "le",
-    ">": "gt",
-    ">=": "ge",
-}
-_PRODUCTS: Final[Mapping[str, str]] = {"*": "mul", "/": "div", "//": "div", "%": "mod"}
-# Functions of other languages that have another name here, and the same order of arguments.
-_ALIASES: Final[Mapping[str, str]] = {
-    **dict.fromkeys(("tojson", "to_json", "jsonencode"), "toJson"),
-    **dict.fromkeys(("fromjson", "from_json", "jsondecode"), "fromJson"),
-    **dict.fromkeys(("toyaml", "to_yaml", "to_nice_yaml", "yamlencode"), "toYaml"),
-    **dict.fromkeys(("fromyaml", "from_yaml", "yamldecode"), "fromYaml"),
-    **dict.fromkeys(("b64encode", "base64encode"), "b64enc"),
-    **dict.fromkeys(("b64decode", "base64decode"), "b64dec"),
-    **dict.fromkeys(("length", "size"), "len"),
-    **dict.fromkeys(("downcase", "lowercase"), "lower"),
-    **dict.fromkeys(("upcase", "uppercase"), "upper"),
-    **dict.fromkeys(("tostring", "str", "string"), "toString"),
-    **dict.fromkeys(("strip", "trimspace"), "trim"),
-    **dict.fromkeys(("startswith", "startsWith"), "hasPrefix"),
-    **dict.fromkeys(("endswith", "endsWith"), "hasSuffix"),
-    "format": "printf",
-    "d": "default",
-    "tonumber": "float64",
-}
-# Functions that take the text they work on last, where other languages have it first.
-_SUBJECT_LAST: Final = frozenset(
-    {
-        *("contains", "default", "hasPrefix", "hasSuffix", "join", "nindent", "indent", "repeat"),
-        *("replace", "split", "splitList", "trimPrefix", "trimSuffix", "trunc", "regexMatch"),
-    }
-)
-
-
-def _in_order(name: str, arguments: list[Term]) -> list[Term]:
-    """Return arguments in Go's order: the one that is no constant comes last."""
-    is_reversed = (
-        name in _SUBJECT_LAST
-        and len(arguments) > 1
-        and not arguments[0].is_literal
-        and all(argument.is_literal for argument in arguments[1:])
-    )
-    return [*arguments[1:], arguments[0]] if is_reversed else arguments
-
-
-def _are_boolean(terms: Sequence[Term]) -> bool:
-    return bool(terms) and all(term.is_boolean for term in terms)
-
-
-def _joined(left: Term, right: Term) -> Term:
-    """Return the text of two values behind each other; a third one joins the same call."""
-    if left.is_call and left.text.startswith("print "):
-        return Term(f"{left.text} {right.argument}", is_call=True, is_text=True)
-    return call("print", left, right, is_text=True)
-
-
-def _compare(operator: str, left: Term, right: Term) -> Term:
-    if operator in {"is", "is not"} and right.text != "nil":
-        raise Unreadable
-    if right.text == "nil":
-        # What is null or missing is false.
-        if operator in {"=", "==", "===", "is"}:
-            return call("not", left, is_boolean=True)
-        if operator in {"!=", "!==", "<>", "is not"}:
-            return left
-        raise Unreadable
-    if operator in {"in", "not in"}:
-        if not right.text.startswith("list "):
-            # A list, a map and a text have a function each.
-            raise Unreadable
-        value = call("has", left, right, is_boolean=True)
-        return value if operator == "in" else call("not", value, is_boolean=True)
-    if operator == "=~":
-        return call("regexMatch", right, left, is_boolean=True)
-    return call(_COMPARISONS.get(operator, operator), left, right, is_boolean=True)
-
-
-def _format(value: Term, *arguments: Term) -> Term:
-    text = value.text
-    if not value.is_text or value.is_call or text.count("{}") != len(arguments) or "%" in text:
-        raise Unreadable
-    return call("printf", Term(text.replace("{}", "%v"), is_text=True), *arguments, is_text=True)
-
-
-def _join(value: Term, other: Term) -> Term:
-    separator, items = (value, other) if value.is_literal else (other, value)
-    return call("join", separator, items, is_text=True)
-
-
-def _subject_last(function: str, **types: bool) -> Callable[..., Term]:
-    return lambda value, *arguments: call(function, *arguments, value, **types)
-
-
-_METHODS: Final[Mapping[tuple[str, int], Callable[..., Term]]] = {
-    **{
-        (name, 1): _subject_last("hasPrefix", is_boolean=True)
-        for name in ("startswith", "startsWith")
-    },
-    **{(name, 1): _subject_last("hasSuffix", is_boolean=True) for name in ("endswith", "endsWith")},
-    **{(name, 0): _subject_last("upper", is_text=True) for name in ("upper", "toUpperCase")},
-    **{(name, 0): _subject_last("lower", is_text=True) for name in ("lower", "toLowerCase")},
-    **{(name, 0): _subject_last("trim", is_text=True) for name in ("strip", "trim")},
-    **{(name, 2): _subject_last("replace", is_text=True) for name in ("replace", "replaceAll")},
-    **{("format", count): _format for count in range(1, 5)},
-    ("get", 1): lambda value, key: call("get", value, key),
-    ("get", 2): lambda value, key, other: call("dig", key, other, value),
-    ("join", 1): _join,
-    ("keys", 0): _subject_last("keys"),
-    ("split", 1): _subject_last("splitList"),
-    ("title", 0): _subject_last("title", is_text=True),
-    ("toString", 0): _subject_last("toString", is_text=True),
-    ("values", 0): _subject_last("values"),
-}

@@ -5,11 +5,10 @@ from collections.abc import Mapping
 from typing import Final, NamedTuple
 
 from function_script.engines.gotemplate.corrections.expressions import (
-    Choice,
     ExpressionParser,
     Names,
-    Term,
 )
+from function_script.engines.gotemplate.corrections.terms import Choice, Term
 from function_script.engines.gotemplate.corrections.tokens import RawAction, Unreadable, read_tokens
 from function_script.engines.gotemplate.function import Function
 from function_script.engines.gotemplate.syntax.parser import Grammar
