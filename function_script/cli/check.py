@@ -122,7 +122,12 @@ def _check(arguments: Sequence[str], flags: _Flags) -> tuple[str, bool]:
         text = tool.render_sarif(report)
     else:
         colourful = frames.is_colourful(sys.stdout)
-        text = tool.render_text(report, colourful=colourful, is_quiet=flags["quiet"])
+        text = tool.render_text(
+            report,
+            colourful=colourful,
+            is_quiet=flags["quiet"],
+            columns=frames.columns_of(sys.stdout),
+        )
     return text, report.is_success(strict=flags["strict"])
 
 

@@ -12,7 +12,7 @@ from function_script.errors import InputError
 from function_script.inputs import Step
 from function_script.limits import Limits
 from function_script.tools import author_positions, sources, step_inputs
-from function_script.tools.check import composed, paths, rules, searching, templates
+from function_script.tools.check import composed, misplaced, paths, rules, searching, templates
 from function_script.tools.check.composites import FILES, XrChecker
 from function_script.tools.check.definitions import Definitions, find_xrds, load
 from function_script.tools.check.findings import Finding, Report, Skipped
@@ -81,6 +81,8 @@ def check(
             unchecked += filter(step_inputs.is_elsewhere, ours)
             xr = definitions.find_xr(document, file.documents)
             schemas = _Schemas(xr=xr, definitions=definitions)
+            problems = misplaced.find_misplaced(document)
+            findings += [_finding(rules.INPUT, problem) for problem in problems]
             findings += _check_document(ours, directory, schemas, is_salted=is_salted)
             if ours:
                 findings += [

@@ -5,8 +5,8 @@ For errors only, so it may be slow. Only lookups by written names are followed.
 
 import ast
 from collections.abc import Iterable, Mapping
-from difflib import get_close_matches
 
+from function_script import field_names, spelling
 from function_script.engines.starlark.analysis import syntax
 from function_script.engines.starlark.analysis.names import Bindings
 from function_script.values import Readable
@@ -40,12 +40,10 @@ def hint(expression: str, texts: Iterable[str], request: Mapping[str, Readable])
 
 
 def _alternatives(key: str, keys: list[str]) -> str:
-    close = get_close_matches(key, keys, n=1)
-    if close:
-        return f', did you mean "{close[0]}"?'
-    first = ", ".join(sorted(keys)[:_MAX_KEYS_SHOWN])
-    more = ", …" if len(keys) > _MAX_KEYS_SHOWN else ""
-    return f", but {first}{more}" if keys else ": it is empty"
+    near = spelling.nearest(key, keys)
+    if near:
+        return f', did you mean "{near}"?'
+    return f", but {field_names.listed(keys, _MAX_KEYS_SHOWN)}" if keys else ": it is empty"
 
 
 def _names(trees: Iterable[ast.Module]) -> dict[str, ast.expr | None]:
