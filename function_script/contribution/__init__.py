@@ -60,7 +60,11 @@ def read(
     contribution = cache.get(key)
     if contribution is None:
         stream = documents.read_stream(
-            text, locate=result.locate, limits=limits, lenient=rules.is_lenient
+            text,
+            locate=result.locate,
+            explain=result.explain,
+            limits=limits,
+            lenient=rules.is_lenient,
         )
         contribution = from_documents(stream, scope.xr, rules, result.locate)
         cache.put(key, contribution)

@@ -1,7 +1,8 @@
 """Errors in a YAML text, and the hints for classic mistakes.
 
-YamlError           not YAML, or not YAML that Kubernetes accepts
-└── TooLargeError   more values, levels or expanded text than allowed
+YamlError               not YAML, or not YAML that Kubernetes accepts
+├── YamlSyntaxError     not YAML
+└── TooLargeError       more values, levels or expanded text than allowed
 
 Positions are those of the text that was read; `TextOrigin.error` maps them to its author's.
 """
@@ -53,6 +54,10 @@ class YamlError(Exception):
         return YamlError(message, line=self.line, column=self.column, hint=self.hint)
 
 
+class YamlSyntaxError(YamlError):
+    """The text is no YAML."""
+
+
 class TooLargeError(YamlError):
     """The value would be larger than the limits allow; ``limit`` names the one that can be set."""
 
@@ -73,14 +78,16 @@ def explain_yaml_error(error: MarkedYAMLError, text: str) -> YamlError:
     indentation = lines[line][: len(lines[line]) - len(lines[line].lstrip())]
     if "\t" in indentation[: column + 1]:
         tab = indentation.find("\t")
-        return YamlError("a tab in the indentation", line=line, column=tab, hint=_NO_TABS)
+        return YamlSyntaxError("a tab in the indentation", line=line, column=tab, hint=_NO_TABS)
     message = str(error.problem or error.context)
     if error.context and error.problem:
         message += f" {error.context}"
         above = 0 if error.context_mark is None else line - error.context_mark.line
         if above > 0:
             message += f" that begins {above} line{'s' * (above > 1)} above"
-    return YamlError(message, line=line, column=column, hint=_hint(message, lines, line, column))
+    return YamlSyntaxError(
+        message, line=line, column=column, hint=_hint(message, lines, line, column)
+    )
 
 
 def find_early_end(lines: list[str], number: int) -> YamlError | None:
@@ -132,10 +139,10 @@ def _unfinished(error: MarkedYAMLError, lines: list[str]) -> YamlError:
         noun, closing = _CLOSING[opening]
         message = f"{noun} that begins here does not end"
         hint = f"close it with {closing}"
-        return YamlError(message, line=mark.line, column=mark.column, hint=hint)
+        return YamlSyntaxError(message, line=mark.line, column=mark.column, hint=hint)
     line = max((number for number, text in enumerate(lines) if text.strip()), default=0)
     message = "the text ends where a value is expected"
-    return YamlError(message, line=line, column=len(lines[line].rstrip()))
+    return YamlSyntaxError(message, line=line, column=len(lines[line].rstrip()))
 
 
 def invalid_character(text: str) -> YamlError:

@@ -10,9 +10,8 @@ from typing import Final
 from jinja2 import nodes
 
 from function_script import objects
-from function_script.engines.jinja import parser
+from function_script.engines.jinja import tokens
 from function_script.engines.jinja.environment import Environment
-from function_script.engines.jinja.positions import Position
 from function_script.engines.jinja.scope import REQUEST_PARTS
 from function_script.engines.reads import ANY, FieldAccess, guarded
 from function_script.objects import Path
@@ -41,7 +40,7 @@ def find(program: Program) -> list[FieldAccess]:
     """Return the lookups in all templates of a program, which must compile."""
     environment = Environment()
     sources = (program.main, *program.modules.values())
-    trees = [parser.parse(environment, source.text) for source in sources]
+    trees = [tokens.parse(environment, source.text) for source in sources]
     names = _Names(trees)
     reads = [
         read
@@ -121,6 +120,7 @@ class _Names:
 def _reads(tree: nodes.Template, source: Source, names: _Names) -> Iterator[FieldAccess]:
     tested = {id(test.node) for test in tree.find_all(nodes.Test) if test.name in _EXISTENCE_TESTS}
     kinds = (nodes.Getattr, nodes.Getitem, nodes.Call, nodes.Filter)
+    text = tokens.normalize(source.text)
     for node in tree.find_all(kinds):
         path = None if id(node) in tested else names.path(node)
         if path is None or not isinstance(path[-1], str):
@@ -129,7 +129,8 @@ def _reads(tree: nodes.Template, source: Source, names: _Names) -> Iterator[Fiel
         for end in range(len(path) - _count_steps(node) + 1, len(path) + 1):
             key = path[end - 1]
             if isinstance(key, str):
-                span = Position(source=source, line=node.lineno).span(key)
+                offset = text.find(key, node.lineno)
+                span = tokens.span(source, max(offset, node.lineno), len(key) if offset >= 0 else 1)
                 yield FieldAccess(path[:end], source, span)
 
 

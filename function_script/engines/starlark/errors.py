@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 from function_script import objects
 from function_script.diagnostics import Diagnostic, Note, cut
-from function_script.engines.starlark import error_positions, hints
+from function_script.engines.starlark import error_positions, hints, run_hints, syntax_hints
 from function_script.engines.starlark.analysis import keys, missing
 from function_script.engines.starlark.dialect import MAX_CALLS
 from function_script.errors import DocumentError, FatalError, LimitError, LimitName, ProgramError
@@ -72,12 +72,19 @@ def unparsable(text: str, source: Source) -> ProgramError:
     failure = _read(text)
     message, spot = error_positions.of_syntax(failure.message, failure.spot, text, source)
     failure = replace(failure, message=message, spot=spot)
-    sources = {source.name: source}
-    return ProgramError(_diagnostic(f"cannot parse {source.name}", failure, sources))
+    problem = _diagnostic(f"cannot parse {source.name}", failure, {source.name: source})
+    hint = syntax_hints.find(message, spot, source)
+    if hint is not None:
+        span = hint.span or problem.span
+        frame = excerpt(source, span) if span is not None else None
+        problem = replace(problem, hint=hint.text, span=span, excerpt=frame)
+    return ProgramError(problem)
 
 
-def unloadable(text: str, source: Source, sources: Sources, limits: Limits) -> FatalError:
-    """Return the error of a source whose top level failed."""
+def unloadable(
+    text: str, source: Source, sources: Sources, limits: Limits, hint: str | None = None
+) -> FatalError:
+    """Return the error of a source whose top level failed; ``hint`` is for a failed load."""
     failure = _read(text)
     verb = f"cannot load {source.name}"
     if limit := _limit(verb, failure, sources, limits):
@@ -85,7 +92,7 @@ def unloadable(text: str, source: Source, sources: Sources, limits: Limits) -> F
     problem = _diagnostic(verb, failure, sources)
     if any(_calls_main(frame, sources) for frame in failure.frames):
         problem = replace(problem, hint=_MAIN_IS_CALLED)
-    return ProgramError(problem)
+    return ProgramError(replace(problem, hint=hint or problem.hint))
 
 
 def _calls_main(frame: _Frame, sources: Sources) -> bool:
@@ -174,6 +181,9 @@ def _diagnostic(verb: str, failure: _Failure, sources: Sources) -> Diagnostic:
     span = error_positions.of_run(failure.message, span, source)
     line = _line(source, span) if source and span else ""
     message, hint = hints.explain(failure.message, line, span.column if span else None)
+    if certain := run_hints.find(failure.message, span, source):
+        message, hint = certain.message or message, certain.hint or hint
+        span = certain.span or span
     return Diagnostic(
         message=_message(verb, message),
         span=span,
