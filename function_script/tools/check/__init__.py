@@ -81,8 +81,9 @@ def check(
             unchecked += filter(step_inputs.is_elsewhere, ours)
             xr = definitions.find_xr(document, file.documents)
             schemas = _Schemas(xr=xr, definitions=definitions)
-            problems = misplaced.find_misplaced(document)
-            findings += [_finding(rules.INPUT, problem) for problem in problems]
+            findings += [
+                _finding(rules.INPUT, problem) for problem in misplaced.find_misplaced(document)
+            ]
             findings += _check_document(ours, directory, schemas, is_salted=is_salted)
             if ours:
                 findings += [
