@@ -39,7 +39,7 @@ CASES = (
     ("{% if {{ a }} %}{% endif %}", 7, 'unexpected "{{"', "without braces"),
     ("{% if a\nb: 1\n{% endif %}", 1, "the tag that begins here does not end", "close it with %}"),
     ("{% raw %}a", 1, '"raw" is not closed', "{% endraw %}"),
-    ("{{ 'it's' }}", 10, "a text is not closed", 'between "'),
+    ("{{ 'it's' }}", 9, "a text is not closed", 'between "'),
     ("{% else %}", 4, 'there is no tag "else" here', 'no "if"'),
     ("{# a }", 1, "the comment that begins here does not end", "close it with #}"),
     ("{% if a %}{% else if b %}{% endif %}", 19, 'unexpected "if"', "write elif"),
