@@ -3,6 +3,7 @@
 An edit is one of a character that is missing, added, or replaced, or two that are swapped.
 """
 
+import re
 from collections.abc import Iterable
 from itertools import islice
 from typing import Final
@@ -14,6 +15,8 @@ _MAX_NAMES: Final = 2000
 _TINY: Final = 2
 _SMALL: Final = 3
 _SHORT: Final = 5
+# Words begin at separators, at capital letters and at digits.
+_WORD: Final = re.compile(r"\d+|[A-Z]*[^\W\d_A-Z]+|[A-Z]+")
 _SEPARATORS: Final = str.maketrans("", "", "_-")
 
 
@@ -32,7 +35,7 @@ def nearest(name: str, names: Iterable[str]) -> str | None:
         folded = _fold(candidate)
         most = min(closest, _allowance(folded))
         distance = _distance(key, folded, most)
-        if distance > most:
+        if distance > most or not _is_misspelling(name, candidate):
             continue
         if distance < closest:
             closest, matches = distance, []
@@ -41,6 +44,27 @@ def nearest(name: str, names: Iterable[str]) -> str | None:
         # The same letters in another case are closer than with another separator.
         matches = [each for each in matches if each.lower() == name.lower()]
     return matches[0] if len(matches) == 1 else None
+
+
+def _is_misspelling(name: str, candidate: str) -> bool:
+    """Report whether the words of two names can be the same.
+
+    Names such as ``zone-a`` and ``zone-b``, or ``subnet1`` and ``subnet2``, are of two things.
+    """
+    words, others = _words(name), _words(candidate)
+    if [word for word in words if word.isdigit()] != [word for word in others if word.isdigit()]:
+        return False
+    if len(words) != len(others):
+        return True
+    return all(
+        _distance(word, other, most) <= most
+        for word, other in zip(words, others, strict=True)
+        for most in (min(_allowance(word), _allowance(other)),)
+    )
+
+
+def _words(name: str) -> list[str]:
+    return [word.lower() for word in _WORD.findall(name)]
 
 
 def _fold(name: str) -> str:

@@ -33,6 +33,32 @@ def test_misspelt_name_has_one_suggestion(name: str, expected: str | None) -> No
     assert nearest(name, FIELDS) == expected
 
 
+@pytest.mark.parametrize(
+    ("name", "other"),
+    [
+        ("zone-a", "zone-b"),
+        ("zoneA", "zoneB"),
+        ("subnet1", "subnet2"),
+        ("function-kcl", "function-kro"),
+    ],
+)
+def test_name_of_another_thing_is_no_misspelling(name: str, other: str) -> None:
+    assert nearest(name, (other,)) is None
+
+
+@pytest.mark.parametrize(
+    ("name", "other"),
+    [
+        ("bukcet-a", "bucket-a"),
+        ("dbname", "dbName"),
+        ("function-scirpt", "function-script"),
+        ("toYAML", "toYaml"),
+    ],
+)
+def test_misspelt_word_of_a_name_is_one(name: str, other: str) -> None:
+    assert nearest(name, (other,)) == other
+
+
 def test_two_names_at_one_distance_are_not_suggested() -> None:
     assert nearest("portx", ("ports", "porta")) is None
     assert nearest("toYAML", ("toYaml", "to_yaml")) == "toYaml"
