@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from function_script.diagnostics import Diagnostic
-from function_script.engines.reads import FieldAccess
+from function_script.engines.reads import FieldAccess, FieldComparison
 from function_script.program import Program
 from function_script.source import Source, Span
 
@@ -41,6 +41,10 @@ class Lint:
 
     def find_failures(self, _program: Program) -> Iterable[Diagnostic]:
         """Find operations that fail in every run that reaches them."""
+        return ()
+
+    def find_comparisons(self, _program: Program) -> Iterable[FieldComparison]:
+        """Find comparisons of fields of the request with constants."""
         return ()
 
     def find_doubts(self, _program: Program) -> Iterable[Diagnostic]:

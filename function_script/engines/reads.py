@@ -25,6 +25,28 @@ class FieldAccess(NamedTuple):
     is_guarded: bool = False
 
 
+class FieldComparison(NamedTuple):
+    """A comparison of the field at ``path`` with a constant: the type is JSON Schema's.
+
+    ``is_equality``: the comparison is true for equal values; else it is true for others.
+    """
+
+    path: Path
+    type: str
+    is_equality: bool
+    source: Source
+    span: Span
+
+
+# The types of constants, in JSON Schema.
+CONSTANT_TYPES: Final[dict[type, str]] = {
+    bool: "boolean",
+    int: "integer",
+    float: "number",
+    str: "string",
+}
+
+
 def unchanged(reads: Iterable[FieldAccess], changed: Iterable[Path]) -> list[FieldAccess]:
     """Return the reads outside of paths that the program changes: those may be its own values."""
     prefixes = set(changed)

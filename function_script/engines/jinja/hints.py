@@ -159,7 +159,15 @@ def of_lexer(tokens: TokenList) -> Violation | None:
             width=2,
         )
     rest = tokens.text[tokens.end :]
-    if not rest:
+    if tokens.raw is not None:
+        return Violation(
+            line=line_at(tokens.text, tokens.raw),
+            message='"raw" is not closed',
+            hint="it ends with {% endraw %}",
+            offset=tokens.raw,
+            width=2,
+        )
+    if not rest.strip():
         return None
     begin, end = tokens.tag(len(tokens.tokens) - 1)
     before = tokens.tokens[begin + 1 : end]
@@ -174,12 +182,22 @@ def of_lexer(tokens: TokenList) -> Violation | None:
         return Violation(
             line=line_at(tokens.text, tokens.end),
             message="a text is not closed",
-            hint=f"close it with {rest[0]}",
+            hint=_quote_hint(site, rest[0]),
             offset=tokens.end,
         )
     if rest[0] in _OPENING:
         return _bracket(site)
     return _character(site, rest)
+
+
+def _quote_hint(site: Site, quote: str) -> str:
+    """Return the hint for a quote that begins a text which does not end."""
+    other = "'" if quote == '"' else '"'
+    is_text_before = site.index > 1 and site.tokens[site.index - 2].kind == "string"
+    if is_text_before and site.is_adjacent(-1) and site.tokens[site.index - 1].kind == "name":
+        # A text such as 'it's' ends at its apostrophe.
+        return f"write a text that has {quote} in it between {other} and {other}"
+    return f"close it with {quote}"
 
 
 def _bracket(site: Site) -> Violation:

@@ -20,6 +20,8 @@ from function_script.engines.jinja.budget import (
     Budget,
     format_amount,
 )
+from function_script.engines.jinja.calls import Builtin
+from function_script.engines.jinja.lookups import Method
 from function_script.engines.jinja.output import to_plain, to_text
 
 # Comparing texts is cheap: one step per this many characters.
@@ -269,6 +271,10 @@ def iterate(budget: Budget, value: object, steps: int) -> object:
         return value
     if isinstance(value, Undefined):
         raise exceptions.MissingError(value)
+    if isinstance(value, (Method, Builtin)):
+        raise exceptions.RenderError(
+            f"cannot loop over {exceptions.type_of(value)}", hint="call it: add parentheses"
+        )
     hint = _LOOP_HINT if value is None else _COUNT_HINT if is_number(value) else None
     raise exceptions.RenderError(f"cannot loop over {exceptions.type_of(value)}", hint=hint)
 

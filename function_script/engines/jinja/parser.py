@@ -199,6 +199,8 @@ def _unknown_tag(
         open_tag = open_tag if near in expected else None
     elif open_tag is not None:
         hint = f'"{open_tag[0]}" ends with {_closing_tags(message)}'
+    elif tag in {"else", "elif"}:
+        hint = 'no "if" and no "for" is open here'
     elif tag.startswith("end"):
         hint = f'no "{tag.removeprefix("end")}" is open here'
     else:

@@ -13,7 +13,7 @@ from function_script import objects
 from function_script.engines.jinja import tokens
 from function_script.engines.jinja.environment import Environment
 from function_script.engines.jinja.scope import REQUEST_PARTS
-from function_script.engines.reads import ANY, FieldAccess, guarded
+from function_script.engines.reads import ANY, CONSTANT_TYPES, FieldAccess, FieldComparison, guarded
 from function_script.objects import Path
 from function_script.program import Program
 from function_script.source import Source
@@ -49,6 +49,31 @@ def find(program: Program) -> list[FieldAccess]:
     ]
     guarded_paths = {path for tree in trees for path in _guarded_paths(tree, names)}
     return guarded(dict.fromkeys(reads), guarded_paths)
+
+
+def find_comparisons(program: Program) -> Iterator[FieldComparison]:
+    """Yield the comparisons of fields with constants, in all templates of a program."""
+    environment = Environment()
+    sources = (program.main, *program.modules.values())
+    trees = [tokens.parse(environment, source.text) for source in sources]
+    names = _Names(trees)
+    for source, tree in zip(sources, trees, strict=True):
+        for compare in tree.find_all(nodes.Compare):
+            match compare:
+                case nodes.Compare(
+                    expr=left, ops=[nodes.Operand(op="eq" | "ne" as operator, expr=right)]
+                ):
+                    pass
+                case _:
+                    continue
+            for field, other in ((left, right), (right, left)):
+                path = names.path(field)
+                if path is None or not isinstance(other, nodes.Const):
+                    continue
+                kind = CONSTANT_TYPES.get(type(other.value))
+                if kind is not None:
+                    span = tokens.span(source, other.lineno)
+                    yield FieldComparison(path, kind, operator == "eq", source, span)
 
 
 class _Names:

@@ -42,7 +42,7 @@ class Token(NamedTuple):
 class TokenList:
     """The tokens of a text up to ``end``; ``error`` is the lexer's, which then is there.
 
-    ``comment`` is the offset of a comment that does not end.
+    ``comment`` and ``raw`` are the offsets of a comment and of a raw block that does not end.
     """
 
     text: str
@@ -50,6 +50,7 @@ class TokenList:
     end: int
     error: TemplateSyntaxError | None = None
     comment: int | None = None
+    raw: int | None = None
 
     def tag(self, index: int) -> tuple[int, int]:
         """Return the indexes of the tag's first token, and behind its last, around a token."""
@@ -95,8 +96,8 @@ def read(environment: Environment, source: str) -> TokenList:
     """Return the tokens of a template, up to the place where the lexer fails if it does."""
     text = normalize(source)
     placed, end, error = _place(environment, text)
-    comments = [offset for offset, kind, _ in placed if kind == "comment_begin"]
-    is_open = error is not None and placed and placed[-1][1] == "comment_begin"
+    # The mark at which the lexer has begun what does not end.
+    last = placed[-1] if error is not None and placed else (0, "", "")
     return TokenList(
         text=text,
         tokens=[
@@ -104,7 +105,8 @@ def read(environment: Environment, source: str) -> TokenList:
         ],
         end=end,
         error=error,
-        comment=comments[-1] if is_open else None,
+        comment=last[0] if last[1] == "comment_begin" else None,
+        raw=last[0] if last[1] == "raw_begin" else None,
     )
 
 

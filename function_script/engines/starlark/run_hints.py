@@ -177,7 +177,10 @@ def _attribute_hint(
         return correction.starlark
     if kind == "namespace" and name in _JSON:
         return _JSON[name]
-    near = spelling.nearest(name, signatures.attributes().get(kind, ()))
+    names = signatures.attributes().get(kind, ())
+    if kind == "struct":
+        names = tuple(signatures.methods())
+    near = spelling.nearest(name, names)
     if near is not None and is_called:
         return f'did you mean "{near}"?'
     if kind == "dict" and not is_called:
@@ -220,7 +223,7 @@ def _unpack(failure: _Failure) -> RunHint | None:
             case (
                 ast.For(target=ast.Tuple() as target, iter=items)
                 | ast.comprehension(target=ast.Tuple() as target, iter=items)
-            ) if target is failure.node:
+            ) if failure.node in (target, target.elts[0]):
                 match items:
                     case (
                         ast.Call(func=ast.Attribute(attr="items"))
@@ -254,6 +257,8 @@ def number_hint(text: str, function: str) -> str | None:
 
 
 def _format(failure: _Failure) -> RunHint | None:
+    if "arguments for format string" in failure.message:
+        return RunHint('each %s takes one value: "%s-%s" % (a, b)')
     if failure.message.startswith("Unsupported format character"):
         return RunHint('%s, %d, %f and %x take no width: pad with "0" * n')
     match = _FIELD.match(failure.message)
@@ -355,7 +360,9 @@ def _is_top_level(tree: ast.Module, name: str) -> bool:
 def _argument(failure: _Failure) -> RunHint | None:
     calls = [node for node in failure.inside() if isinstance(node, ast.Call)]
     call = calls[0] if calls else None
-    usage = signatures.usage_of(call) if call is not None else None
+    usage = None
+    if call is not None:
+        usage = signatures.usage_of(call) or _own_usage(call, failure.tree)
     hint = f"write {usage}" if usage is not None else None
     match = _ANNOTATION.match(failure.message)
     if match is not None:
@@ -367,6 +374,20 @@ def _argument(failure: _Failure) -> RunHint | None:
     return None
 
 
+def _own_usage(call: ast.Call, tree: ast.Module) -> str | None:
+    """Return how a function of the script itself is called, if there is one of this name."""
+    functions = [
+        node
+        for node in ast.walk(tree)
+        if isinstance(node, ast.FunctionDef)
+        and isinstance(call.func, ast.Name)
+        and node.name == call.func.id
+    ]
+    if len(functions) != 1:
+        return None
+    return f"{functions[0].name}({ast.unparse(functions[0].args)})"
+
+
 def _operation(failure: _Failure) -> RunHint | None:
     match = _OPERATION.match(failure.message)
     if match is None:
@@ -375,6 +396,8 @@ def _operation(failure: _Failure) -> RunHint | None:
     operator = match["operator"]
     if operator == "call()":
         return _call(failure, match["only"])
+    if operator == "(iter)":
+        return _iteration(failure, match["only"])
     if operator.startswith("format(%") and match["only"] == "string":
         return RunHint("write %s, or convert the text with int(text)")
     if "NoneType" in kinds:
@@ -389,6 +412,17 @@ def _operation(failure: _Failure) -> RunHint | None:
     elif operator == "+" and match["left"] == "list":
         hint = "put the item into brackets: list + [item]"
     return RunHint(hint) if hint is not None else None
+
+
+def _iteration(failure: _Failure, kind: str | None) -> RunHint | None:
+    """Return the hint for a loop over a value that has no items, at that value."""
+    items = failure.node.iter if isinstance(failure.node, ast.For) else None
+    span = failure.span(items) if items is not None else None
+    hint = {
+        "int": "write range(n) to count to a number",
+        "string": "write text.elems() for its characters, or text.split(...)",
+    }.get(kind or "")
+    return RunHint(hint, span=span)
 
 
 def _none_operand(failure: _Failure, operator: str) -> RunHint | None:
@@ -411,7 +445,8 @@ def _parameter(failure: _Failure) -> RunHint | None:
         return RunHint(
             "join texts only: [str(item) for item in list]", "the list has other items than texts"
         )
-    if failure.message.startswith("Expected `int`, but got `string"):
+    is_index = isinstance(failure.node, ast.Subscript)
+    if failure.message.startswith("Expected `int`, but got `string") or (match and is_index):
         return RunHint("an index is a number: list[0]")
     return None
 

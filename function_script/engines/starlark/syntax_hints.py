@@ -113,6 +113,11 @@ class _Site:
             return before.text in _CLOSING
         return before.kind in _VALUES and before.text not in _WORDS
 
+    def is_second_equals(self) -> bool:
+        """Report whether the line has another assignment before the token, as in ``a = b = 1``."""
+        first = self.tokens.index(self.first())
+        return any(token.text == "=" for token in self.tokens[first : self.index])
+
     def hint(self, text: str, token: _Token | None = None, width: int = 0) -> Hint:
         """Return a hint at a token, or at the interpreter's place."""
         if token is None or not token.text:
@@ -203,6 +208,8 @@ def _equals(site: _Site) -> Hint | None:
     if site.text(1) == ">" and site.is_adjacent(0):
         return _arrow(site)
     bracket = site.bracket()
+    if bracket is None and site.first().kind == "name" and site.is_second_equals():
+        return site.hint("write each assignment on a line of its own")
     if bracket is not None and bracket.text == "{":
         return site.hint('keys of a dict are texts followed by a colon: {"name": value}')
     if site.first().text in {"if", "elif", "while"}:
@@ -283,9 +290,10 @@ def _template(site: _Site) -> Hint | None:
 
 def _brackets(site: _Site) -> Hint | None:
     bracket = site.bracket()
-    if bracket is None:
-        return None
     text = site.text(0)
+    if bracket is None:
+        opening = next((key for key, close in _OPENING.items() if close == text), None)
+        return site.hint(f'there is no "{opening}" that it closes') if opening else None
     if text == "for" and bracket.text == "(":
         before = site.tokens[site.tokens.index(bracket) - 1]
         hint = "there are no generators: put it into brackets, [x for x in list]"

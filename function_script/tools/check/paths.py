@@ -56,6 +56,16 @@ class Request:
             text = f"{text}[]" if isinstance(part, int) else child(text, part)
         return f"{text} does not exist: {self.owner(path)} has no such field", hint
 
+    def type_of(self, path: Path) -> str | None:
+        """Return the type of the field at a path, in JSON Schema; None if it is unclear."""
+        schema: Object | None = self.schema
+        for part in path:
+            schema = None if schema is None else _below(schema, part)
+        if schema is None or schema.get(_INT_OR_STRING):
+            return None
+        kind = schema.get("type")
+        return kind if isinstance(kind, str) else None
+
     def _hint(self, holder: Path, key: str, names: tuple[str, ...]) -> str:
         part = holder[-1] if holder[:-1] == _XR and _XR in self.kinds else ""
         advice = machinery.advise(str(part), key)

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from function_script.tools.check.findings import Severity
     from function_script.tools.check.paths import Request
 
+_NUMBERS: Final = frozenset({"integer", "number"})
 _CREDENTIALS: Final = "credentials"
 
 
@@ -179,6 +180,23 @@ def _unknown_fields(subject: CheckedStep, *, is_guarded: bool) -> Iterator[Diagn
             )
 
 
+def _doubts(subject: CheckedStep) -> Iterator[Diagnostic]:
+    lint, program = subject.step.language.lint, subject.step.program
+    yield from lint.find_doubts(program)
+    for comparison in lint.find_comparisons(program):
+        kind = subject.request.type_of(comparison.path)
+        if kind is None or kind == comparison.type or {kind, comparison.type} <= _NUMBERS:
+            continue
+        result = "false" if comparison.is_equality else "true"
+        yield Diagnostic(
+            message=f"this is always {result}: the schema's type is {kind}, and this is of type "
+            f"{comparison.type}",
+            span=comparison.span,
+            excerpt=excerpt(comparison.source, comparison.span),
+            hint="leave the quotes out" if comparison.type == "string" else None,
+        )
+
+
 YAML: Final = Rule(name="yaml", severity="error", means="The file is not YAML.")
 INPUT: Final = Rule(
     name="input",
@@ -276,7 +294,7 @@ RULES: Final = (
         severity="warning",
         means="Code that runs and that nobody can mean: a name that is set and never read, values "
         "that can never be equal, a value that is lost with the turn of a loop.",
-        find=lambda subject: subject.step.language.lint.find_doubts(subject.step.program),
+        find=_doubts,
     ),
 )
 
