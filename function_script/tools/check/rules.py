@@ -202,9 +202,8 @@ def _doubts(subject: CheckedStep) -> Iterator[Diagnostic]:
         kind = subject.request.type_of(comparison.path)
         if kind is None or kind == comparison.type or {kind, comparison.type} <= _NUMBERS:
             continue
-        result = "false" if comparison.is_equality else "true"
         yield Diagnostic(
-            message=f"this is always {result}: the schema's type is {kind}, and this is of type "
+            message=f"these are never equal: the schema's type is {kind}, and this is of type "
             f"{comparison.type}",
             span=comparison.span,
             excerpt=excerpt(comparison.source, comparison.span),
