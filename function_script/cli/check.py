@@ -89,8 +89,8 @@ def check(**flags: Unpack[_Flags]) -> int:
     """Find mistakes in the steps of Compositions and Operations without running anything.
 
     COMPOSITION is a file, a directory, which is searched to any depth, or - for stdin; a file may
-    also hold an input alone. By default it is the current directory. Steps of other functions are
-    counted only, and other files in a directory are ignored.
+    also hold an input or an XR alone. By default it is the current directory. Steps of other
+    functions are counted only, and other files in a directory are ignored.
 
     The exit code is 1 when there are errors.
     """
