@@ -4,12 +4,14 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from function_script import spelling
 from function_script.engines.library import FUNCTIONS, advice
 
 # The interpreter lists every symbol that it accepts; a long list is no help.
 _MAX_EXPECTED = 4
 _EXPECTED = re.compile(r", expected one of (.+)$", re.DOTALL)
 _SUGGESTION = re.compile(r', did you mean "?([^"]*?)"?\?$')
+_LAST_NAME = re.compile(r'"([^"]*)"[^"]*$')
 _RAISED = re.compile(r"^(?:ValueError|TypeError): ")
 _REPR = re.compile(r"(\w+) \(repr: .*\)", re.DOTALL)
 
@@ -33,9 +35,15 @@ def explain(message: str, line: str, column: int | None) -> tuple[str, str | Non
     before = line if column is None else line[: column - 1]
     hint = _find(message, before)
     message = _reword(message)
-    # The interpreter suggests names that are not near; `run_hints` suggests those that are.
     match = None if message.startswith("fail: ") else _SUGGESTION.search(message)
-    return (message if match is None else message[: match.start()]), hint
+    if match is None:
+        return message, hint
+    message = message[: match.start()]
+    name = _LAST_NAME.search(message)
+    # The interpreter also suggests names that are not near.
+    if hint is None and name is not None and spelling.nearest(name[1], (match[1],)) is not None:
+        hint = f'did you mean "{match[1]}"?'
+    return message, hint
 
 
 def for_result(problem: str) -> str | None:

@@ -26,8 +26,8 @@ _FIELD: Final = re.compile(r"^Key `(?P<field>[^`]*:[^`]*)` was not found")
 _SPECIFICATION: Final = re.compile(r"(?<!\{)\{\w*:([^{}]+)\}")
 _PADDING: Final = re.compile(r"0(?P<width>[0-9]+)d?")
 _ANNOTATION: Final = re.compile(
-    r"^Value `.*` of type `(?P<type>\w+)` does not match the type annotation `(?P<wanted>[^`]*)` "
-    r"for argument `(?P<name>\w+)`",
+    r"^Value `.*` of type `(?P<type>\w+)` does not match the type annotation "
+    r"`(?P<type_list>[^`]*)` for argument `(?P<name>\w+)`",
     re.DOTALL,
 )
 _ARGUMENTS: Final = re.compile(
@@ -366,8 +366,10 @@ def _argument(failure: _Failure) -> RunHint | None:
     hint = f"write {usage}" if usage is not None else None
     match = _ANNOTATION.match(failure.message)
     if match is not None:
-        wanted = " or ".join(part.strip() for part in match["wanted"].split("|"))
-        message = f'argument "{match["name"]}" is of type {wanted}, not {match["type"]}'
+        # None is the default of what may be left out.
+        parts = [part.strip() for part in match["type_list"].split("|")]
+        types = " or ".join(part for part in parts if part != "None" or len(parts) == 1)
+        message = f'argument "{match["name"]}" is of type {types}, not {match["type"]}'
         return RunHint(hint, message)
     if _ARGUMENTS.match(failure.message) and hint is not None:
         return RunHint(hint)
