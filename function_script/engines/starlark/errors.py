@@ -40,8 +40,6 @@ _ABSENT = re.compile(r"^Key .* was not found$|`NoneType`")
 # The interpreter's name for statements outside of functions.
 _TOP = {"<module>": "the top level"}
 _LINE_END = re.compile(r"\s*\n\s*")
-# The bridge's prefix for a result beyond a limit.
-_BRIDGE_LIMIT = re.compile(r"limit:(depth|nodes): ")
 _RAISED = re.compile(r"(?:ValueError|TypeError): ")
 
 
@@ -118,15 +116,25 @@ def is_absence(text: str) -> bool:
     return _ABSENT.search(_read(text).message) is not None
 
 
-def failed(
-    text: str, main: Source, sources: Sources, request: Mapping[str, Readable], limits: Limits
+def failed(  # noqa: PLR0913 - the script, its request, and what bounds both
+    text: str,
+    main: Source,
+    sources: Sources,
+    request: Mapping[str, Readable],
+    limits: Limits,
+    *,
+    exceeded: LimitName | None,
 ) -> FatalError:
-    """Return the error of a script that failed while it ran for this request."""
+    """Return the error of a script that failed while it ran for this request.
+
+    ``exceeded`` is the limit that a result has exceeded, if it was written and refused for that.
+    """
     failure = _read(text)
     if limit := _limit("cannot run main", failure, sources, limits):
         return limit
     if failure.spot is not None and failure.spot.name == BRIDGE:
-        return _bad_result(failure.message, main, sources)
+        is_limit = _RAISED.match(failure.message) is not None
+        return _bad_result(failure.message, main, sources, exceeded if is_limit else None)
     if failure.spot is not None and failure.spot.name == WRAPPER:
         return _bad_contract(failure.message, main)
     problem = _diagnostic("cannot run main", failure, sources)
@@ -144,9 +152,9 @@ def _hint_of_lookup(
     start = (span.column or 1) - 1
     expression = _line(sources[span.name], span)[start : start + span.width]
     cause = missing.hint(expression, [source.text for source in sources.values()], request)
-    if cause is None or hint is None or "did you mean" in cause:
-        return cause or hint
-    return f"{cause}; {hint}"
+    if cause is None:
+        return hint
+    return cause.text if cause.is_suggestion or hint is None else f"{cause.text}; {hint}"
 
 
 def _read(text: str) -> _Failure:
@@ -263,21 +271,17 @@ def _limit(verb: str, failure: _Failure, sources: Sources, limits: Limits) -> Li
     return LimitError(replace(problem, message=f"{verb}: {cause}", hint=hint), limit=limit)
 
 
-def _bad_result(message: str, main: Source, sources: Sources) -> FatalError:
-    cause = message.removeprefix("fail: ")
+def _bad_result(
+    message: str, main: Source, sources: Sources, limit: LimitName | None
+) -> FatalError:
+    cause = _RAISED.sub("", message.removeprefix("fail: "), count=1)
     span = _span_of_field(cause, sources) or main_span(main)
     frame = excerpt(sources[span.name], span) if span else None
-    if limit := _BRIDGE_LIMIT.match(cause):
-        return LimitError.of(
-            f"cannot read the result of main: {cause[limit.end() :]}",
-            span=span,
-            excerpt=frame,
-            limit="depth" if limit[1] == "depth" else "nodes",
-        )
+    text = f"cannot read the result of main: {cause}"
+    if limit is not None:
+        return LimitError.of(text, span=span, excerpt=frame, limit=limit)
     hint = hints.for_result(cause)
-    return DocumentError.of(
-        f"cannot read the result of main: {cause}", span=span, excerpt=frame, hint=hint
-    )
+    return DocumentError.of(text, span=span, excerpt=frame, hint=hint)
 
 
 def _span_of_field(cause: str, sources: Sources) -> Span | None:

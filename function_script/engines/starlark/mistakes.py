@@ -206,11 +206,11 @@ def _wrong_arguments(
             message = f'argument "{parameter.name}" is of type {types}, not {kind}'
             is_wrong = True
             yield _Finding(syntax.span_of(argument, source), message, f"write {signature.usage}")
-        given = len(call.args) + len(call.keywords)
+        count = len(call.args) + len(call.keywords)
         required = sum(each.is_required for each in signature.parameters)
         is_spread = any(each.arg is None for each in call.keywords)
-        if given < required and not is_spread and not is_wrong:
-            message = f"{call.func.id} takes {required} arguments, not {given}"
+        if count < required and not is_spread and not is_wrong:
+            message = f"{call.func.id} takes {required} arguments, not {count}"
             span = syntax.span_of(call.func, source)
             yield _Finding(span, message, f"write {signature.usage}")
 
