@@ -34,6 +34,7 @@ _FROM_HABIT: Final = {
 }
 _DASH: Final = 'a name has letters, digits and _: write index MAP "NAME" for others'
 _DASH_IN_VARIABLE: Final = "the name of a variable has letters, digits and _ only"
+_MAX_KEYWORD: Final = 5
 _NO_VALUES: Final = frozenset({"exit", "pass", "return", "yield"})
 # Parser messages and their hints.
 _SYNTAX: Final = (
@@ -116,7 +117,12 @@ def function_hint(name: str, functions: Iterable[str]) -> str | None:
 def value_hint(name: str, source: str, position: int) -> str | None:
     """Return the hint for a name that stands alone in an action, or has fields."""
     before, after = source[:position], source[position + len(name) :]
-    is_alone = re.match(r"\s*-?(?:\}\}|\|)", after) and re.search(r"\{\{-?\s*$", before)
+    # A short name may be a keyword that is misspelt.
+    is_alone = (
+        len(name) > _MAX_KEYWORD
+        and re.match(r"\s*-?(?:\}\}|\|)", after) is not None
+        and re.search(r"\{\{-?\s*$", before) is not None
+    )
     if name in _NO_VALUES or not (is_alone or re.match(r"\.[A-Za-z]", after)):
         return None
     return f"a field begins with a dot, and a variable with $: .{name} or ${name}"

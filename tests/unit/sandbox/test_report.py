@@ -84,7 +84,7 @@ FULL = WorkerReport(
         pytest.param(b'"trace":"t"', b'"trace":{}', id="an odd trace"),
         pytest.param(b'"diagnostics":[', b'"diagnostics":[{},', id="an empty problem"),
         pytest.param(b'"diagnostics":[', b'"diagnostics":1,"x":[', id="problems are a number"),
-        pytest.param(b'"excerpt":[1,"a","b"]', b'"excerpt":[]', id="an empty excerpt"),
+        pytest.param(b'"excerpt":[1,1,"a","b"]', b'"excerpt":[]', id="an empty excerpt"),
         pytest.param(b'"main.star",2', b'"main.star"', id="a span of three"),
     ],
 )
