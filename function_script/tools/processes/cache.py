@@ -82,9 +82,7 @@ class ImageCache:
                 image = self.image(digest)
                 return image or self._add(directory, config, unpack)
 
-    def _add(
-        self, directory: Path, config: Object, unpack: Callable[[Path], None]
-    ) -> CachedImage:
+    def _add(self, directory: Path, config: Object, unpack: Callable[[Path], None]) -> CachedImage:
         # Only the owner of the lock writes here, so a leftover is that of a killed command.
         partial = directory.with_suffix(".partial")
         _remove(partial)

@@ -103,9 +103,7 @@ def _pull(
 ) -> CachedImage:
     manifest = image_loader.read_object(data)
     descriptor = manifests.object_at(manifest, "config")
-    config = image_loader.read_object(
-        repository.pull_blob(descriptor, image_loader.MAX_JSON_BYTES)
-    )
+    config = image_loader.read_object(repository.pull_blob(descriptor, image_loader.MAX_JSON_BYTES))
     # Nothing is fetched for an image that cannot be started.
     image_config.parse(config)
     layers = list(_runtime_layers(manifest, config))

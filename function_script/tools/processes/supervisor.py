@@ -167,9 +167,7 @@ class _Supervisor:
                     self._is_over = True
                     self._read_log()
                     code = os.waitstatus_to_exitcode(status)
-                    _send(
-                        self._control, Report(state="exited", status=code, log=self._log_text())
-                    )
+                    _send(self._control, Report(state="exited", status=code, log=self._log_text()))
 
     def _kill(self) -> None:
         """End all processes of the function; in a PID namespace the kernel does it."""
