@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
     from function_script.errors import LimitName
-    from function_script.tools.render.functions import Runtime
+    from function_script.tools.render.functions import Selection
 
 Number = TypeVar("Number", int, float)
 
@@ -176,12 +176,22 @@ def functions() -> click.Option:
     return click.Option(
         ["--function"],
         multiple=True,
-        metavar="NAME=local|skip|HOST:PORT",
-        help="Run function NAME locally, skip it, or call it at HOST:PORT. May be repeated.",
+        metavar="NAME=RUNTIME",
+        help="Where function NAME runs: local, process, docker, skip, or the HOST:PORT where it is "
+        "served in plain text. Wins over FUNCTIONS. May be repeated.",
     )
 
 
-def read_runtimes(texts: Iterable[str]) -> dict[str, Runtime]:
+def strict_versions() -> click.Option:
+    """Return the flag that refuses built-in functions of another version."""
+    return click.Option(
+        ["--strict-versions"],
+        is_flag=True,
+        help="Refuse a built-in function of another version than FUNCTIONS names.",
+    )
+
+
+def read_runtimes(texts: Iterable[str]) -> dict[str, Selection]:
     """Parse the flag of `functions`. Raises UsageError."""
     from function_script.tools.render import functions  # noqa: PLC0415 - slow to import
 

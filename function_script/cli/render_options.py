@@ -12,13 +12,15 @@ from typing import TYPE_CHECKING, Final, TypedDict
 
 import click
 
-from function_script.cli import confinement, options, terminal
+from function_script.cli import confinement, exit_codes, options, terminal
+from function_script.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from function_script.sandbox import Pool
     from function_script.tools.render.command import Options
+    from function_script.tools.render.functions import Explanation
 
 
 _PAIR: Final = re.compile("[^=]+=")
@@ -35,6 +37,8 @@ class Flags(TypedDict):
     function_credentials: Path | None
     function_annotations: tuple[str, ...]
     function: tuple[str, ...]
+    strict_versions: bool
+    explain_functions: bool
     timeout: float
     program_root: Path | None
     debug: bool
@@ -98,6 +102,12 @@ def shared(file: str) -> list[click.Parameter]:
         ),
         options.program_root(f"programs/ beside {file}"),
         options.functions(),
+        options.strict_versions(),
+        click.Option(
+            ["--explain-functions"],
+            is_flag=True,
+            help="Print how each step's function would run and why, and run nothing.",
+        ),
         options.debug(),
     ]
 
@@ -125,6 +135,7 @@ def read_options(flags: Flags, *, full_xr: bool = False) -> Options:
         ),
         runtimes=options.read_runtimes(flags["function"]),
         annotations=dict(split_pairs(flags["function_annotations"], "--function-annotations", ",")),
+        is_strict=flags["strict_versions"],
         timeout_seconds=flags["timeout"],
         print=partial(terminal.echo, err=True),
     )
@@ -137,6 +148,15 @@ def open_sandbox(file: Path, flags: Flags, *, is_quiet: bool = False) -> Pool:
     pool = local_pool.open_pool(flags["program_root"] or local_pool.programs_beside(file), file)
     confinement.print_note(is_quiet=is_quiet)
     return pool
+
+
+def print_explanation(explanation: Explanation) -> int:
+    """Print how functions would run, and the problems of others. Return the exit code."""
+    for line in explanation.lines:
+        terminal.echo(line)
+    if not explanation.problems:
+        return exit_codes.OK
+    return exit_codes.report_problem(InputError(*explanation.problems))
 
 
 def context_files(flags: Flags) -> list[tuple[str, Path]]:

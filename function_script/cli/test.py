@@ -26,6 +26,7 @@ class _Flags(TypedDict):
     output: Literal["text", "json", "junit"]
     output_file: Path | None
     function: tuple[str, ...]
+    strict_versions: bool
     timeout: float
     quiet: bool
     debug: bool
@@ -45,6 +46,7 @@ Examples:
     epilog=_EPILOG,
     params=[
         options.functions(),
+        options.strict_versions(),
         options.output("text", "json", "junit"),
         options.quiet("cases that passed"),
         options.debug(),
@@ -107,6 +109,7 @@ def _options(flags: _Flags) -> Options:
         raise click.UsageError("--update: in CI, expected documents are not written")
     run_options = runner.RunOptions(
         runtimes=options.read_runtimes(flags["function"]),
+        is_strict=flags["strict_versions"],
         timeout_seconds=flags["timeout"],
         may_create_snapshots=not is_ci,
         updates_snapshots=flags["update"],

@@ -15,7 +15,7 @@ from function_script.errors import FatalError
 from function_script.tools import console
 from function_script.tools.cases import discovery, parser, reports, runner
 from function_script.tools.cases.loader import FileCache
-from function_script.tools.render.runners import FunctionCaller
+from function_script.tools.render.runtimes.model import FunctionCaller
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -55,7 +55,9 @@ class CaseItem(pytest.Item):
             case = parser.parse(discovery.CaseFile(path=self.path), files)
         except FatalError as error:
             return console.to_text(error.diagnostics)
-        caller = FunctionCaller(pool=testing.pool(case.setup.program.root), print=print)
+        caller = FunctionCaller(
+            pool=testing.pool(case.setup.program.root), print=print, servers=testing.SERVERS
+        )
         verdict = runner.run(case, self.path, caller, runner.RunOptions(may_create_snapshots=False))
         return None if reports.is_success([verdict]) else reports.to_text(verdict)
 

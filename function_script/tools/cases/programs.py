@@ -10,7 +10,8 @@ from function_script import objects
 from function_script.documents import Document
 from function_script.tools import sources
 from function_script.tools.cases.model import Program
-from function_script.tools.render import error_positions, functions
+from function_script.tools.render import error_positions
+from function_script.tools.render.runtimes.local import OURS
 
 if TYPE_CHECKING:
     from function_script.reader import ObjectReader
@@ -99,7 +100,7 @@ def _input(loader: ObjectLoader, fields: ObjectReader, xr: Object) -> Program | 
 
 def _composition_around(value: Object, xr: Object) -> Object:
     api_version, kind = objects.api_version_and_kind(xr)
-    step: Object = {"step": "input", "functionRef": {"name": functions.OURS}, "input": value}
+    step: Object = {"step": "input", "functionRef": {"name": OURS}, "input": value}
     return {
         "apiVersion": "apiextensions.crossplane.io/v1",
         "kind": "Composition",

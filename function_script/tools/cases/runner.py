@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from function_script.tools.cases.matching import Mismatch
     from function_script.tools.cases.model import Case, Expectation, Setup, Step
     from function_script.tools.render import RenderResult
-    from function_script.tools.render.functions import Runtime
-    from function_script.tools.render.runners import FunctionCaller
+    from function_script.tools.render.functions import Selection
+    from function_script.tools.render.runtimes.model import FunctionCaller
     from function_script.values import Object
 
 
@@ -35,11 +35,13 @@ if TYPE_CHECKING:
 class RunOptions:
     """The options of all cases.
 
+    ``is_strict``: a built-in function must be of the version that its Function names.
     ``may_create_snapshots``: write those that do not exist. ``updates_snapshots``: write those
     that differ.
     """
 
-    runtimes: Mapping[str, Runtime] = field(default_factory=dict)
+    runtimes: Mapping[str, Selection] = field(default_factory=dict)
+    is_strict: bool = False
     timeout_seconds: float = 60.0
     may_create_snapshots: bool = True
     updates_snapshots: bool = False
@@ -86,7 +88,10 @@ def render_in(
         spans={index: item.span for index, item in enumerate(observed) if item.span is not None},
     )
     index = functions.FunctionIndex(
-        manifests=setup.functions, runtimes=options.runtimes, annotations={}
+        manifests=setup.functions,
+        runtimes=options.runtimes,
+        annotations={},
+        is_strict=options.is_strict,
     )
     program = setup.program
     with error_positions.map_errors(program.document, program.root, program.find_input):

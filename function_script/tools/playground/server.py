@@ -101,6 +101,7 @@ class Playground:
     ) -> None:
         self._server.shutdown()
         self._thread.join()
+        self._render_session.close()
         self._server.server_close()
         self._pool.close()
         self._programs.cleanup()

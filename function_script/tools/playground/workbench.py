@@ -20,16 +20,17 @@ from function_script.tools.cases.outcome import ResponseRecorder, to_object
 from function_script.tools.playground import cases, folders, graph
 from function_script.tools.render import error_positions, functions, output, runners, steps
 from function_script.tools.render.pipeline import PipelineError
+from function_script.tools.render.runtimes.model import FunctionCaller
+from function_script.tools.render.runtimes.servers import Servers
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from function_script.diagnostics import Diagnostic
     from function_script.documents import Document
     from function_script.sandbox import Pool
     from function_script.tools.render import RenderResult
     from function_script.tools.render.requirements import Runner
-    from function_script.tools.render.runners import FunctionCaller
     from function_script.values import Object
 
 _PROGRAMS: Final = "programs"
@@ -54,6 +55,11 @@ class RenderSession:
         self._pool = pool
         self._root = root
         self._lock = threading.Lock()
+        self._servers = Servers()
+
+    def close(self) -> None:
+        """Stop the functions that were started."""
+        self._servers.close()
 
     def render(self, files: Mapping[str, str]) -> Object:
         """Render ``files``, texts by file name, to the page's JSON.
@@ -65,9 +71,7 @@ class RenderSession:
         with self._lock:
             started = time.perf_counter()
             try:
-                rendered = self._render(
-                    files, runners.FunctionCaller(pool=self._pool, print=printed.append)
-                )
+                rendered = self._render(files, self._caller(printed.append))
             except FatalError as error:
                 problems = [self._problem(problem) for problem in error.diagnostics]
                 content = {"problems": [*problems], "documents": [], "events": [], "graph": {}}
@@ -84,9 +88,7 @@ class RenderSession:
         """Render ``files`` to a case file. Raises FatalError if that is not possible."""
         with self._lock:
             try:
-                rendered = self._render(
-                    files, runners.FunctionCaller(pool=self._pool, print=_discard)
-                )
+                rendered = self._render(files, self._caller(_discard))
             except PipelineError as error:
                 return cases.to_case(files, cases.expected_error(error))
         return cases.to_case(files, cases.expected(rendered.outcome))
@@ -109,6 +111,9 @@ class RenderSession:
             runner = ResponseRecorder(_runner(files, given, caller))
             result = render.render(given, runner)
         return Rendered(result=result, outcome=to_object(result, runner.responses))
+
+    def _caller(self, print_: Callable[[str], None]) -> FunctionCaller:
+        return FunctionCaller(pool=self._pool, print=print_, servers=self._servers)
 
     def _write_programs(self, files: Mapping[str, str]) -> None:
         shutil.rmtree(self._root)

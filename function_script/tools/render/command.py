@@ -19,7 +19,9 @@ from function_script.tools.render import (
     steps,
     templates,
 )
-from function_script.tools.render.functions import FunctionIndex, Runtime
+from function_script.tools.render.functions import Explanation, FunctionIndex, Selection
+from function_script.tools.render.runtimes.model import FunctionCaller
+from function_script.tools.render.runtimes.servers import Servers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -38,12 +40,18 @@ _TEMPLATE: Final = "operationTemplate"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
-    """The flags apart from the paths. ``print`` gets what programs print."""
+    """The flags apart from the paths. ``print`` gets what programs print.
+
+    ``servers`` are those of functions; they stay for the next rendering. ``is_strict``: a built-in
+    function must be of the version that its Function names.
+    """
 
     output: OutputOptions
-    runtimes: Mapping[str, Runtime] = field(default_factory=dict)
+    runtimes: Mapping[str, Selection] = field(default_factory=dict)
     annotations: Mapping[str, str] = field(default_factory=dict)
     timeout_seconds: float = 60.0
+    servers: Servers = field(default_factory=Servers)
+    is_strict: bool = False
     print: Callable[[str], None]
 
 
@@ -85,17 +93,39 @@ def render_operation(paths: OperationPaths, options: Options, pool: Pool) -> str
     return documents.to_yaml_stream(output.operation_documents(result, options.output))
 
 
+def explain_composition(paths: RenderPaths, options: Options) -> Explanation:
+    """Explain how the functions of a Composition would run. Raises FatalError."""
+    composition = loading.load_one(paths.composition, "a Composition")
+    programs = paths.programs or local_pool.programs_beside(paths.composition)
+    with error_positions.map_errors(composition, programs):
+        return functions.explain(steps.parse(composition.value), _load_index(paths, options))
+
+
+def explain_operation(paths: OperationPaths, options: Options) -> Explanation:
+    """Explain how the functions of an Operation, or of its template, would run."""
+    document = loading.load_one(paths.operation, "an Operation")
+    template = manifests.object_at(document.value, "spec", _TEMPLATE)
+    pipeline = steps.parse_operation(template or document.value)
+    return functions.explain(pipeline, _load_index(paths, options))
+
+
 def _build_runner(
     pipeline: Sequence[Step], paths: PipelinePaths, options: Options, pool: Pool
 ) -> Runner:
-    functions.check_names(pipeline, options.runtimes)
+    runtimes = functions.find_runtimes(pipeline, _load_index(paths, options))
+    caller = FunctionCaller(pool=pool, print=options.print, servers=options.servers)
+    return runners.build(runtimes, caller, options.timeout_seconds)
+
+
+def _load_index(paths: PipelinePaths, options: Options) -> FunctionIndex:
     file = None if paths.functions is None else loading.load_values([paths.functions])
     functions.check_kinds(file or [])
-    index = FunctionIndex(
-        manifests=file, runtimes=options.runtimes, annotations=options.annotations
+    return FunctionIndex(
+        manifests=file,
+        runtimes=options.runtimes,
+        annotations=options.annotations,
+        is_strict=options.is_strict,
     )
-    caller = runners.FunctionCaller(pool=pool, print=options.print)
-    return runners.build(functions.find_runtimes(pipeline, index), caller, options.timeout_seconds)
 
 
 def _load_inputs(paths: RenderPaths, composition: Document) -> RenderInputs:

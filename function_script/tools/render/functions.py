@@ -1,64 +1,41 @@
-"""Find where each step's function runs: in the sandbox, built in, at an address, or not at all.
+"""Choose how each step's function runs: by the command line, by annotations, or by itself.
 
-This is done before the pipeline runs, so that an unknown function is an error at once.
+This is done before the pipeline runs, so that a function that cannot run is an error at once.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
 
-from function_script import inputs, objects
+from function_script import objects
 from function_script.diagnostics import Diagnostic
 from function_script.errors import InputError
-from function_script.problems import nearest, suggest
+from function_script.problems import nearest
 from function_script.tools import manifests
-from function_script.tools.render import builtin
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from function_script.tools.render.steps import Step
-    from function_script.values import Object
-
-OURS: Final = "function-script"
+from function_script.tools.render.runtimes import RUNTIMES
+from function_script.tools.render.runtimes.address import TARGET, Remote, RemoteKind
+from function_script.tools.render.runtimes.contained import Builtin
+from function_script.tools.render.runtimes.model import FunctionReference, Runtime, RuntimeKind
+from function_script.tools.render.steps import Step
+from function_script.values import Object
 
 _TYPES: Final = {("pkg.crossplane.io/v1", "Function"), ("pkg.crossplane.io/v1beta1", "Function")}
 _RUNTIME: Final = "render.crossplane.io/runtime"
-_ADDRESS: Final = "render.crossplane.io/runtime-development-target"
-_DEFAULT_ADDRESS: Final = "localhost:9443"
+_WORDS: Final = tuple(dict.fromkeys(kind.word for kind in RUNTIMES))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Remote:
-    """A function that is served in plain text at a gRPC target such as ``localhost:9443``."""
+class Selection:
+    """The value of ``--function NAME=VALUE``: a word of the table, or an address."""
 
-    address: str
+    value: str
 
-    @classmethod
-    def at(cls, target: str) -> Remote:
-        """Build one from a target of gRPC for Go, which has a scheme that Python's gRPC lacks."""
-        return cls(address=target.removeprefix("passthrough:///"))
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Builtin:
-    """A function that this package contains; ``package`` is the reference that the Function has."""
-
-    function: builtin.BuiltinFunction
-    package: str = ""
-
-    def note(self) -> str:
-        """Say which version runs, and which one the Function names."""
-        text = f"{self.function.name} {self.function.version} is built in"
-        tag = self.package.partition("@")[0].rpartition("/")[2].partition(":")[2]
-        return (
-            f"{text}; the Function names {tag}" if tag not in {"", self.function.version} else text
-        )
-
-
-# "local": the sandbox here. "skip": the step is left out and desired state passes unchanged.
-Runtime: TypeAlias = Literal["local", "skip"] | Remote | Builtin
+    @property
+    def kinds(self) -> list[RuntimeKind]:
+        """Return the rows with this word; none for an address."""
+        return [kind for kind in RUNTIMES if kind.word == self.value]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,109 +43,213 @@ class FunctionIndex:
     """The Functions by manifest, and what the flags say of them.
 
     ``manifests`` is None without a file. ``runtimes`` are those of single functions by name, OCI
-    reference or revision; ``annotations`` override those of every Function.
+    reference or revision; ``annotations`` override those of every Function. ``is_strict``: a
+    built-in function of another version than the Function names is an error.
     """
 
     manifests: Sequence[Object] | None
-    runtimes: Mapping[str, Runtime]
+    runtimes: Mapping[str, Selection]
     annotations: Mapping[str, str]
+    is_strict: bool = False
 
 
-def parse_runtime(text: str) -> tuple[str, Runtime]:
-    """Parse ``NAME=local``, ``NAME=skip`` or ``NAME=HOST:PORT``. Raises ValueError."""
-    name, equals, runtime = text.rpartition("=")
-    if not (name and equals and runtime):
-        raise ValueError(f'"{text}" is not of the form NAME=local, NAME=skip or NAME=HOST:PORT')
-    if runtime in {"local", "skip"}:
-        return name, "local" if runtime == "local" else "skip"
-    return name, Remote.at(runtime)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Choice:
+    """A step's runtime, and the reason for it."""
+
+    step: Step
+    runtime: Runtime
+    reason: str
+
+    def explain(self) -> str:
+        """Return one line for the author."""
+        return f"{self.step.name}: {self.step.function} {self.runtime.describe()}: {self.reason}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Explanation:
+    """One line for each step whose function can run, and the problems of the others."""
+
+    lines: tuple[str, ...]
+    problems: tuple[Diagnostic, ...]
+
+
+def explain(steps: Iterable[Step], index: FunctionIndex) -> Explanation:
+    """Explain how every step's function would run."""
+    verdicts = _choose_all(steps, index)
+    return Explanation(
+        lines=tuple(verdict.explain() for verdict in verdicts if isinstance(verdict, Choice)),
+        problems=tuple(verdict for verdict in verdicts if isinstance(verdict, Diagnostic)),
+    )
+
+
+def parse_runtime(text: str) -> tuple[str, Selection]:
+    """Parse ``NAME=WORD`` or ``NAME=HOST:PORT``. Raises ValueError."""
+    name, equals, value = text.rpartition("=")
+    words = ", ".join(_WORDS)
+    if not (name and equals and value):
+        raise ValueError(f'"{text}" is not of the form NAME=RUNTIME, with one of {words}')
+    if value not in _WORDS and ":" not in value:
+        near = nearest(value, _WORDS)
+        raise ValueError(
+            f'"{value}" is none of {words}' + (f', did you mean "{near}"?' if near else "")
+        )
+    return name, Selection(value=value)
 
 
 def find_runtimes(steps: Iterable[Step], index: FunctionIndex) -> dict[str, Runtime]:
     """Return the runtime of every step's function. Raises InputError with all that have none."""
-    runtimes: dict[str, Runtime] = {}
-    problems = []
-    for step in steps:
-        runtime = _find_runtime(step, index)
-        if isinstance(runtime, Diagnostic):
-            problems.append(runtime)
-        else:
-            runtimes[step.name] = runtime
+    verdicts = _choose_all(steps, index)
+    problems = [verdict for verdict in verdicts if isinstance(verdict, Diagnostic)]
     if problems:
         raise InputError(*problems)
-    return runtimes
+    return {
+        verdict.step.name: verdict.runtime for verdict in verdicts if isinstance(verdict, Choice)
+    }
 
 
-def _find_runtime(step: Step, index: FunctionIndex) -> Runtime | Diagnostic:
-    for name in (step.revision, step.function):
-        if name and name in index.runtimes:
-            return _local_or(index.runtimes[name], step.function)
-    if index.manifests is None:
-        has_own_input = step.input is not None and inputs.is_meant_for_us(step.input)
-        if has_own_input or _is_own(step.function, step.function):
-            return "local"
-        if function := builtin.find((step.function,)):
-            return Builtin(function=function)
-        return _unknown(step, "no FUNCTIONS file was given")
-    # Of two Functions with one name the last counts, as when they are applied.
-    for manifest in reversed(index.manifests):
-        if step.function in {
-            manifests.name(manifest),
-            manifests.text_at(manifest, "spec", "package"),
-        }:
-            return _described_runtime(step, manifest, index)
-    if _is_own(step.function, step.function):
-        return "local"
-    if function := builtin.find((step.function,)):
-        return Builtin(function=function)
-    near = nearest(step.function, tuple(manifests.name(item) for item in index.manifests))
-    cause = f'FUNCTIONS has none named "{step.function}"'
-    return _unknown(step, f'{cause}, did you mean "{near}"?' if near else cause)
+def _choose_all(steps: Iterable[Step], index: FunctionIndex) -> list[Choice | Diagnostic]:
+    """Return the choice for every step, or the problem of one that cannot run."""
+    return [_choose(step, index) for step in steps]
 
 
-def _local_or(runtime: Runtime, name: str) -> Runtime:
-    """Return the built-in function for "local" if ``name`` is one."""
-    function = builtin.find((name,)) if runtime == "local" else None
-    return Builtin(function=function) if function else runtime
+def _choose(step: Step, index: FunctionIndex) -> Choice | Diagnostic:
+    function = _describe(step, index)
+    try:
+        choice = (
+            _select_by_flag(function, index)
+            or _select_by_annotation(function)
+            or _select_by_itself(function)
+        )
+    except InputError as error:
+        (problem,) = error.diagnostics
+        message = f'cannot run step "{step.name}" with {step.function}: {problem.message}'
+        return replace(problem, message=message)
+    if choice is None:
+        return _no_choice(function, index)
+    if index.is_strict and isinstance(choice.runtime, Builtin):
+        return _check_version(choice, choice.runtime)
+    return choice
 
 
-def _described_runtime(step: Step, manifest: Object, index: FunctionIndex) -> Runtime | Diagnostic:
-    if _is_own(manifests.name(manifest), manifests.text_at(manifest, "spec", "package")):
-        return "local"
+def _describe(step: Step, index: FunctionIndex) -> FunctionReference:
+    """Return what FUNCTIONS and the command line say of a step's function."""
+    manifest = _find_manifest(step, index.manifests or ())
+    if manifest is None:
+        # Newer versions of Crossplane take a package in place of a name.
+        package = step.function if "/" in step.function else ""
+        return FunctionReference(step=step, package=package, annotations=index.annotations)
     own = manifests.texts_at(manifest, "metadata", "annotations")
-    annotations = {**own, **index.annotations}
-    if annotations.get(_RUNTIME) == "Development" or _ADDRESS in annotations:
-        return Remote.at(annotations.get(_ADDRESS, _DEFAULT_ADDRESS))
-    package = manifests.text_at(manifest, "spec", "package")
-    if function := builtin.find((package, manifests.name(manifest))):
-        return Builtin(function=function, package=package)
-    return _unknown(step, "it is not ours, and nothing says where it is served")
-
-
-def _is_own(name: str, package: str) -> bool:
-    """Report whether the name, or the last part of the package's repository, is ours."""
-    return OURS in {name, builtin.repository_name(package)}
-
-
-def _unknown(step: Step, cause: str) -> Diagnostic:
-    return Diagnostic(
-        message=f'cannot run step "{step.name}": where function "{step.function}" runs is unknown',
-        notes=(cause,),
-        hint=f"serve it with --insecure and pass --function {step.function}=HOST:PORT, "
-        f"or leave it out with --function {step.function}=skip",
+    return FunctionReference(
+        step=step,
+        package=manifests.text_at(manifest, "spec", "package"),
+        annotations={**own, **index.annotations},
     )
 
 
-def check_names(steps: Iterable[Step], runtimes: Mapping[str, Runtime]) -> None:
-    """Raise InputError for a runtime of a function that no step calls."""
-    names = [name for step in steps for name in (step.function, step.revision) if name]
-    called_names = tuple(dict.fromkeys(names))
-    for name in runtimes:
-        if name not in called_names:
-            raise InputError.of(
-                f'cannot give function "{name}" a place: no step calls it',
-                hint=suggest(name, called_names, f"steps call {', '.join(called_names)}"),
-            )
+def _find_manifest(step: Step, functions: Sequence[Object]) -> Object | None:
+    """Return the Function; of two with one name the last counts, as when they are applied."""
+    for manifest in reversed(functions):
+        package = manifests.text_at(manifest, "spec", "package")
+        if step.function in {manifests.name(manifest), package}:
+            return manifest
+    return None
+
+
+def _select_by_flag(function: FunctionReference, index: FunctionIndex) -> Choice | None:
+    for name in (function.step.revision, function.name):
+        selection = index.runtimes.get(name) if name else None
+        if selection is not None:
+            reason = f"--function {name}={selection.value}"
+            return _choice(function, _build(function, selection), reason)
+    return None
+
+
+def _build(function: FunctionReference, selection: Selection) -> Runtime:
+    kinds = selection.kinds
+    if not kinds:
+        return Remote.at(selection.value, function.name)
+    suitable = (kind for kind in kinds if kind.judge(function).is_suitable)
+    return next(suitable, kinds[0]).build(function)
+
+
+def _select_by_annotation(function: FunctionReference) -> Choice | None:
+    value = function.annotations.get(_RUNTIME)
+    target = function.annotations.get(TARGET, "")
+    if value in {None, "", RemoteKind.annotation} and target in _WORDS:
+        # As for the engine of the official command, which passes the target on.
+        return _choice(function, _build(function, Selection(value=target)), f"{TARGET}: {target}")
+    if not value:
+        return None
+    kind = next((kind for kind in RUNTIMES if kind.annotation == value), None)
+    if kind is None:
+        allowed = ", ".join(kind.annotation for kind in RUNTIMES if kind.annotation)
+        raise InputError.of(f'invalid annotation {_RUNTIME} "{value}": must be one of {allowed}')
+    if kind.is_default and not kind.judge(function).is_suitable:
+        return None
+    return _choice(function, kind.build(function), f"its Function has {_RUNTIME}: {value}")
+
+
+def _select_by_itself(function: FunctionReference) -> Choice | None:
+    """Return the first way that suits; the reason names the others that would."""
+    suitable = [
+        (kind, suitability.reason)
+        for kind in RUNTIMES
+        if (suitability := kind.judge(function)).is_suitable
+    ]
+    if not suitable:
+        return None
+    (kind, reason), *others = suitable
+    if value := function.annotations.get(_RUNTIME):
+        default = next(kind for kind in RUNTIMES if kind.annotation == value)
+        cause = default.judge(function).reason
+        reason = f"{reason}; its Function has {_RUNTIME}: {value}, but {cause}"
+    words = list(dict.fromkeys(other.word for other, _ in others if other.word != kind.word))
+    if words:
+        flags = " or ".join(f"--function {function.name}={word}" for word in words)
+        reason = f"{reason}; {flags} is possible, too"
+    return _choice(function, kind.build(function), reason)
+
+
+def _choice(function: FunctionReference, runtime: Runtime, reason: str) -> Choice:
+    return Choice(step=function.step, runtime=runtime, reason=reason)
+
+
+def _check_version(choice: Choice, runtime: Builtin) -> Choice | Diagnostic:
+    other = runtime.other_version()
+    if not other:
+        return choice
+    name = choice.step.function
+    return Diagnostic(
+        message=f'cannot run step "{choice.step.name}": {runtime.note()}',
+        hint=f"--function {name}=process or {name}=docker runs {other}; without "
+        "--strict-versions the built-in function runs",
+    )
+
+
+def _no_choice(function: FunctionReference, index: FunctionIndex) -> Diagnostic:
+    """Return the problem of a function that no row of the table can run, with every way out."""
+    name = function.name
+    reasons = [kind.judge(function).reason for kind in RUNTIMES]
+    ways = {kind.word: kind.meaning for kind in RUNTIMES}
+    return Diagnostic(
+        message=f'cannot run step "{function.step.name}": nothing says how function "{name}" runs',
+        notes=tuple(note for note in (*_absences(function, index), *reasons) if note),
+        hint="; ".join(f"--function {name}={word} {meaning}" for word, meaning in ways.items()),
+    )
+
+
+def _absences(function: FunctionReference, index: FunctionIndex) -> Iterator[str]:
+    """Yield what the files and the command line lack, with names that are close."""
+    if not function.package:
+        names = tuple(manifests.name(item) for item in index.manifests or ())
+        cause = f'FUNCTIONS has none named "{function.name}"'
+        if index.manifests is None:
+            cause = "no FUNCTIONS file was given"
+        near = nearest(function.name, names)
+        yield f'{cause}, did you mean "{near}"?' if near else cause
+    if near := nearest(function.name, tuple(index.runtimes)):
+        yield f'--function names "{near}"'
 
 
 def check_kinds(functions: Iterable[Object]) -> None:

@@ -14,7 +14,6 @@ from function_script.proto.v1 import run_function_pb2 as fnv1
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from function_script.tools.render.functions import Remote
     from function_script.tools.render.steps import Step
 
 _METHOD: Final = "/apiextensions.fn.proto.{}.FunctionRunnerService/RunFunction"
@@ -26,10 +25,11 @@ _SILENT_SECONDS: Final = 1.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallOptions:
-    """The timeout of a call, and the receiver of notes."""
+    """The timeout of a call, the receiver of notes, and the hint if no function answers."""
 
     timeout_seconds: float
     print: Callable[[str], None]
+    hint: str = ""
 
 
 class CallError(Exception):
@@ -71,17 +71,15 @@ class Connection:
 
 
 def call(
-    step: Step, runtime: Remote, request: fnv1.RunFunctionRequest, options: CallOptions
+    step: Step, address: str, request: fnv1.RunFunctionRequest, options: CallOptions
 ) -> fnv1.RunFunctionResponse:
     """Call a function. Raises ProgramError if there is no response."""
     deadline = time.monotonic() + options.timeout_seconds
-    address = runtime.address
     with grpc.insecure_channel(address) as channel:
         if not _wait_until_ready(channel, f"waiting for {step.function} at {address}", options):
             raise ProgramError.of(
                 f'cannot run step "{step.name}": no function answers at {address}',
-                hint=f"serve {step.function} there with --insecure, "
-                f"or pass --function {step.function}=HOST:PORT",
+                hint=options.hint or None,
             )
         try:
             return _call(channel, request, deadline - time.monotonic())
