@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+import threading
+from contextlib import nullcontext
+from typing import TYPE_CHECKING, Final
 
 from function_script.errors import FatalError, InputError
 from function_script.tools import manifests
@@ -18,27 +19,17 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from function_script.tools.processes.cache import CachedImage, ImageCache
+    from function_script.tools.processes.options import PackageOptions
     from function_script.tools.xpkg.progress import Progress
     from function_script.values import Object
-
-PullPolicy: TypeAlias = Literal["Always", "IfNotPresent", "Never"]
 
 _GIB: Final = 1 << 30
 _MAX_LAYERS_BYTES: Final = 2 * _GIB
 _MAX_FILES_BYTES: Final = 8 * _GIB
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PackageOptions:
-    """The cache, and the use of registries.
-
-    ``pull`` is as in a Pod: ``IfNotPresent`` resolves a tag once, ``Always`` each time, ``Never``
-    takes what the cache has. ``progress`` gets a line for each layer.
-    """
-
-    root: Path = field(default_factory=cache.default_root)
-    pull: PullPolicy = "IfNotPresent"
-    progress: Progress = field(default_factory=NullProgress)
+# One package is fetched after the other: they share the network and the display of progress.
+_FETCHES: Final = threading.Lock()
 
 
 def load(function: str, package: str, options: PackageOptions) -> CachedImage:
@@ -48,7 +39,7 @@ def load(function: str, package: str, options: PackageOptions) -> CachedImage:
     except ValueError as error:
         raise cannot_run(function, f'package "{package}": {error}') from error
     except FatalError as error:
-        first, *others = error.diagnostics
+        first = error.diagnostics[0]
         raise cannot_run(function, first.message, hint=first.hint) from error
 
 
@@ -61,20 +52,23 @@ def cannot_run(
 
 def _load(package: str, options: PackageOptions) -> CachedImage:
     reference = references.parse(package)
-    image_cache = cache.ImageCache(options.root)
+    root = options.root or cache.default_root()
+    image_cache = cache.ImageCache(root)
     platform = image_config.this_platform()
     if options.pull != "Always" and (image := image_cache.find(str(reference), platform)):
         return image
     if options.pull == "Never":
         raise InputError.of(
-            f'package "{package}" is not in the cache "{options.root}"',
+            f'package "{package}" is not in the cache "{root}"',
             hint="run the command once without --offline",
         )
-    repository = Repository(reference, "pull", progress=options.progress)
-    options.progress.line(f"{reference}: resolving")
-    data = _pull_manifest(repository, platform)
-    digest = images.sha256(data)
-    image = image_cache.image(digest) or _pull(repository, data, image_cache, options.progress)
+    display = options.progress() if options.progress else nullcontext(NullProgress())
+    with _FETCHES, display as progress:
+        progress.line(f"{reference}: resolving")
+        repository = Repository(reference, "pull", progress=progress)
+        data = _pull_manifest(repository, platform)
+        digest = images.sha256(data)
+        image = image_cache.image(digest) or _pull(repository, data, image_cache, progress)
     image_cache.add_reference(str(reference), platform, digest)
     return image
 

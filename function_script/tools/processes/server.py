@@ -28,7 +28,9 @@ from function_script.tools.processes.packages import cannot_run
 
 if TYPE_CHECKING:
     from function_script.errors import InputError
+    from function_script.proto.v1 import run_function_pb2 as fnv1
     from function_script.tools.processes.cache import CachedImage
+    from function_script.tools.render.remote import Connection
 
 PORT: Final = 9443
 """The port that the specification of functions promises."""
@@ -45,9 +47,8 @@ _ANSWER_SECONDS: Final = 2.0
 _END_SECONDS: Final = 5.0
 _MAX_LOG_LINES: Final = 20
 _MAX_LINE_BYTES: Final = 400
-# A path such as unix-abstract:NAME, which gRPC resolves.
+# Of gRPC: an address without a file.
 _SCHEME: Final = "unix-abstract"
-# errno of calls that a system forbids: unshare, mount and their like.
 _SIGNALS: Final = {each.value: each.name for each in signal.Signals}
 
 
@@ -63,7 +64,7 @@ class ServerOptions:
 
 
 class FunctionServer:
-    """A function's process, from construction until `close`; ``address`` is a target of gRPC.
+    """A function's process, from construction until `stop`; ``address`` is a target of gRPC.
 
     All methods raise InputError, whose message begins with "cannot run function".
     """
@@ -74,6 +75,7 @@ class FunctionServer:
         self._options = options
         self._deadline = time.monotonic() + options.start_seconds
         self._is_listening = False
+        self._connection: Connection | None = None
         try:
             self._config = image_config.parse(image.config)
         except ValueError as error:
@@ -83,11 +85,11 @@ class FunctionServer:
         self._spawn(is_confined=True)
 
     def wait(self) -> None:
-        """Wait until the function listens on its port."""
+        """Wait until the function listens on its port. Without success the process is ended."""
         while not self._is_listening:
             report = self._receive(self._deadline - time.monotonic())
             if report is None:
-                raise self._failure(self._describe_silence(self._status()))
+                raise self._failure(self._status() or Report(state="status"))
             if report.state == "refused":
                 self._end()
                 if not self._options.allows_unconfined:
@@ -98,20 +100,42 @@ class FunctionServer:
             else:
                 raise self._failure(report)
 
-    def explain(self, cause: str) -> InputError:
-        """Build the error of a call that failed, with what the function printed."""
-        report = self._status()
-        if report is not None and report.state != "status":
-            return self._failure(report)
-        return cannot_run(self._function, cause, notes=_log_notes(report))
+    def call(
+        self, request: fnv1.RunFunctionRequest, timeout_seconds: float
+    ) -> fnv1.RunFunctionResponse:
+        """Call the function."""
+        from function_script.tools.render import remote  # noqa: PLC0415 - grpc is slow to import
+
+        if self._connection is None:
+            self._connection = remote.Connection(self.address)
+            if not self._connection.wait(min(timeout_seconds, self._options.start_seconds)):
+                raise self._explain("it listens, but does not answer in gRPC without TLS")
+        try:
+            return self._connection.call(request, timeout_seconds)
+        except remote.CallError as error:
+            raise self._explain(error.text) from error
 
     def has_ended(self) -> bool:
         """Report whether the process has ended by itself."""
         return self._process.poll() is not None
 
-    def close(self) -> None:
+    def read_log(self) -> str:
+        """Return the end of what the function printed."""
+        return "\n".join(_log_notes(self._status()))
+
+    def stop(self) -> None:
         """End the process, and every process that it started."""
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
         self._end()
+
+    def _explain(self, cause: str) -> InputError:
+        """Build the error of a call that failed."""
+        report = self._status()
+        if report is not None and report.state != "status":
+            return self._failure(report)
+        return cannot_run(self._function, cause, notes=_log_notes(report))
 
     def _spawn(self, *, is_confined: bool) -> None:
         port = PORT if is_confined else _free_port()
@@ -179,9 +203,6 @@ class FunctionServer:
         while (report := self._receive(_ANSWER_SECONDS)) and report.state == "listening":
             pass
         return report
-
-    def _describe_silence(self, report: Report | None) -> Report:
-        return report or Report(state="status")
 
     def _failure(self, report: Report) -> InputError:
         """Build the error of a function that does not run."""
