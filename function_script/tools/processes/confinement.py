@@ -48,7 +48,7 @@ def execute(assignment: Assignment, log: int) -> None:
     os.setsid()
     namespaces.end_with_parent()
     limit(is_confined=assignment.is_confined)
-    namespaces.forbid_privileges()
+    namespaces.drop_privileges()
     # Python ignores these, and a program inherits what is ignored.
     for number in (signal.SIGPIPE, signal.SIGXFSZ, signal.SIGCHLD):
         signal.signal(number, signal.SIG_DFL)
@@ -56,7 +56,9 @@ def execute(assignment: Assignment, log: int) -> None:
     for descriptor, source in enumerate((null, log, log)):
         os.dup2(source, descriptor)
     os.umask(0o022)
-    environment = {"PATH": _DEFAULT_PATH, "HOME": "/tmp", **assignment.environment}  # noqa: S108 - its own
+    # Its own /tmp, or none: nothing of the user's.
+    home = "/tmp" if assignment.is_confined else "/nonexistent"  # noqa: S108 - see above
+    environment = {"PATH": _DEFAULT_PATH, "HOME": home, **assignment.environment}
     directory = _resolve(root, assignment.working_directory)
     os.chdir(directory)
     program = _find_program(root, assignment.arguments[0], environment["PATH"])

@@ -14,8 +14,9 @@ MAX_MESSAGE_BYTES: Final = 128 << 10
 STATUS: Final = b"status"
 
 # listening: the function accepts connections. status: the answer to a request. exited: it ended.
-# flooded: it was ended because of its log. refused: the system refused ``call``.
-State: TypeAlias = Literal["listening", "status", "exited", "flooded", "refused"]
+# flooded: it was ended because of its log. refused: the system refused ``call``. inexecutable: its
+# entrypoint is no program.
+State: TypeAlias = Literal["listening", "status", "exited", "flooded", "refused", "inexecutable"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

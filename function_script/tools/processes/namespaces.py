@@ -12,6 +12,7 @@ import os
 import signal
 import socket
 import struct
+from contextlib import suppress
 from typing import Final
 
 # sched.h
@@ -55,7 +56,8 @@ def enter() -> None:
     owns no file of the system.
     """
     user, group = os.getuid(), os.getgid()
-    if user == 0:
+    # In a container, root may be the only user that there is.
+    if user == 0 and _is_mapped(_NOBODY):
         _enter_as_root()
         os.setresgid(USER, USER, USER)
         os.setresuid(USER, USER, USER)
@@ -68,7 +70,7 @@ def enter() -> None:
 
 def peer_user() -> int:
     """Return the user in the namespace whose processes may connect: that of the command."""
-    # Before `enter` the root of the system; in it, see `_enter_as_root`.
+    # See `_enter_as_root`.
     return _ROOT if _is_mapped(_ROOT) else USER
 
 
@@ -82,7 +84,6 @@ def _enter_as_root() -> None:
         try:
             os.close(writer)
             if os.read(reader, 1):
-                os.setgroups([])
                 for name in ("uid_map", "gid_map"):
                     _write(f"/proc/{parent}/{name}", f"{USER} {_NOBODY} 1\n{_ROOT} 0 1")
                 status = 0
@@ -92,7 +93,9 @@ def _enter_as_root() -> None:
             os._exit(status)
     os.close(reader)
     try:
-        os.setgroups([])
+        # Refused where the user namespace of a container forbids it.
+        with suppress(PermissionError):
+            os.setgroups([])
         _unshare()
         os.write(writer, b"m")
     finally:
@@ -109,7 +112,8 @@ def _unshare() -> None:
 
 def _is_mapped(user: int) -> bool:
     with open("/proc/self/uid_map") as file:  # noqa: PTH123 - this process imports little
-        return any(int(line.split()[0]) == user for line in file if line.strip())
+        ranges = [(int(first), int(count)) for first, _, count in map(str.split, file)]
+    return any(first <= user < first + count for first, count in ranges)
 
 
 def mount_root(files: str) -> None:

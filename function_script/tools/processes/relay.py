@@ -69,7 +69,7 @@ class Relay:
 
     def start(self) -> None:
         """Accept connections from now on."""
-        self._listener.setblocking(False)
+        self._listener.settimeout(0.0)
         self._selector.register(self._listener, selectors.EVENT_READ, self.accept)
 
     def connect(self) -> socket.socket | None:
@@ -103,7 +103,7 @@ class Relay:
             client.close()
             return
         for connection in (client, server):
-            connection.setblocking(False)
+            connection.settimeout(0.0)
         server.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         directions = _Direction(client, server), _Direction(server, client)
         for direction in directions:

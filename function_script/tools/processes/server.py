@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Final
 
 from function_script.diagnostics import CONTROL, cut
 from function_script.tools.processes import image_config
+from function_script.tools.processes.cache import ROOT_FILES
 from function_script.tools.processes.messages import (
     MAX_MESSAGE_BYTES,
     STATUS,
@@ -44,6 +45,7 @@ supervisor.main(*map(int, sys.argv[1].split()))
 # Some builds of Python do not start without these; the function gets none of them.
 _INHERITED_VARIABLES: Final = ("LD_LIBRARY_PATH",)
 _ANSWER_SECONDS: Final = 2.0
+_EXIT_SECONDS: Final = 0.2
 _END_SECONDS: Final = 5.0
 _MAX_LOG_LINES: Final = 20
 _MAX_LINE_BYTES: Final = 400
@@ -132,7 +134,8 @@ class FunctionServer:
 
     def _explain(self, cause: str) -> InputError:
         """Build the error of a call that failed."""
-        report = self._status()
+        # A connection ends just before its process does.
+        report = self._receive(_EXIT_SECONDS) or self._status()
         if report is not None and report.state != "status":
             return self._failure(report)
         return cannot_run(self._function, cause, notes=_log_notes(report))
@@ -214,6 +217,8 @@ class FunctionServer:
                 cause = f"its process was ended by {name}"
             case "exited":
                 cause = f"its process ended with exit code {report.status}"
+            case "inexecutable":
+                cause = self._describe_entrypoint(report.errno)
             case "flooded":
                 cause = "its log has no end"
             case _ if ports:
@@ -223,11 +228,21 @@ class FunctionServer:
         self._end()
         return cannot_run(self._function, cause, notes=_log_notes(report))
 
+    def _describe_entrypoint(self, number: int) -> str:
+        name = self._config.arguments[0]
+        if number == errno.ENOEXEC:
+            return f'its entrypoint "{name}" is no program for this machine'
+        path = self._image.directory / ROOT_FILES / name.lstrip("/")
+        is_file = "/" in name and path.is_file()
+        if number == errno.ENOENT and is_file:
+            return f'its entrypoint "{name}" needs an interpreter that the image does not have'
+        return f'its entrypoint "{name}" cannot be executed: {os.strerror(number).lower()}'
+
     def _refusal(self, report: Report) -> InputError:
-        reason = os.strerror(report.errno).lower() if report.errno else errno.errorcode[errno.EPERM]
+        reason = os.strerror(report.errno or errno.EPERM).lower()
         return cannot_run(
             self._function,
-            f"this system does not let us confine it ({report.call}: {reason})",
+            f"this system does not let us confine it ({report.call or 'namespaces'}: {reason})",
             hint=f"trust it with your files: --function {self._function}=process; "
             f"or serve it elsewhere: --function {self._function}=HOST:PORT",
         )

@@ -41,7 +41,7 @@ def main(control_descriptor: int, listener_descriptor: int) -> NoReturn:
         os._exit(0)
     assignment = Assignment.from_bytes(data)
     for descriptor in (control_descriptor, listener_descriptor):
-        os.set_inheritable(descriptor, False)
+        os.set_inheritable(descriptor, False)  # noqa: FBT003 - positional alone
     try:
         confinement.prefer_for_oom()
         peer = os.getuid()
@@ -86,14 +86,17 @@ class _Supervisor:
         self._is_over = False
         self._log, writer = os.pipe()
         os.set_blocking(self._log, False)
-        self._child = _fork(assignment, writer)
+        self._child, number = _fork(assignment, writer)
         os.close(writer)
+        if number:
+            self._is_over = True
+            _send(control, Report(state="inexecutable", errno=number))
 
     def run(self) -> None:
         """Supervise the function until it ends, or the command does."""
         wakeup, waker = socket.socketpair()
         for end in (wakeup, waker):
-            end.setblocking(False)
+            end.settimeout(0.0)
         # The child may have ended already: the first round looks.
         signal.signal(signal.SIGCHLD, lambda _number, _frame: None)
         signal.set_wakeup_fd(waker.fileno(), warn_on_full_buffer=False)
@@ -101,14 +104,16 @@ class _Supervisor:
         self._selector.register(self._control, selectors.EVENT_READ, lambda _: self._answer())
         self._selector.register(wakeup, selectors.EVENT_READ, lambda _: wakeup.recv(_CHUNK_BYTES))
         attempts = 0
-        while not self._is_over:
+        while True:
             self._reap()
+            if self._is_over:
+                break
             seconds = _IDLE_SECONDS
             if not self._is_listening:
                 self._try_port()
                 attempts += 1
                 seconds = _FIRST_PAUSE_SECONDS if attempts < _SHORT_PAUSES else _PAUSE_SECONDS
-            for key, events in [] if self._is_over else self._selector.select(seconds):
+            for key, events in self._selector.select(seconds):
                 with suppress(BlockingIOError):
                     key.data(events)
         self._kill()
@@ -184,19 +189,24 @@ class _Supervisor:
                 os.waitpid(-1, 0)
 
 
-def _fork(assignment: Assignment, log: int) -> int:
+def _fork(assignment: Assignment, log: int) -> tuple[int, int]:
+    """Start the function; return its process, and the errno if it cannot be executed."""
+    # The end of the pipe in the child closes when it executes the entrypoint.
+    reader, writer = os.pipe()
     child = os.fork()
     if child == 0:
+        number = 1
         try:
             confinement.execute(assignment, log)
         except OSError as error:
-            cause = os.strerror(error.errno or 0).lower()
-            text = f"cannot execute {assignment.arguments[0]!r}: {cause}\n"
-            os.write(log, text.encode("utf-8", "replace"))
-        except Exception as error:  # noqa: BLE001 - there is nobody else to report it
-            os.write(log, f"cannot execute it: {error!r}\n".encode("utf-8", "replace"))
-        os._exit(127)
-    return child
+            number = error.errno or 1
+        finally:
+            os.write(writer, bytes([number]))
+            os._exit(1)
+    os.close(writer)
+    data = os.read(reader, 1)
+    os.close(reader)
+    return child, data[0] if data else 0
 
 
 def _send(control: socket.socket, report: Report) -> None:

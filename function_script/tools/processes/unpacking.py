@@ -73,7 +73,7 @@ class Unpacker:
                 for member in archive:
                     self._add(archive, member)
                     # The archive would keep every member.
-                    archive.members = []
+                    archive.members = []  # type: ignore[attr-defined] # no stub has it
         except tarfile.TarError as error:
             raise ValueError("a layer is no archive") from error
 
@@ -112,7 +112,7 @@ class Unpacker:
             if not _is_directory(path):
                 _remove(path)
                 os.mkdir(path)  # noqa: PTH102 - see `_locate`
-            os.chmod(path, member.mode & 0o777 | 0o755)  # noqa: PTH101 - see `_locate`
+            os.chmod(path, member.mode & 0o777 | 0o755)  # noqa: PTH101, S103 - see `cache`
             return
         _check_kind(member)
         source = self._link_source(member) if member.islnk() else ""
