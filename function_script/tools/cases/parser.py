@@ -16,7 +16,7 @@ from function_script.tools import sources
 from function_script.tools.cases import expectations, fake_cluster, programs, requests
 from function_script.tools.cases.loader import ObjectLoader
 from function_script.tools.cases.model import Case, Expectation, Setup, Step
-from function_script.tools.render import functions
+from function_script.tools.render import claims, functions
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -94,12 +94,12 @@ def _setup(loader: ObjectLoader, fields: ObjectReader, file: CaseFile) -> Setup 
         return _own_file(file, name) or (path if path is not None and path.exists() else None)
 
     xr = loader.value(fields, "xr", find("xr.yaml"))
-    program = programs.read(loader, fields, directory, xr)
+    xrd = loader.value(fields, "xrd", find("xrd.yaml"))
+    program = programs.read(loader, fields, directory, xr and claims.resolve(xr, xrd))
     manifests = loader.values(fields, "functions", find("functions.yaml"))
     manifests = loader.attempt("functions", lambda: _check_functions(manifests))
     credentials = loader.values(fields, "credentials", find("credentials.yaml"))
     schemas = loader.schemas(fields, find("schemas"))
-    xrd = loader.value(fields, "xrd", find("xrd.yaml"))
     context = loader.value(fields, "context", _own_file(file, "context.yaml"))
     if xr is None and fields.value.get("xr") is None:
         fields.problems.add("xr", "is required, as there is no xr.yaml")
@@ -110,7 +110,7 @@ def _setup(loader: ObjectLoader, fields: ObjectReader, file: CaseFile) -> Setup 
     objects.merge(xr, {} if patch is None else patch.value)
     return Setup(
         program=program,
-        xr=xr,
+        xr=claims.resolve(xr, xrd),
         functions=manifests or None,
         credentials=credentials,
         schemas=schemas,

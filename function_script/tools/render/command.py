@@ -10,6 +10,7 @@ from function_script.errors import InputError
 from function_script.tools import local_pool, manifests, render
 from function_script.tools.render import (
     RenderInputs,
+    claims,
     error_positions,
     functions,
     loading,
@@ -131,8 +132,6 @@ def _load_index(paths: PipelinePaths, options: Options) -> FunctionIndex:
 def _load_inputs(paths: RenderPaths, composition: Document) -> RenderInputs:
     xr = loading.load_one(paths.xr, "an XR").value
     observed = [] if paths.observed is None else loading.load_all(paths.observed)
-    observed = [document for document in observed if not _is_output(document.value, xr)]
-    spans = {index: document.span() for index, document in enumerate(observed)}
     shared = loading.load_shared(paths)
     xrd = None
     if paths.xrd is not None:
@@ -142,6 +141,9 @@ def _load_inputs(paths: RenderPaths, composition: Document) -> RenderInputs:
         # Crossplane must be able to make a CRD of it.
         definitions.check([document])
         xrd = document.value
+    xr = claims.resolve(xr, xrd)
+    observed = [document for document in observed if not _is_output(document.value, xr)]
+    spans = {index: document.span() for index, document in enumerate(observed)}
     return RenderInputs(
         xr=xr,
         composition=composition.value,
