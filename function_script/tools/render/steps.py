@@ -70,7 +70,7 @@ def _parse(fields: ObjectReader, problems: ProblemList, *, is_lenient: bool) -> 
     steps: list[Step] = []
     if not problems and (spec := fields.object("spec", required=True)):
         if not is_lenient:
-            _check_mode(spec)
+            _check_mode(spec, is_composition=fields.value.get("kind") == "Composition")
         steps = [_step(index, item) for index, item in enumerate(spec.objects("pipeline"))]
         if not is_lenient:
             names = [step.name for step in steps]
@@ -86,10 +86,11 @@ def _parse(fields: ObjectReader, problems: ProblemList, *, is_lenient: bool) -> 
     return steps
 
 
-def _check_mode(spec: ObjectReader) -> None:
+def _check_mode(spec: ObjectReader, *, is_composition: bool) -> None:
     """Add a problem unless the mode is that of pipelines."""
     mode, has_pipeline = spec.value.get("mode"), spec.value.get("pipeline") is not None
-    if mode == _RESOURCES or (mode is None and "resources" in spec.value and not has_pipeline):
+    has_resources = mode is None and "resources" in spec.value and not has_pipeline
+    if is_composition and (mode == _RESOURCES or has_resources):
         text = f"is {_RESOURCES}, which only Crossplane 1 runs"
         spec.problems.add(spec.at("mode"), text, hint=_CONVERSION)
         return
