@@ -161,6 +161,7 @@ def _select_by_flag(function: FunctionReference, index: FunctionIndex) -> Choice
         selection = index.runtimes.get(name) if name else None
         if selection is not None:
             reason = f"--function {name}={selection.value}"
+            function = replace(function, is_explicit=True)
             return _choice(function, _build(function, selection), reason)
     return None
 

@@ -32,6 +32,44 @@ class CallOptions:
     hint: str = ""
 
 
+class CallError(Exception):
+    """A call without a response; ``text`` is the cause."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(text)
+        self.text = text
+
+
+class Connection:
+    """A connection to a function on this machine, which stays open between calls."""
+
+    def __init__(self, target: str) -> None:
+        self._channel = grpc.insecure_channel(target, options=(("grpc.enable_http_proxy", 0),))
+
+    def wait(self, seconds: float) -> bool:
+        """Wait until the function answers in gRPC; report whether it does."""
+        try:
+            grpc.channel_ready_future(self._channel).result(timeout=seconds)
+        except grpc.FutureTimeoutError:
+            return False
+        return True
+
+    def call(
+        self, request: fnv1.RunFunctionRequest, timeout_seconds: float
+    ) -> fnv1.RunFunctionResponse:
+        """Call the function. Raises CallError."""
+        try:
+            return _call(self._channel, request, timeout_seconds)
+        except grpc.RpcError as error:
+            if error.code() is grpc.StatusCode.DEADLINE_EXCEEDED:
+                raise CallError(f"it did not answer within {timeout_seconds:.3g} s") from error
+            raise CallError(f"it answered {error.code().name}: {error.details()}") from error
+
+    def close(self) -> None:
+        """Close the connection."""
+        self._channel.close()
+
+
 def call(
     step: Step, address: str, request: fnv1.RunFunctionRequest, options: CallOptions
 ) -> fnv1.RunFunctionResponse:

@@ -12,12 +12,14 @@ from function_script.tools.render.runtimes.contained import BuiltinKind
 from function_script.tools.render.runtimes.container import ContainerKind
 from function_script.tools.render.runtimes.local import LocalKind
 from function_script.tools.render.runtimes.model import RuntimeKind
+from function_script.tools.render.runtimes.process import ProcessKind
 from function_script.tools.render.runtimes.skip import SkipKind
 
 RUNTIMES: Final[tuple[RuntimeKind, ...]] = (
     RemoteKind(),
     LocalKind(),
     BuiltinKind(),
+    ProcessKind(),
     ContainerKind(),
     SkipKind(),
 )

@@ -16,6 +16,7 @@ from typing import Final, Literal, cast
 from function_script.diagnostics import Diagnostic
 from function_script.errors import InputError, ProgramError
 from function_script.tools.render.runtimes.model import (
+    FunctionCaller,
     FunctionReference,
     Runtime,
     RuntimeKind,
@@ -57,7 +58,7 @@ class Container(ServedRuntime):
         """Return the words after the function's name."""
         return f"runs as a container of {self.image}, by {self.command}"
 
-    def open(self, note: Callable[[str], None]) -> Server:
+    def open(self, caller: FunctionCaller) -> Server:
         """Start the container, or the one of its name. Raises ProgramError."""
         name = self.name or f"function-script-{secrets.token_hex(6)}"
         client = _Client(self.command, self.function)
@@ -65,7 +66,7 @@ class Container(ServedRuntime):
             if self.name and client.exists(name):
                 client.run("start", name)
             else:
-                self._pull(client, note)
+                self._pull(client, caller.print)
                 client.run(
                     "run", "--detach", "--name", name, *self._flags(), self.image, "--insecure"
                 )

@@ -20,12 +20,14 @@ class FunctionReference:
     """The function of a step, with the facts that decide how it runs.
 
     ``package`` is ``spec.package`` of its Function, or "" if no file names it. ``annotations`` are
-    those of the Function, with those of the command line.
+    those of the Function, with those of the command line. ``is_explicit``: the command line selects
+    its runtime.
     """
 
     step: Step
     package: str = ""
     annotations: Mapping[str, str] = field(default_factory=dict)
+    is_explicit: bool = False
 
     @property
     def name(self) -> str:

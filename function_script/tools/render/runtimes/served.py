@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable
 from dataclasses import replace
 
 from function_script.errors import ProgramError
@@ -20,12 +19,12 @@ class ServedRuntime(Runtime):
     __slots__ = ()
 
     @abstractmethod
-    def open(self, note: Callable[[str], None]) -> Server:
-        """Start the server; ``note`` gets progress. Raises ProgramError."""
+    def open(self, caller: FunctionCaller) -> Server:
+        """Start the server. Raises FatalError."""
 
     def start(self, caller: FunctionCaller) -> None:
         """Begin to start the server."""
-        caller.servers.start(self, lambda: self.open(caller.print))
+        caller.servers.start(self, lambda: self.open(caller))
 
     def wait(self, caller: FunctionCaller) -> None:
         """Wait until the server is there."""

@@ -6,7 +6,9 @@ import atexit
 import threading
 from collections.abc import Callable, Hashable
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import Protocol, Self
+from typing import Final, Protocol, Self
+
+from function_script.tools.processes.options import PackageOptions
 
 _MAX_STARTS: int = 8
 
@@ -26,9 +28,13 @@ class Server(Protocol):
 
 
 class Servers:
-    """The servers of a command, by what they run. Threads may share it."""
+    """The servers of a command, by what they run. Threads may share it.
 
-    def __init__(self) -> None:
+    ``packages`` are the choices of the command about packages.
+    """
+
+    def __init__(self, packages: PackageOptions | None = None) -> None:
+        self.packages: Final = packages or PackageOptions()
         self._lock = threading.Lock()
         self._starts: dict[Hashable, Future[Server]] = {}
         self._executor: ThreadPoolExecutor | None = None

@@ -10,7 +10,7 @@ import pytest
 
 from function_script.errors import InputError, ProgramError
 from function_script.tools.render.runtimes.container import Container, ContainerKind
-from function_script.tools.render.runtimes.model import FunctionReference
+from function_script.tools.render.runtimes.model import FunctionCaller, FunctionReference
 from function_script.tools.render.steps import Step
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ def container(**annotations: str) -> Container:
 
 def open_with(docker: Path, runtime: Container, *answers: Answer) -> Server:
     (docker / "answers.json").write_text(json.dumps(answers))
-    return runtime.open(lambda _: None)
+    return runtime.open(FunctionCaller(pool=None, print=lambda _: None))
 
 
 def calls(docker: Path) -> list[str]:
