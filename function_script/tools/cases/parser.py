@@ -3,28 +3,22 @@
 Unknown keys are mistakes, so that a typo does not disable an expectation.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from pathlib import Path
+from typing import Final
 
 from function_script import objects
+from function_script.documents import Document
 from function_script.errors import InputError
 from function_script.problems import ProblemList
 from function_script.reader import ObjectReader
 from function_script.tools import sources
 from function_script.tools.cases import expectations, fake_cluster, programs, requests
-from function_script.tools.cases.loader import ObjectLoader
+from function_script.tools.cases.discovery import CaseFile
+from function_script.tools.cases.loader import FileCache, ObjectLoader
 from function_script.tools.cases.model import Case, Expectation, Setup, Step
-from function_script.tools.render import functions
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from function_script.documents import Document
-    from function_script.tools.cases.discovery import CaseFile
-    from function_script.tools.cases.loader import FileCache
-    from function_script.values import Object
+from function_script.tools.render import claims, functions
+from function_script.values import Object
 
 _CASE_FIELDS: Final = (
     "description",
@@ -94,12 +88,12 @@ def _setup(loader: ObjectLoader, fields: ObjectReader, file: CaseFile) -> Setup 
         return _own_file(file, name) or (path if path is not None and path.exists() else None)
 
     xr = loader.value(fields, "xr", find("xr.yaml"))
-    program = programs.read(loader, fields, directory, xr)
+    xrd = loader.value(fields, "xrd", find("xrd.yaml"))
+    program = programs.read(loader, fields, directory, xr and claims.resolve(xr, xrd))
     manifests = loader.values(fields, "functions", find("functions.yaml"))
     manifests = loader.attempt("functions", lambda: _check_functions(manifests))
     credentials = loader.values(fields, "credentials", find("credentials.yaml"))
     schemas = loader.schemas(fields, find("schemas"))
-    xrd = loader.value(fields, "xrd", find("xrd.yaml"))
     context = loader.value(fields, "context", _own_file(file, "context.yaml"))
     if xr is None and fields.value.get("xr") is None:
         fields.problems.add("xr", "is required, as there is no xr.yaml")
@@ -110,7 +104,7 @@ def _setup(loader: ObjectLoader, fields: ObjectReader, file: CaseFile) -> Setup 
     objects.merge(xr, {} if patch is None else patch.value)
     return Setup(
         program=program,
-        xr=xr,
+        xr=claims.resolve(xr, xrd),
         functions=manifests or None,
         credentials=credentials,
         schemas=schemas,

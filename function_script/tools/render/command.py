@@ -1,15 +1,17 @@
 """The commands ``render`` and ``render operation``: load the files, render, write YAML."""
 
-from __future__ import annotations
-
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from function_script import documents, objects
+from function_script.documents import Document
 from function_script.errors import InputError
+from function_script.sandbox import Pool
 from function_script.tools import local_pool, manifests, render
 from function_script.tools.render import (
     RenderInputs,
+    claims,
     error_positions,
     functions,
     loading,
@@ -20,20 +22,14 @@ from function_script.tools.render import (
     templates,
 )
 from function_script.tools.render.functions import Explanation, FunctionIndex, Selection
+from function_script.tools.render.loading import OperationPaths, PipelinePaths, RenderPaths
+from function_script.tools.render.operation import OperationInputs, OperationResult
+from function_script.tools.render.output import OutputOptions
+from function_script.tools.render.requirements import Runner
 from function_script.tools.render.runtimes.model import FunctionCaller
 from function_script.tools.render.runtimes.servers import Servers
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from function_script.documents import Document
-    from function_script.sandbox import Pool
-    from function_script.tools.render.loading import OperationPaths, PipelinePaths, RenderPaths
-    from function_script.tools.render.operation import OperationInputs, OperationResult
-    from function_script.tools.render.output import OutputOptions
-    from function_script.tools.render.requirements import Runner
-    from function_script.tools.render.steps import Step
-    from function_script.values import Object, Value
+from function_script.tools.render.steps import Step
+from function_script.values import Object, Value
 
 _TEMPLATE: Final = "operationTemplate"
 
@@ -131,8 +127,6 @@ def _load_index(paths: PipelinePaths, options: Options) -> FunctionIndex:
 def _load_inputs(paths: RenderPaths, composition: Document) -> RenderInputs:
     xr = loading.load_one(paths.xr, "an XR").value
     observed = [] if paths.observed is None else loading.load_all(paths.observed)
-    observed = [document for document in observed if not _is_output(document.value, xr)]
-    spans = {index: document.span() for index, document in enumerate(observed)}
     shared = loading.load_shared(paths)
     xrd = None
     if paths.xrd is not None:
@@ -142,6 +136,9 @@ def _load_inputs(paths: RenderPaths, composition: Document) -> RenderInputs:
         # Crossplane must be able to make a CRD of it.
         definitions.check([document])
         xrd = document.value
+    xr = claims.resolve(xr, xrd)
+    observed = [document for document in observed if not _is_output(document.value, xr)]
+    spans = {index: document.span() for index, document in enumerate(observed)}
     return RenderInputs(
         xr=xr,
         composition=composition.value,

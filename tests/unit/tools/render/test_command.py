@@ -16,7 +16,7 @@ from function_script.proto.v1 import run_function_pb2 as pb
 from function_script.source import Source
 from function_script.tools import local_pool
 from function_script.tools.render import command, loading
-from function_script.tools.render.functions import Remote
+from function_script.tools.render.functions import Selection
 from function_script.tools.render.output import OutputOptions
 
 if TYPE_CHECKING:
@@ -289,7 +289,7 @@ def address() -> Iterator[str]:
 def test_other_functions_are_called_at_their_address(tmp_path: Path, address: str) -> None:
     """Between our own steps; without v1 the older version is called."""
     paths = example(tmp_path, STEP + SCRIPT + REMOTE)
-    text = render(paths, runtimes={"function-other": Remote(address=address)})
+    text = render(paths, runtimes={"function-other": Selection(value=address)})
     kinds = [document["kind"] for document in objects_in(text)]
     assert kinds[1:3] == ["Other", "Thing"]
 
@@ -297,7 +297,7 @@ def test_other_functions_are_called_at_their_address(tmp_path: Path, address: st
 def test_a_function_that_is_not_there_is_told(tmp_path: Path) -> None:
     """With its name and address."""
     paths = example(tmp_path, REMOTE)
-    nobody = {"function-other": Remote(address="127.0.0.1:1")}
+    nobody = {"function-other": Selection(value="127.0.0.1:1")}
     with pytest.raises(ProgramError, match="no function answers at"):
         render(paths, runtimes=nobody, timeout_seconds=0.3)
 
@@ -305,21 +305,14 @@ def test_a_function_that_is_not_there_is_told(tmp_path: Path) -> None:
 def test_who_waits_for_a_function_is_told(tmp_path: Path) -> None:
     """After a second of silence; the function may be starting in a container."""
     notes: list[str] = []
-    nobody = {"function-other": Remote(address="127.0.0.1:1")}
+    nobody = {"function-other": Selection(value="127.0.0.1:1")}
     with pytest.raises(ProgramError):
         render(example(tmp_path, REMOTE), runtimes=nobody, timeout_seconds=1.2, print=notes.append)
     assert notes == ["waiting for function-other at 127.0.0.1:1"]
 
 
-def test_a_place_for_a_function_that_no_step_calls_is_refused(tmp_path: Path) -> None:
-    """A misspelt name would change nothing, and nobody would know."""
-    paths = example(tmp_path, STEP + SCRIPT + REMOTE)
-    with pytest.raises(InputError, match="no step calls it") as caught:
-        render(paths, runtimes={"function-othr": "skip"})
-    assert caught.value.diagnostics[0].hint == 'did you mean "function-other"?'
-
-
 def test_a_step_may_be_skipped(tmp_path: Path) -> None:
     """Desired state and context pass it untouched."""
-    text = render(example(tmp_path, STEP + SCRIPT + REMOTE), runtimes={"function-other": "skip"})
+    skip = {"function-other": Selection(value="skip")}
+    text = render(example(tmp_path, STEP + SCRIPT + REMOTE), runtimes=skip)
     assert text == render(example(tmp_path, STEP + SCRIPT))

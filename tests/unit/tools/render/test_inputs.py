@@ -164,13 +164,26 @@ def test_required_schemas_reach_the_function() -> None:
     assert received == {"base": {"openapi_v3": schema}, "other": {}}
 
 
+@pytest.mark.parametrize(
+    "fields",
+    [
+        pytest.param({"mode": "Resources"}, id="mode"),
+        pytest.param({"mode": None, "pipeline": None, "resources": []}, id="no-mode"),
+    ],
+)
+def test_mode_resources_names_the_official_converter(fields: Object) -> None:
+    with pytest.raises(InputError, match="which only Crossplane 1 runs") as caught:
+        steps.parse(composition(**fields))
+    assert "crossplane beta convert pipeline-composition" in str(caught.value.diagnostics[0].hint)
+
+
 def test_every_problem_of_a_composition_is_told() -> None:
     """All at once, with the paths of the fields."""
-    broken = composition({"step": 3}, {"functionRef": None}, {"step": "step-1"}, mode="Resources")
+    broken = composition({"step": 3}, {"functionRef": None}, {"step": "step-1"}, mode="Scripts")
     with pytest.raises(InputError) as caught:
         steps.parse(broken)
     assert [problem.message for problem in caught.value.diagnostics] == [
-        'spec.mode: must be one of Pipeline, not "Resources"',
+        'spec.mode: must be one of Pipeline, not "Scripts"',
         "spec.pipeline[0].step: must be a string, not an integer",
         "spec.pipeline[1].functionRef: is required",
         'spec.pipeline[2].step: duplicate name "step-1"',
