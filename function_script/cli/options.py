@@ -9,13 +9,16 @@ import re
 import socket
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeVar
 
 import click
 
 from function_script import quantities
+from function_script.cli import progress
 from function_script.limits import LIMITS, MIB, Limit, Limits
+from function_script.tools.processes.options import PackageOptions
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -179,6 +182,23 @@ def functions() -> click.Option:
         metavar="NAME=RUNTIME",
         help="Where function NAME runs: local, process, docker, skip, or the HOST:PORT where it is "
         "served in plain text. Wins over FUNCTIONS. May be repeated.",
+    )
+
+
+def offline() -> click.Option:
+    """Return the flag that keeps a command from registries; `read_packages` parses it."""
+    return click.Option(
+        ["--offline"],
+        is_flag=True,
+        help="Take packages of functions from the cache alone.",
+    )
+
+
+def read_packages(*, is_offline: bool, is_quiet: bool = False) -> PackageOptions:
+    """Return the choices about packages of functions."""
+    return PackageOptions(
+        pull="Never" if is_offline else "IfNotPresent",
+        progress=partial(progress.display, is_quiet=is_quiet),
     )
 
 

@@ -38,6 +38,7 @@ class Flags(TypedDict):
     function_annotations: tuple[str, ...]
     function: tuple[str, ...]
     strict_versions: bool
+    offline: bool
     explain_functions: bool
     timeout: float
     program_root: Path | None
@@ -103,6 +104,7 @@ def shared(file: str) -> list[click.Parameter]:
         options.program_root(f"programs/ beside {file}"),
         options.functions(),
         options.strict_versions(),
+        options.offline(),
         click.Option(
             ["--explain-functions"],
             is_flag=True,
@@ -126,6 +128,7 @@ def required_schemas(*short: str) -> click.Option:
 def read_options(flags: Flags, *, full_xr: bool = False) -> Options:
     """Return the options that the shared flags set, apart from the paths."""
     from function_script.tools.render import command, output  # noqa: PLC0415 - slow to import
+    from function_script.tools.render.runtimes.servers import Servers  # noqa: PLC0415 - as above
 
     return command.Options(
         output=output.OutputOptions(
@@ -136,6 +139,7 @@ def read_options(flags: Flags, *, full_xr: bool = False) -> Options:
         runtimes=options.read_runtimes(flags["function"]),
         annotations=dict(split_pairs(flags["function_annotations"], "--function-annotations", ",")),
         is_strict=flags["strict_versions"],
+        servers=Servers(options.read_packages(is_offline=flags["offline"])),
         timeout_seconds=flags["timeout"],
         print=partial(terminal.echo, err=True),
     )

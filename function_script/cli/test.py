@@ -27,6 +27,7 @@ class _Flags(TypedDict):
     output_file: Path | None
     function: tuple[str, ...]
     strict_versions: bool
+    offline: bool
     timeout: float
     quiet: bool
     debug: bool
@@ -47,6 +48,7 @@ Examples:
     params=[
         options.functions(),
         options.strict_versions(),
+        options.offline(),
         options.output("text", "json", "junit"),
         options.quiet("cases that passed"),
         options.debug(),
@@ -110,6 +112,7 @@ def _options(flags: _Flags) -> Options:
     run_options = runner.RunOptions(
         runtimes=options.read_runtimes(flags["function"]),
         is_strict=flags["strict_versions"],
+        packages=options.read_packages(is_offline=flags["offline"], is_quiet=flags["quiet"]),
         timeout_seconds=flags["timeout"],
         may_create_snapshots=not is_ci,
         updates_snapshots=flags["update"],

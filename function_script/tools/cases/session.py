@@ -41,7 +41,7 @@ def run_all(cases: Sequence[CaseFile], options: RunOptions, jobs: int) -> Genera
             yield parsed
         else:
             groups.setdefault(parsed.case.setup.program.root, []).append(parsed)
-    with Servers() as servers:
+    with Servers(options.packages) as servers:
         for root, group in groups.items():
             sandbox = replace(
                 pool_options(root, jobs),

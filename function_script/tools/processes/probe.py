@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import subprocess
 import sys
@@ -29,7 +30,14 @@ def find_refusal() -> str:
             check=False,
         )
     except (OSError, subprocess.TimeoutExpired):
-        return "it does not start another interpreter"
+        return "no other interpreter starts"
     if process.returncode == 0:
         return ""
-    return f"it allows no namespaces (unshare: {os.strerror(abs(process.returncode)).lower()})"
+    return f"unshare: {describe_errno(abs(process.returncode))}"
+
+
+def describe_errno(number: int) -> str:
+    """Return the meaning of an errno of a call that makes namespaces."""
+    if number == errno.ENOSPC:
+        return "no more user namespaces are allowed"
+    return os.strerror(number or errno.EPERM).lower()

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from function_script.diagnostics import CONTROL, cut
-from function_script.tools.processes import image_config
+from function_script.tools.processes import image_config, probe
 from function_script.tools.processes.cache import ROOT_FILES
 from function_script.tools.processes.messages import (
     MAX_MESSAGE_BYTES,
@@ -239,7 +239,7 @@ class FunctionServer:
         return f'its entrypoint "{name}" cannot be executed: {os.strerror(number).lower()}'
 
     def _refusal(self, report: Report) -> InputError:
-        reason = os.strerror(report.errno or errno.EPERM).lower()
+        reason = probe.describe_errno(report.errno)
         return cannot_run(
             self._function,
             f"this system does not let us confine it ({report.call or 'namespaces'}: {reason})",

@@ -102,7 +102,7 @@ class ProcessKind(RuntimeKind):
 
         refusal = probe.find_refusal()
         if refusal:
-            reason = f"this system does not let us confine a process: {refusal}"
+            reason = f"this system does not let us confine a process ({refusal})"
             return Suitability(is_suitable=False, reason=reason)
         return Suitability(is_suitable=True, reason="its package runs as a confined process")
 
