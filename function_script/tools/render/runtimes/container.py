@@ -9,7 +9,7 @@ from __future__ import annotations
 import secrets
 import shutil
 import subprocess
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, cast
 
@@ -66,7 +66,7 @@ class Container(ServedRuntime):
             if self.name and client.exists(name):
                 client.run("start", name)
             else:
-                self._pull(client, caller.print)
+                self._pull(client, caller)
                 client.run(
                     "run", "--detach", "--name", name, *self._flags(), self.image, "--insecure"
                 )
@@ -78,16 +78,18 @@ class Container(ServedRuntime):
                 client.try_run("rm", "--force", name)
             raise
 
-    def _pull(self, client: _Client, note: Callable[[str], None]) -> None:
-        is_present = self.pull_policy != "Always" and client.has_image(self.image)
+    def _pull(self, client: _Client, caller: FunctionCaller) -> None:
+        is_offline = caller.servers.packages.pull == "Never"
+        is_present = (is_offline or self.pull_policy != "Always") and client.has_image(self.image)
         if is_present:
             return
-        if self.pull_policy == "Never":
+        if is_offline or self.pull_policy == "Never":
+            cause = "this command is offline" if is_offline else "the pull policy is Never"
             raise client.error(
-                f"there is no image {self.image}, and the pull policy is Never",
+                f"there is no image {self.image}, and {cause}",
                 hint=f"pull it with: {self.command} pull {self.image}",
             )
-        note(f"note: {self.command} pulls {self.image}")
+        caller.note(f"{self.command} pulls {self.image}")
         client.run("pull", "--quiet", self.image, timeout_seconds=_PULL_SECONDS)
 
     def _flags(self) -> list[str]:

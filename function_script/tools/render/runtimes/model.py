@@ -44,12 +44,18 @@ class FunctionReference:
 class FunctionCaller:
     """The sandbox, the servers that were started, and the receiver of notes and programs' output.
 
-    ``pool`` may be None if no step runs here.
+    ``pool`` may be None if no step runs here. ``is_quiet``: notes are not printed.
     """
 
     pool: Pool | None
     print: Callable[[str], None]
     servers: Servers = field(default_factory=Servers)
+    is_quiet: bool = False
+
+    def note(self, text: str) -> None:
+        """Print a note, unless the author wants none."""
+        if not self.is_quiet:
+            self.print(f"note: {text}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
