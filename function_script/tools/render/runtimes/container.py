@@ -61,7 +61,7 @@ class Container(ServedRuntime):
     def open(self, caller: FunctionCaller) -> Server:
         """Start the container, or the one of its name. Raises ProgramError."""
         name = self.name or f"function-script-{secrets.token_hex(6)}"
-        client = _Client(self.command, self.function)
+        client = _Client(command=self.command, function=self.function)
         try:
             if self.name and client.exists(name):
                 client.run("start", name)
@@ -170,7 +170,7 @@ def _choice(function: FunctionReference, key: str, allowed: Sequence[str]) -> st
     return value
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class _Client:
     """Runs the command line. An error names the function."""
 

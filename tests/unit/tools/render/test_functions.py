@@ -180,6 +180,9 @@ READY = "function-auto-ready"
     [
         pytest.param(None, {"functionRef": {"name": READY}}, id="no-functions"),
         pytest.param([], {"functionRef": {"name": READY}}, id="not-in-functions"),
+        pytest.param(
+            None, {"functionRef": {"name": f"crossplane-contrib-{READY}"}}, id="package-manager"
+        ),
         pytest.param([function(READY)], {"functionRef": {"name": READY}}, id="name"),
         pytest.param([function("function-other", f"{REGISTRY}/{READY}:v0.7.0")], {}, id="package"),
         pytest.param([function("function-other", f"{REGISTRY}/{READY}@sha256:0")], {}, id="digest"),
