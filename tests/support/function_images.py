@@ -1,4 +1,4 @@
-"""Images of function packages in a registry of the test's own, with this Python as their runtime."""
+"""Images of function packages in a registry of the tests, with this Python as their runtime."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _SERVER: Final = Path(__file__).with_name("function_script_server.py")
 # What the server imports; the files of all of it are what the image has.
 _LIST_FILES: Final = """\
-import ctypes, encodings.idna, socket, struct, sys, time
+import ctypes, encodings.idna, fnmatch, ntpath, pathlib, socket, struct, sys, time, urllib.parse
 print(*{line.split()[-1] for line in open("/proc/self/maps") if "/" in line}, sep="\\n")
 for module in list(sys.modules.values()):
     print(getattr(module, "__file__", None) or "")
@@ -128,7 +128,13 @@ def put_manifest(registry: Registry, manifest: dict[str, object], name: str) -> 
     return digest
 
 
-def put_server(registry: Registry, mode: str = "serve", name: str = "v1") -> dict[str, object]:
-    """Put the function of the tests."""
-    layers = (python_layer(), server_layer())
-    return put_image(registry, layers, name, environment={"MODE": mode}, WorkingDir="/tmp")
+def put_server(registry: Registry, mode: str = "serve", name: str = "v1", mark: str = "") -> None:
+    """Put the function of the tests; ``mark`` is in the command line of its processes."""
+    put_image(
+        registry,
+        (python_layer(), server_layer()),
+        name,
+        environment={"MODE": mode},
+        WorkingDir="/tmp",  # noqa: S108 - its own
+        Cmd=[f"--mark={mark}"] if mark else [],
+    )

@@ -8,12 +8,23 @@ import socket
 import struct
 import sys
 import time
+from pathlib import Path
 
 DATA, HEADERS, SETTINGS, PING = 0, 1, 4, 6
 END_STREAM = ACK = 1
 END_HEADERS = 4
 # HPACK: ":status: 200" is entry 8 of the static table; the others are literals without an index.
 STATUS_200 = b"\x88"
+PATHS = (
+    "/",
+    "/function",
+    "/etc",
+    "/proc",
+    "/proc/sys/kernel/core_pattern",
+    "/dev",
+    "/tmp",  # noqa: S108 - its own
+    "/dev/shm",  # noqa: S108 - its own
+)
 
 
 def literal(name: bytes, value: bytes) -> bytes:
@@ -62,26 +73,35 @@ def look_around() -> str:
     facts = {
         "arguments": sys.argv[1:],
         "environment": dict(os.environ),
-        "directory": os.getcwd(),
+        "directory": str(Path.cwd()),
         "user": os.getuid(),
         "process": os.getpid(),
-        "root": sorted(os.listdir("/")),
-        "processes": sorted(int(name) for name in os.listdir("/proc") if name.isdigit()),
-        "status": dict(line.split(":\t") for line in open("/proc/self/status").read().splitlines()),
+        "root": list_names("/"),
+        "processes": sorted(int(name) for name in list_names("/proc") if name.isdigit()),
+        "status": read_status(),
         "writable": [
             path
-            for path in ("/", "/function", "/etc", "/proc", "/dev", "/tmp", "/dev/shm")
+            for path in ("/", "/function", "/etc", "/proc", "/dev", "/tmp", "/dev/shm")  # noqa: S108 - its own
             if is_writable(path)
         ],
-        "devices": sorted(os.listdir("/dev")),
+        "devices": list_names("/dev"),
         "interfaces": [name for _, name in socket.if_nameindex()],
-        "descriptors": sorted(os.listdir("/proc/self/fd")),
+        "descriptors": list_names("/proc/self/fd"),
         "answers": attempts(),
     }
     return repr(facts)
 
 
-def attempts() -> dict:
+def read_status() -> dict[str, str]:
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return dict(line.split(":\t") for line in lines)
+
+
+def list_names(directory: str) -> list[str]:
+    return sorted(path.name for path in Path(directory).iterdir())
+
+
+def attempts() -> dict[str, int]:
     """Try what is forbidden."""
     import ctypes  # noqa: PLC0415
 
@@ -101,7 +121,7 @@ def attempts() -> dict:
 def is_writable(path: str) -> bool:
     name = f"{path}/probe"
     try:
-        os.close(os.open(name if os.path.isdir(path) else path, os.O_CREAT | os.O_WRONLY))
+        os.close(os.open(name if Path(path).is_dir() else path, os.O_CREAT | os.O_WRONLY))
     except OSError:
         return False
     return True
@@ -139,10 +159,11 @@ def serve(connection: socket.socket, mode: str) -> None:
 
 def answer(connection: socket.socket, stream: int, request: bytes, mode: str) -> None:
     if mode == "crash-at-request":
-        print("\x1b[31mpanic: a request", flush=True)
+        os.write(1, b"panic: a request\n")
+        os.kill(os.getppid(), 9)
         os._exit(3)
     if mode == "hang-at-request":
-        time.sleep(3600)
+        sleep()
     message = respond(request)
     content = literal(b"content-type", b"application/grpc")
     connection.sendall(
@@ -158,23 +179,12 @@ def main() -> None:
     for argument in sys.argv[1:]:
         if argument.startswith("--address=") and mode != "no-address":
             port = int(argument.rpartition(":")[2])
-        elif argument != "--insecure":
-            sys.exit(f"unknown flag {argument}")
-    if mode == "crash":
-        print("starting", flush=True)
-        sys.exit("no configuration")
-    if mode == "flood":
-        while True:
-            os.write(1, b"x" * 65536)
-    if mode == "hang":
-        time.sleep(3600)
-    if mode == "children":
-        if os.fork() == 0:
-            os.setsid()
-            time.sleep(3600)
+        elif argument != "--insecure" and not argument.startswith("--mark="):
+            sys.exit(f"unknown flag {argument.partition('=')[0]}")
+    MODES.get(mode, lambda: None)()
     listener = socket.create_server(("", 8080 if mode == "elsewhere" else port))
     if mode == "silent":
-        time.sleep(3600)
+        sleep()
     while True:
         connection, _ = listener.accept()
         if os.fork() == 0:
@@ -185,4 +195,26 @@ def main() -> None:
         connection.close()
 
 
+def crash() -> None:
+    os.write(2, b"starting\nno \x1b[31mconfiguration\n")
+    sys.exit(4)
+
+
+def flood() -> None:
+    while True:
+        os.write(1, b"x" * 65536)
+
+
+def sleep() -> None:
+    time.sleep(3600)
+
+
+def leave_child() -> None:
+    """Start a process in a session of its own."""
+    if os.fork() == 0:
+        os.setsid()
+        sleep()
+
+
+MODES = {"crash": crash, "flood": flood, "hang": sleep, "children": leave_child}
 main()

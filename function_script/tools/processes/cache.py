@@ -8,27 +8,22 @@ An image gets its name by a rename, after all of it is on the disk, so that no c
 of one. Nothing is written outside of the cache's directory.
 """
 
-from __future__ import annotations
-
 import ctypes
 import fcntl
 import hashlib
 import json
 import os
 import shutil
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from function_script.errors import InputError
 from function_script.tools import bounded, manifests
 from function_script.tools.xpkg import digests
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from function_script.values import Object
+from function_script.values import Object
 
 _CONFIG: Final = "config.json"
 ROOT_FILES: Final = "rootfs"

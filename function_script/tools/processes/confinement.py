@@ -1,18 +1,14 @@
 """The resource limits of a function's process, and its start."""
 
-from __future__ import annotations
-
 import os
 import re
 import resource
 import signal
 from contextlib import suppress
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from function_script.tools.processes import namespaces
-
-if TYPE_CHECKING:
-    from function_script.tools.processes.messages import Assignment
+from function_script.tools.processes.messages import Assignment
 
 _GIB: Final = 1 << 30
 # The data of one process; Go and others reserve far more address space than they use.

@@ -1,16 +1,12 @@
 """The part of an image's config that starts a process."""
 
-from __future__ import annotations
-
 import platform as system
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from function_script.tools import manifests
 from function_script.tools.xpkg import images
-
-if TYPE_CHECKING:
-    from function_script.values import Object
+from function_script.values import Object
 
 # By the kernel's name of a machine, the name in images.
 _ARCHITECTURES: Final = {

@@ -4,8 +4,6 @@ The supervisor's process calls `enter`, forks, and its child calls `mount_root` 
 `drop_privileges`. All functions raise OSError, whose ``filename`` is the name of the call.
 """
 
-from __future__ import annotations
-
 import ctypes
 import fcntl
 import os

@@ -1,27 +1,21 @@
 """Get the image of a function's package: from the cache, or once from its registry."""
 
-from __future__ import annotations
-
 import threading
+from collections.abc import Iterable
 from contextlib import nullcontext
-from typing import TYPE_CHECKING, Final
+from pathlib import Path
+from typing import Final
 
 from function_script.errors import FatalError, InputError
 from function_script.tools import manifests
 from function_script.tools.processes import cache, image_config
+from function_script.tools.processes.cache import CachedImage, ImageCache
+from function_script.tools.processes.options import PackageOptions
 from function_script.tools.processes.unpacking import Unpacker
 from function_script.tools.xpkg import digests, expansion, image_loader, images, references
-from function_script.tools.xpkg.progress import NullProgress
+from function_script.tools.xpkg.progress import NullProgress, Progress
 from function_script.tools.xpkg.registry import Repository
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from pathlib import Path
-
-    from function_script.tools.processes.cache import CachedImage, ImageCache
-    from function_script.tools.processes.options import PackageOptions
-    from function_script.tools.xpkg.progress import Progress
-    from function_script.values import Object
+from function_script.values import Object
 
 _GIB: Final = 1 << 30
 _MAX_LAYERS_BYTES: Final = 2 * _GIB

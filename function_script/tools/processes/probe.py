@@ -1,7 +1,5 @@
 """Find out whether this system allows the namespaces that confine functions."""
 
-from __future__ import annotations
-
 import errno
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """Relay connections of a listening socket to a port of the namespace."""
 
-from __future__ import annotations
-
 import selectors
 import socket
 import struct

@@ -17,8 +17,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from function_script.diagnostics import CONTROL, cut
+from function_script.errors import InputError
 from function_script.tools.processes import image_config, probe
-from function_script.tools.processes.cache import ROOT_FILES
+from function_script.tools.processes.cache import ROOT_FILES, CachedImage
 from function_script.tools.processes.messages import (
     MAX_MESSAGE_BYTES,
     STATUS,
@@ -28,9 +29,7 @@ from function_script.tools.processes.messages import (
 from function_script.tools.processes.packages import cannot_run
 
 if TYPE_CHECKING:
-    from function_script.errors import InputError
     from function_script.proto.v1 import run_function_pb2 as fnv1
-    from function_script.tools.processes.cache import CachedImage
     from function_script.tools.render.remote import Connection
 
 PORT: Final = 9443
@@ -119,7 +118,8 @@ class FunctionServer:
 
     def has_ended(self) -> bool:
         """Report whether the process has ended by itself."""
-        return self._process.poll() is not None
+        report = self._status()
+        return report is None or report.state != "status"
 
     def read_log(self) -> str:
         """Return the end of what the function printed."""

@@ -4,21 +4,17 @@ The supervisor ends with the socket to the command, that is, at the latest with 
 PID namespace it is the first process, and the kernel ends all others with it.
 """
 
-from __future__ import annotations
-
 import os
 import selectors
 import signal
 import socket
+from collections.abc import Iterator
 from contextlib import suppress
-from typing import TYPE_CHECKING, Final, NoReturn
+from typing import Final, NoReturn
 
 from function_script.tools.processes import confinement, namespaces
 from function_script.tools.processes.messages import MAX_MESSAGE_BYTES, STATUS, Assignment, Report
 from function_script.tools.processes.relay import Relay
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 MAX_LOG_BYTES: Final = 32 << 20
 _TAIL_BYTES: Final = 8 << 10
@@ -130,6 +126,9 @@ class _Supervisor:
         """Answer a request of the command; end if it has ended."""
         if self._control.recv(MAX_MESSAGE_BYTES) != STATUS:
             self._is_over = True
+            return
+        self._reap()
+        if self._is_over:
             return
         self._read_log()
         _send(

@@ -5,19 +5,15 @@ lower layer has. Symbolic links in the path of a file are followed inside the im
 device files and the bits setuid and setgid are not taken over.
 """
 
-from __future__ import annotations
-
 import io
 import os
 import shutil
 import stat
 import tarfile
-from typing import IO, TYPE_CHECKING, Final, cast
+from pathlib import Path
+from typing import IO, Final, cast
 
 from function_script.tools.xpkg import archives, expansion
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 _WHITEOUT: Final = ".wh."
 _OPAQUE: Final = ".wh..wh..opq"
