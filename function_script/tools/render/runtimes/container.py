@@ -134,6 +134,9 @@ class ContainerKind(RuntimeKind):
         if not suitability.is_suitable:
             raise InputError.of(suitability.reason)
         annotations = function.annotations
+        for key in ("image", "name", "network"):
+            _refuse_flag(f"annotation {_PREFIX}{key}", annotations.get(f"{_PREFIX}{key}", ""))
+        _refuse_flag("package", function.package)
         environment = annotations.get(f"{_PREFIX}env", "").split(",")
         return Container(
             command=find_command(),
@@ -158,6 +161,12 @@ def find_command() -> str:
 
 def _image(function: FunctionReference) -> str:
     return function.annotations.get(f"{_PREFIX}image") or function.package
+
+
+def _refuse_flag(what: str, value: str) -> None:
+    """Raise InputError for a name that the command line would read as a flag."""
+    if value.startswith("-"):
+        raise InputError.of(f'invalid {what} "{value}": must not begin with -')
 
 
 def _choice(function: FunctionReference, key: str, allowed: Sequence[str]) -> str:

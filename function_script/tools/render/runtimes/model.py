@@ -14,7 +14,6 @@ from function_script.tools.render.requirements import StepResponse
 from function_script.tools.render.runtimes.servers import Servers
 from function_script.tools.render.steps import Step
 
-
 _PUBLISHERS: Final = ("crossplane-contrib-", "upbound-")
 
 

@@ -360,6 +360,7 @@ def test_function_that_cannot_run_has_every_way_in_its_hint(commands: Path) -> N
         find({}, index)
     (problem,) = caught.value.diagnostics
     assert 'nothing says how function "function-other" runs' in problem.message
+    assert "no annotation says where it is served" in problem.notes
     assert (
         'FUNCTIONS has none named "function-other", did you mean "function-otter"?' in problem.notes
     )
