@@ -17,6 +17,7 @@ from function_script import cache, inputs, wire
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from function_script.blocked import Blocked
     from function_script.inputs import Step
 
 IDENTITY: Final = (
@@ -83,12 +84,16 @@ def read(data: bytes) -> RequestInfo:
 
 
 class Recorder:
-    """Collects the facts of one request while it is handled."""
+    """Collects the facts of one request while it is handled.
 
-    __slots__ = ("info",)
+    ``blocked`` is for the tools: it names resources, so it is not logged.
+    """
+
+    __slots__ = ("blocked", "info")
 
     def __init__(self, data: bytes) -> None:
         self.info = read(data)
+        self.blocked: tuple[Blocked, ...] = ()
 
     @contextmanager
     def program(self, step: Step) -> Iterator[None]:

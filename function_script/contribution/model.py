@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from function_script import wire
+    from function_script.blocked import Blocked
     from function_script.contribution.desired_resource import DesiredResource
     from function_script.source import Span
     from function_script.values import Object
@@ -69,6 +70,7 @@ class Contribution:
     ttl_seconds: float | None = None
     output: Object | None = None
     deferred: tuple[DeferredDocument, ...] = ()
+    blocked: tuple[Blocked, ...] = ()
     policy_spans: Mapping[str, Callable[[], Span | None]] = field(
         default_factory=dict, compare=False
     )

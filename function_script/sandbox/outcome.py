@@ -17,6 +17,7 @@ from function_script.telemetry import RequestInfo
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from function_script.blocked import Blocked
     from function_script.errors import LimitName
 
 # A program that prints more is ended.
@@ -50,10 +51,14 @@ RETRIED: Final = frozenset({Cause.STARVED, Cause.WAITED, Cause.REFUSED})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answered:
-    """A request with a response, which may be FATAL; ``cpu_seconds`` is the CPU time it used."""
+    """A request with a response, which may be FATAL; ``cpu_seconds`` is the CPU time it used.
+
+    ``blocked`` are the resources that wait; none when the report has no room for them.
+    """
 
     response: bytes
     diagnostics: tuple[Diagnostic, ...] = ()
+    blocked: tuple[Blocked, ...] = ()
     info: RequestInfo = field(default_factory=RequestInfo)
     log: str = ""
     waited_seconds: float = 0.0

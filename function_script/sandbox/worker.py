@@ -22,6 +22,7 @@ from function_script.sandbox.outcome import MAX_LOG_BYTES, Cause, sanitize_stder
 from function_script.sandbox.report import WorkerReport
 
 if TYPE_CHECKING:
+    from function_script.blocked import Blocked
     from function_script.diagnostics import Diagnostic
     from function_script.sandbox.ipc import Channel, RequestHeader
     from function_script.sandbox.rlimits import Watchdog
@@ -42,6 +43,10 @@ class HandlerResult(Protocol):
     @property
     def diagnostics(self) -> tuple[Diagnostic, ...]:
         """The problems in the response, for the operator's log."""
+
+    @property
+    def blocked(self) -> tuple[Blocked, ...]:
+        """The resources that wait, for the tools."""
 
     @property
     def info(self) -> RequestInfo:
@@ -121,7 +126,7 @@ class Worker:
         self._memory.limit(self._limits.memory_bytes)
         log = _take_stderr()
         return result.response, WorkerReport(
-            diagnostics=result.diagnostics, info=result.info, log=log
+            diagnostics=result.diagnostics, info=result.info, blocked=result.blocked, log=log
         )
 
     def _limit_setter(self, limits: Limits) -> Callable[[Limits], None]:

@@ -16,18 +16,12 @@ from function_script.wire import enums
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from function_script.blocked import Blocked
     from function_script.values import Readable
 
 DEFAULT_CONDITION: Final = "ResourcesReady"
 _WAITING: Final = "Waiting: "
 _UNREADY: Final = "Unready: "
-
-
-class Blocked(NamedTuple):
-    """A withheld subject and the reason: ``for vpc``, ``because spec.size is undefined``."""
-
-    subject: str
-    reason: str
 
 
 class Unready(NamedTuple):

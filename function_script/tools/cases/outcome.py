@@ -12,6 +12,7 @@ from function_script.tools.render import conditions, output
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from function_script.blocked import Blocked
     from function_script.tools.render import RenderResult
     from function_script.tools.render.requirements import Runner, StepResponse
     from function_script.tools.render.steps import Step
@@ -30,17 +31,19 @@ PARTS: Final = (
 
 
 class ResponseRecorder:
-    """A runner that records the last response of each step."""
+    """A runner that records the last response of each step, and what waited in it."""
 
     def __init__(self, runner: Runner) -> None:
         self._runner = runner
         self.responses: dict[str, fnv1.RunFunctionResponse] = {}
+        self.blocked: dict[str, tuple[Blocked, ...]] = {}
 
     def __call__(self, step: Step, request: fnv1.RunFunctionRequest) -> StepResponse:
         """Call the function once."""
         reply = self._runner(step, request)
         # Steps run in order, so the last entry is the last step of the pipeline.
         self.responses[step.name] = reply.response
+        self.blocked[step.name] = reply.blocked
         return reply
 
 

@@ -18,6 +18,7 @@ from function_script.tools.results import fatal_messages
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from function_script.blocked import Blocked
     from function_script.diagnostics import Diagnostic
     from function_script.tools.render.inputs import PipelineInputs
     from function_script.values import Object
@@ -30,12 +31,14 @@ class StepResponse:
     """A function's response.
 
     ``diagnostics`` are the problems behind a FATAL result, if they are known; ``missing`` are
-    notes about required resources that do not exist.
+    notes about required resources that do not exist. ``blocked`` are the resources that wait, if
+    the function is ours.
     """
 
     response: fnv1.RunFunctionResponse
     diagnostics: tuple[Diagnostic, ...] = ()
     missing: tuple[str, ...] = ()
+    blocked: tuple[Blocked, ...] = ()
 
 
 # Calls a step's function once; raises FatalError if there is no response.

@@ -94,7 +94,7 @@ def _run_local(
             step_inputs.validate(step.input)
         except InputError as error:
             raise PipelineError(step, *error.diagnostics) from error
-    return StepResponse(response=response, diagnostics=reply.diagnostics)
+    return StepResponse(response=response, diagnostics=reply.diagnostics, blocked=reply.blocked)
 
 
 def _skip(request: fnv1.RunFunctionRequest) -> StepResponse:
