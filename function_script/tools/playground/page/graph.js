@@ -1,17 +1,20 @@
-// The resource graph as SVG: the XR on the left, or on top where there is little room, what it
-// composes in a column, references beside that.
+// The resource graph as SVG: the XR, and its resources beside it in a column, or below it in as many
+// columns as there is room for.
 
 const NODE = { width: 210, height: 46, gap: 14 };
-const LEFT = 6;
-const COLUMN = 290;
+const EDGE_ROOM = 62;
+const BESIDE = 290;
 const INDENT = 40;
+const LEFT = 6;
+const MOST_BESIDE = 12;
 const SPACE = "http://www.w3.org/2000/svg";
+export const WORDS = { ready: "ready", unready: "not ready yet", waiting: "waiting", deleted: "would be deleted" };
 
 function element(name, attributes, ...children) {
-  const made = document.createElementNS(SPACE, name);
-  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
-  made.append(...children);
-  return made;
+  const drawn = document.createElementNS(SPACE, name);
+  for (const [key, value] of Object.entries(attributes)) drawn.setAttribute(key, value);
+  drawn.append(...children);
+  return drawn;
 }
 
 function text(value, x, y, kind = "") {
@@ -19,45 +22,79 @@ function text(value, x, y, kind = "") {
   return element("text", { x, y, class: kind }, short);
 }
 
-/** An SVG element for `nodes` (id, name, kind, state) and `edges` (pairs of ids). */
-export function draw({ nodes, edges }, isNarrow) {
-  const [xr, ...composed] = nodes;
-  const rows = Math.max(1, composed.length + Number(isNarrow));
+const byName = (one, other) => one.name.localeCompare(other.name, undefined, { numeric: true });
+
+/** The places of the boxes, and the size of the whole. */
+function place(xr, composed, room) {
   const row = (at) => NODE.gap + at * (NODE.height + NODE.gap);
-  const height = row(rows);
-  const column = isNarrow ? INDENT : COLUMN;
-  const places = new Map(composed.map((node, at) => [node.id, { x: column, y: row(at + Number(isNarrow)) }]));
-  places.set(xr.id, { x: LEFT, y: isNarrow ? NODE.gap : (height - NODE.height) / 2 });
-  const width = column + NODE.width + 70;
-  const drawn = element("svg", { width, height, viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": "Resource graph" });
-  for (const [from, to] of edges) drawn.append(edge(places.get(from), places.get(to), from === xr.id));
-  for (const node of nodes) drawn.append(box(node, places.get(node.id)));
+  const isBeside = composed.length <= MOST_BESIDE && room >= BESIDE + NODE.width + EDGE_ROOM;
+  if (isBeside) {
+    const height = row(Math.max(1, composed.length));
+    const places = new Map(composed.map((node, at) => [node.id, { x: BESIDE, y: row(at) }]));
+    places.set(xr.id, { x: LEFT, y: (height - NODE.height) / 2 });
+    return { places, width: BESIDE + NODE.width + EDGE_ROOM, height, isBeside };
+  }
+  const step = NODE.width + EDGE_ROOM;
+  const columns = Math.max(1, Math.min(composed.length, Math.floor((room - INDENT) / step)));
+  const rows = Math.ceil(composed.length / columns);
+  const places = new Map(composed.map((node, at) => [node.id, { x: INDENT + Math.floor(at / rows) * step, y: row(1 + (at % rows)) }]));
+  places.set(xr.id, { x: LEFT, y: row(0) });
+  return { places, width: INDENT + columns * step, height: row(rows + 1), isBeside };
+}
+
+/** An SVG element for `nodes` (id, name, kind, state) and `edges` (pairs of ids), for `room` pixels of width. */
+export function draw({ nodes, edges }, room) {
+  const [xr, ...composed] = nodes;
+  composed.sort(byName);
+  const { places, width, height, isBeside } = place(xr, composed, room);
+  const label = `Resource graph of ${composed.length} resources; the tab Resources lists them`;
+  const drawn = element("svg", { width, height, viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": label });
+  for (const [from, to] of edges) {
+    const isReference = from !== xr.id;
+    // Many resources stand in rows below their XR, which says as much as a line to each of them.
+    if (!isReference && !isBeside && places.get(to).x > INDENT) continue;
+    const line = isReference ? reference(places.get(from), places.get(to)) : composition(places.get(from), places.get(to), isBeside);
+    line.dataset.ends = JSON.stringify([from, to]);
+    drawn.append(line);
+  }
+  for (const node of nodes) drawn.append(box(node, places.get(node.id), drawn));
   return drawn;
 }
 
-function edge(from, to, composes) {
+function composition(from, to, isBeside) {
   const [y1, y2] = [from.y + NODE.height / 2, to.y + NODE.height / 2];
-  if (composes && to.x < from.x + NODE.width) {
-    const x = from.x + (to.x - from.x) / 2;
-    return element("path", { d: `M${x} ${from.y + NODE.height} V${y2 - 10} Q${x} ${y2} ${x + 10} ${y2} H${to.x}` });
-  }
-  if (composes) {
+  if (isBeside) {
     const [x1, x2] = [from.x + NODE.width, to.x];
     const half = (x1 + x2) / 2;
     return element("path", { d: `M${x1} ${y1} C${half} ${y1} ${half} ${y2} ${x2} ${y2}` });
   }
-  const x = from.x + NODE.width;
-  return element("path", { class: "reference", d: `M${x} ${y1} C${x + 55} ${y1} ${x + 55} ${y2} ${x} ${y2}` });
+  const x = from.x + (to.x - from.x) / 2;
+  return element("path", { d: `M${x} ${from.y + NODE.height} V${y2 - 10} Q${x} ${y2} ${x + 10} ${y2} H${to.x}` });
 }
 
-function box(node, { x, y }) {
-  const words = { ready: "ready", unready: "not ready yet", deleted: "would be deleted" };
-  return element(
+function reference(from, to) {
+  const [y1, y2] = [from.y + NODE.height / 2, to.y + NODE.height / 2];
+  const [x1, x2] = [from.x + NODE.width, to.x + NODE.width];
+  if (x1 === x2) return element("path", { class: "reference", d: `M${x1} ${y1} C${x1 + 50} ${y1} ${x1 + 50} ${y2} ${x1} ${y2}` });
+  const [a, b] = x1 < x2 ? [x1, to.x] : [from.x, x2];
+  const half = (a + b) / 2;
+  return element("path", { class: "reference", d: `M${a} ${y1} C${half} ${y1} ${half} ${y2} ${b} ${y2}` });
+}
+
+function box(node, { x, y }, drawn) {
+  const title = [node.kind, `${node.name}:`, WORDS[node.state], node.note].filter(Boolean).join(" ");
+  const group = element(
     "g",
     { class: node.state },
-    element("title", {}, `${node.kind} ${node.name}: ${words[node.state]}`),
+    element("title", {}, title),
     element("rect", { x, y, width: NODE.width, height: NODE.height, rx: 8 }),
     text(node.name || "(unnamed)", x + 12, y + 19),
-    text(node.kind, x + 12, y + 36, "kind"),
+    text(node.state === "waiting" ? `waiting ${node.note}` : node.kind, x + 12, y + 36, "kind"),
   );
+  const emphasise = (isNear) => {
+    for (const line of drawn.querySelectorAll("path")) line.classList.toggle("near", isNear && JSON.parse(line.dataset.ends).includes(node.id));
+  };
+  group.addEventListener("mouseenter", () => emphasise(true));
+  group.addEventListener("mouseleave", () => emphasise(false));
+  return group;
 }
