@@ -56,13 +56,23 @@ def open_playground(
 
 
 @pytest.fixture(scope="module")
-def browser(window: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
-    """A browser on the playground of two examples."""
+def home(window: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The origin of a playground of three examples."""
     root = tmp_path_factory.mktemp("playground")
     for name in ("starlark-status", "filesystem-source", "program-in-context"):
         shutil.copytree(EXAMPLES / name, root / name)
     with open_playground(window, root) as page:
-        yield page
+        yield page.origin
+
+
+@pytest.fixture
+def browser(window: Browser, home: str) -> Browser:
+    """A browser on the playground of three examples."""
+    if window.evaluate("location.origin") != home:
+        window.origin = home
+        window.open(home)
+        window.wait_for(f'location.origin === "{home}" && {pages.DONE}')
+    return window
 
 
 @pytest.fixture

@@ -135,13 +135,13 @@ def test_saving_keeps_the_line_ends_of_the_file(own_page: Browser, composition: 
 def test_a_new_file_is_saved(own_page: Browser, composition: Path) -> None:
     own_page.evaluate(
         """(() => { const add = document.querySelector("#add");
-        add.value = "observed.yaml"; add.dispatchEvent(new Event("change")); })()"""
+        add.value = "required.yaml"; add.dispatchEvent(new Event("change")); })()"""
     )
-    assert own_page.evaluate("document.activeElement.ariaLabel") == "Text of observed.yaml"
+    assert own_page.evaluate("document.activeElement.ariaLabel") == "Text of required.yaml"
     own_page.type("# nothing yet\n")
     own_page.press("s", "Control")
     own_page.wait_for(SAVED)
-    assert composition.with_name("observed.yaml").read_text() == "# nothing yet\n"
+    assert composition.with_name("required.yaml").read_text() == "# nothing yet\n"
 
 
 def test_saving_refuses_a_file_that_changed(own_page: Browser, composition: Path) -> None:
@@ -247,7 +247,8 @@ const ways = [
                         headers: { "Content-Type": "application/json" } }),
   () => navigator.sendBeacon(target, new Blob([json], { type: "application/json" })),
   () => { const form = document.createElement("form");
-          form.method = "post"; form.action = target; form.enctype = "text/plain"; form.target = "frame";
+          Object.assign(form, { method: "post", action: target, target: "frame" });
+          form.enctype = "text/plain";
           const field = document.createElement("input");
           field.name = json.slice(0, -1) + ',"x":"'; field.value = '"}';
           form.append(field); document.body.append(form); form.submit(); },
@@ -272,7 +273,7 @@ def foreign_site(page: str) -> Iterator[str]:
             self.end_headers()
             self.wfile.write(page.encode())
 
-        def log_message(self, format: str, *args: object) -> None:
+        def log_message(self, *args: object) -> None:
             pass
 
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:

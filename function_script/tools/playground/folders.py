@@ -79,11 +79,15 @@ class Contents:
 
 
 class Folder:
-    """A directory on disk, or the starter project of a language, which cannot be written."""
+    """A directory on disk, or the starter project of a language, which cannot be written.
+
+    ``opened_names`` are the files that the page has got.
+    """
 
     def __init__(self, directory: Path | None, language: str = "") -> None:
         self.directory = directory
         self._language = language
+        self.opened_names: set[str] = set()
         self._digests: dict[Path, tuple[tuple[int, int, int], str]] = {}
 
     def list_names(self) -> list[str]:
@@ -115,6 +119,7 @@ class Folder:
                 contents.unfit[name] = str(error)
             except OSError as error:
                 contents.unfit[name] = (error.strerror or str(error)).lower()
+        self.opened_names |= contents.files.keys()
         return contents
 
     def compute_digests(self) -> dict[str, str]:

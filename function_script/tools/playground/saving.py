@@ -11,6 +11,7 @@ from function_script.errors import InputError
 from function_script.tools.playground import folders
 
 _NEW_FILE_MODE: Final = 0o644
+_MAX_QUOTED: Final = 80
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,8 +58,8 @@ class Saver:
                 f'cannot save "{name}": a starter is no folder on disk',
                 hint="make a project of it: function-script init my-project",
             )
-        if name not in folders.ADDABLE and name not in folder.list_names():
-            raise InputError.of(f'cannot save "{name[:80]}": the folder has no such file')
+        if name not in folders.ADDABLE and name not in folder.opened_names:
+            raise InputError.of(f'cannot save "{name[:_MAX_QUOTED]}": the page has not opened it')
         target = (folder.directory / name).resolve()
         if not target.is_relative_to(self._root):
             raise InputError.of(

@@ -142,7 +142,9 @@ function drawFiles() {
 }
 
 function fileTab(name, at) {
-  const tab = panes.make("button", { type: "button", id: `file-${at}` }, panes.make("span", {}, name));
+  // Keep the row short: the whole path is in the tab's title.
+  const short = name.length > 28 ? name.replace(/\/.*\//, "/…/") : name;
+  const tab = panes.make("button", { type: "button", id: `file-${at}` }, panes.make("span", {}, short));
   tab.setAttribute("role", "tab");
   tab.setAttribute("aria-controls", "editor");
   tab.dataset.file = name;
