@@ -4,21 +4,16 @@ The main path collects them; the server reads them itself for a request whose wo
 field holds the contents of a request, since everything here may be logged.
 """
 
-from __future__ import annotations
-
 import time
 import traceback
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from function_script import cache, inputs, wire
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from function_script.blocked import Blocked
-    from function_script.inputs import Step
+from function_script.blocked import Blocked
+from function_script.inputs import Step
 
 IDENTITY: Final = (
     *("api_version", "kind", "namespace", "name", "uid"),

@@ -8,20 +8,19 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final, cast
 
 import starlark
 
 from function_script.engines.starlark import bridge
 from function_script.engines.starlark.errors import WRAPPER, failed, is_absence
+from function_script.limits import Limits
 from function_script.program import DeferredResource
+from function_script.values import Readable
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from function_script.engines.starlark.build import Script
-    from function_script.limits import Limits
-    from function_script.values import Readable
 
 # Keeps the result of main, so that its functions can be called one by one.
 _RESULT: Final = starlark.parse(
