@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import http.server
 import json
-import os
 import threading
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
@@ -316,7 +315,7 @@ def test_a_foreign_page_cannot_save(own_page: Browser, composition: Path) -> Non
 
 
 def test_a_file_that_is_not_text_is_left_alone(own_page: Browser, composition: Path) -> None:
-    data = os.urandom(64) + b"\xff\n"
+    data = bytes(range(256))
     (composition.parent / "programs").mkdir()
     (composition.parent / "programs" / "picture.bin").write_bytes(data)
     reload(own_page)

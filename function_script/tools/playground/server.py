@@ -12,6 +12,7 @@ import tempfile
 import threading
 import zlib
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib import resources
@@ -313,20 +314,17 @@ def _listen(root: Path, port: int | None) -> _Server:
 
     Browsers keep drafts by host and port. Raises InputError if the port is in use.
     """
-    candidates = [port] if port is not None else [_own_port(root), 0]
-    for candidate in candidates:
-        try:
-            return _Server((_HOST, candidate), _Handler)
-        except OSError as error:
-            last_error = error
-    raise InputError.of(
-        f"cannot listen on {_HOST}:{candidates[-1]}: {last_error.strerror}",
-        hint="choose another --port",
-    ) from last_error
-
-
-def _own_port(root: Path) -> int:
-    return _FIRST_PORT + zlib.crc32(str(root).encode("utf-8", "replace")) % _PORTS
+    if port is None:
+        own_port = _FIRST_PORT + zlib.crc32(str(root).encode("utf-8", "replace")) % _PORTS
+        with suppress(OSError):
+            return _Server((_HOST, own_port), _Handler)
+        port = 0
+    try:
+        return _Server((_HOST, port), _Handler)
+    except OSError as error:
+        raise InputError.of(
+            f"cannot listen on {_HOST}:{port}: {error.strerror}", hint="choose another --port"
+        ) from error
 
 
 def _to_page(file: File) -> Object:

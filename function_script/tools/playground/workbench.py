@@ -3,7 +3,7 @@
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
@@ -39,6 +39,7 @@ from function_script.values import Object
 _TIMEOUT_SECONDS: Final = 20.0
 # A function that is served on this machine accepts a connection in a few milliseconds.
 _CONNECT_SECONDS: Final = 1.0
+_SKIP: Final = functions.parse_runtime("function=skip")[1]
 _MILLISECONDS: Final = 1000
 
 
@@ -104,14 +105,14 @@ class RenderSession:
 
     def to_case(self, texts: Mapping[str, str], folder: Folder | None) -> str:
         """Render ``texts`` to a case file. Raises InputError if that is not possible."""
-        if any(name.startswith("programs/") for name in texts):
-            raise InputError.of(
-                "cannot make one case file: programs are in files of their own",
-                hint="put a case.yaml into the folder instead",
-            )
         with self._lock:
             try:
                 project = self._load(texts, folder)
+                if any(self._mirror.programs.iterdir()):
+                    raise InputError.of(
+                        "cannot make one case file: programs are in files of their own",
+                        hint="put a case.yaml into the folder instead",
+                    )
                 expectation = self._expect(project)
             except FatalError as error:
                 raise InputError.of(self._mirror.strip(str(error))) from error
@@ -167,16 +168,24 @@ def _find_runtimes(
     runtimes: dict[str, Runtime] = {}
     omissions: list[Diagnostic] = []
     for step in pipeline:
+        problems: Sequence[Diagnostic] = ()
         try:
-            runtime = functions.find_runtimes([step], index)[step.name]
+            runtimes |= functions.find_runtimes([step], index)
         except InputError as error:
-            omissions += error.diagnostics
-            runtime = "skip"
-        if isinstance(runtime, Remote) and not remote.is_answering(runtime, _CONNECT_SECONDS):
-            omissions.append(_unanswered(step, runtime))
-            runtime = "skip"
-        runtimes[step.name] = runtime
+            problems = error.diagnostics
+        else:
+            runtime = runtimes[step.name]
+            if isinstance(runtime, Remote) and not _is_answering(runtime):
+                problems = [_unanswered(step, runtime)]
+        if problems:
+            omitted = replace(index, runtimes={**index.runtimes, step.function: _SKIP})
+            runtimes |= functions.find_runtimes([step], omitted)
+            omissions += problems
     return runtimes, omissions
+
+
+def _is_answering(runtime: Remote) -> bool:
+    return remote.is_answering(runtime.address, _CONNECT_SECONDS)
 
 
 def _unanswered(step: Step, runtime: Remote) -> Diagnostic:

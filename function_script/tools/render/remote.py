@@ -56,11 +56,11 @@ def call(
             ) from error
 
 
-def is_answering(runtime: Remote, max_seconds: float) -> bool:
+def is_answering(address: str, max_seconds: float) -> bool:
     """Report whether a function accepts connections; a refusal is not waited out."""
     states: queue.SimpleQueue[grpc.ChannelConnectivity] = queue.SimpleQueue()
     deadline = time.monotonic() + max_seconds
-    with grpc.insecure_channel(runtime.address) as channel:
+    with grpc.insecure_channel(address) as channel:
         channel.subscribe(states.put, try_to_connect=True)
         while True:
             try:

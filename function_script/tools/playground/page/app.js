@@ -37,6 +37,8 @@ function say(text, kind) {
 const report = (error) => say(error.message, "bad");
 const isEdited = (name) => state.files[name] !== (state.disk[name]?.text ?? "");
 const anyEdited = () => Object.keys(state.files).some(isEdited);
+/** The texts that the server cannot read from disk. */
+const texts = () => (state.isWritable ? Object.fromEntries(Object.entries(state.files).filter(([name]) => isEdited(name))) : state.files);
 const text = (result) => JSON.stringify(result.documents);
 
 /* Editing */
@@ -71,7 +73,7 @@ async function render() {
     let result;
     while (mine.again) {
       mine.again = false;
-      result = await ask("/api/render", { folder: state.folder, files: state.files });
+      result = await ask("/api/render", { folder: state.folder, files: texts() });
       if (!isCurrent(mine)) return; // another folder is open
     }
     run = null;
@@ -207,9 +209,9 @@ async function openFolder(name) {
   $("result").setAttribute("aria-busy", true);
   const { files, digests, unfit, addable, isWritable } = await ask("/api/folder", { folder: name });
   if (opening !== state.opening) return;
-  const texts = Object.fromEntries(Object.entries(files).map(([file, { text }]) => [file, text]));
-  Object.assign(state, { folder: name, files: { ...texts }, disk: files, digests, unfit, addable, isWritable, isStale: false });
-  Object.assign(state, { file: Object.keys(texts)[0], problems: [], result: null, baselines: {}, since: "opened" });
+  const onDisk = Object.fromEntries(Object.entries(files).map(([file, { text }]) => [file, text]));
+  Object.assign(state, { folder: name, files: { ...onDisk }, disk: files, digests, unfit, addable, isWritable, isStale: false });
+  Object.assign(state, { file: Object.keys(onDisk)[0], problems: [], result: null, baselines: {}, since: "opened" });
   state.folded.clear();
   sessionStorage.setItem("folder", name); // a reload opens it again
   editor.clear();
@@ -221,7 +223,7 @@ async function openFolder(name) {
   draw();
   if (drafted) {
     // The files on disk are what "since the folder was opened" and "since the last save" mean.
-    const before = await ask("/api/render", { folder: name, files: texts });
+    const before = await ask("/api/render", { folder: name, files: onDisk });
     if (opening !== state.opening) return;
     if (before.documents.length) state.baselines = { opened: before, saved: before };
   }
@@ -351,10 +353,12 @@ async function followDisk() {
   Object.assign(state, { digests: answer.digests, unfit: answer.unfit });
   for (const file of new Set([...Object.keys(state.disk), ...Object.keys(answer.files)])) {
     const [before, now] = [state.disk[file], answer.files[file]];
+    if (before?.digest === now?.digest) notices.dismiss(`conflict ${file}`);
     if (before?.digest === now?.digest || file in answer.unfit) continue;
     if (!(file in state.files) || !isEdited(file) || state.files[file] === now?.text) take(file, now);
     else conflict(file, now ?? null, false);
   }
+  if (!(state.file in state.files)) state.file = Object.keys(state.files)[0] ?? "";
   draw();
   renderSoon();
 }
@@ -371,7 +375,7 @@ async function poll() {
 async function copyCase() {
   const button = $("case");
   try {
-    const { case: text } = await ask("/api/case", { folder: state.folder, files: state.files });
+    const { case: text } = await ask("/api/case", { folder: state.folder, files: texts() });
     await navigator.clipboard.writeText(text);
     button.textContent = "Copied";
   } catch (error) {
