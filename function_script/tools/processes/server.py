@@ -20,13 +20,13 @@ from function_script.diagnostics import CONTROL, cut
 from function_script.errors import InputError
 from function_script.tools.processes import image_config, probe
 from function_script.tools.processes.cache import ROOT_FILES, CachedImage
+from function_script.tools.processes.diagnostics import cannot_run
 from function_script.tools.processes.messages import (
     MAX_MESSAGE_BYTES,
     STATUS,
     Assignment,
     Report,
 )
-from function_script.tools.processes.packages import cannot_run
 
 if TYPE_CHECKING:
     from function_script.proto.v1 import run_function_pb2 as fnv1
@@ -76,6 +76,7 @@ class FunctionServer:
         self._options = options
         self._deadline = time.monotonic() + options.start_seconds
         self._is_listening = False
+        self._is_ready = False
         self._connection: Connection | None = None
         try:
             self._config = image_config.parse(image.config)
@@ -101,19 +102,29 @@ class FunctionServer:
             else:
                 raise self._failure(report)
 
-    def call(
-        self, request: fnv1.RunFunctionRequest, timeout_seconds: float
-    ) -> fnv1.RunFunctionResponse:
-        """Call the function."""
+    def connect(self) -> Connection:
+        """Return the connection, which need not be ready yet."""
         from function_script.tools.render import remote  # noqa: PLC0415 - grpc is slow to import
 
         if self._connection is None:
             self._connection = remote.Connection(self.address)
-            if not self._connection.wait(min(timeout_seconds, self._options.start_seconds)):
-                raise self._explain("it listens, but does not answer in gRPC without TLS")
+        return self._connection
+
+    def call(
+        self, request: fnv1.RunFunctionRequest, timeout_seconds: float
+    ) -> fnv1.RunFunctionResponse:
+        """Call the function."""
+        from function_script.tools.render.remote import CallError  # noqa: PLC0415 - as above
+
+        connection = self.connect()
         try:
-            return self._connection.call(request, timeout_seconds)
-        except remote.CallError as error:
+            if not self._is_ready:
+                seconds = min(timeout_seconds, self._options.start_seconds)
+                self._is_ready = connection.wait(seconds)
+            if not self._is_ready:
+                raise self._explain("it listens, but does not answer in gRPC without TLS")
+            return connection.call(request, timeout_seconds)
+        except CallError as error:
             raise self._explain(error.text) from error
 
     def has_ended(self) -> bool:

@@ -133,7 +133,9 @@ class _Supervisor:
         self._read_log()
         _send(
             self._control,
-            Report(state="status", log=self._log_text(), ports=sorted(set(_listening_ports()))),
+            Report(
+                state="status", log=self._log_text(), ports=tuple(sorted(set(_listening_ports())))
+            ),
         )
 
     def _read_log(self) -> None:
