@@ -119,7 +119,9 @@ def render(**flags: Unpack[_Flags]) -> int:
     with render_options.open_sandbox(file, flags, is_quiet=flags["quiet"]) as pool:
         from function_script.tools.render import command  # noqa: PLC0415 - slow to import
 
-        run_options = render_options.read_options(flags, full_xr=flags["include_full_xr"])
+        run_options = render_options.read_options(
+            flags, full_xr=flags["include_full_xr"], is_quiet=flags["quiet"]
+        )
         if flags["explain_functions"]:
             explanation = command.explain_composition(_paths(flags), run_options)
             return render_options.print_explanation(explanation)

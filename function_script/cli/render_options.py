@@ -125,7 +125,7 @@ def required_schemas(*short: str) -> click.Option:
     )
 
 
-def read_options(flags: Flags, *, full_xr: bool = False) -> Options:
+def read_options(flags: Flags, *, full_xr: bool = False, is_quiet: bool = False) -> Options:
     """Return the options that the shared flags set, apart from the paths."""
     from function_script.tools.render import command, output  # noqa: PLC0415 - slow to import
     from function_script.tools.render.runtimes.servers import Servers  # noqa: PLC0415 - as above
@@ -139,7 +139,8 @@ def read_options(flags: Flags, *, full_xr: bool = False) -> Options:
         runtimes=options.read_runtimes(flags["function"]),
         annotations=dict(split_pairs(flags["function_annotations"], "--function-annotations", ",")),
         is_strict=flags["strict_versions"],
-        servers=Servers(options.read_packages(is_offline=flags["offline"])),
+        servers=Servers(options.read_packages(is_offline=flags["offline"], is_quiet=is_quiet)),
+        is_quiet=is_quiet,
         timeout_seconds=flags["timeout"],
         print=partial(terminal.echo, err=True),
     )

@@ -71,6 +71,9 @@ def check(
             xr = definitions.find_xr(document, file.documents)
             schemas = _Schemas(xr=xr, definitions=definitions)
             findings += _check_document(ours, directory, schemas)
+            builtin = step_inputs.find_builtin(document)
+            steps += len(builtin)
+            findings += _check_builtin(builtin)
             if ours:
                 problems = templates.find_dropped(document)
                 findings += [_finding(rules.TEMPLATE, problem) for problem in problems]
@@ -125,6 +128,17 @@ def _check_document(
             problems = list(rules.apply(subject))
         for rule, problem in problems:
             yield _finding(rule, author_positions.map_to_source(problem, each, programs), each.step)
+
+
+def _check_builtin(inputs: Sequence[StepInput]) -> Iterator[Finding]:
+    """Compare the inputs of built-in functions with their schemas."""
+    for each in inputs:
+        try:
+            step_inputs.validate(each.value)
+        except InputError as error:
+            for problem in error.diagnostics:
+                located = author_positions.map_to_source(problem, each, None)
+                yield _finding(rules.INPUT, located, each.step)
 
 
 def _finding(rule: Rule, problem: Diagnostic, step: str = "") -> Finding:

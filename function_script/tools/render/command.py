@@ -39,7 +39,7 @@ class Options:
     """The flags apart from the paths. ``print`` gets what programs print.
 
     ``servers`` are those of functions; they stay for the next rendering. ``is_strict``: a built-in
-    function must be of the version that its Function names.
+    function must be of the version that its Function names. ``is_quiet``: notes are not printed.
     """
 
     output: OutputOptions
@@ -48,6 +48,7 @@ class Options:
     timeout_seconds: float = 60.0
     servers: Servers = field(default_factory=Servers)
     is_strict: bool = False
+    is_quiet: bool = False
     print: Callable[[str], None]
 
 
@@ -109,7 +110,9 @@ def _build_runner(
     pipeline: Sequence[Step], paths: PipelinePaths, options: Options, pool: Pool
 ) -> Runner:
     runtimes = functions.find_runtimes(pipeline, _load_index(paths, options))
-    caller = FunctionCaller(pool=pool, print=options.print, servers=options.servers)
+    caller = FunctionCaller(
+        pool=pool, print=options.print, servers=options.servers, is_quiet=options.is_quiet
+    )
     return runners.build(runtimes, caller, options.timeout_seconds)
 
 

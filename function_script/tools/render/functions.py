@@ -34,8 +34,8 @@ class Selection:
 
     @property
     def kinds(self) -> list[RuntimeKind]:
-        """Return the rows with this word; none for an address."""
-        return [kind for kind in RUNTIMES if kind.word == self.value]
+        """Return the rows with this word; none for an address, whatever it is."""
+        return [kind for kind in RUNTIMES if kind.word == self.value != RemoteKind.word]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -242,11 +242,11 @@ def _no_choice(function: FunctionReference, index: FunctionIndex) -> Diagnostic:
 
 def _absences(function: FunctionReference, index: FunctionIndex) -> Iterator[str]:
     """Yield what the files and the command line lack, with names that are close."""
-    if not function.package:
-        names = tuple(manifests.name(item) for item in index.manifests or ())
+    names = tuple(manifests.name(item) for item in index.manifests or ())
+    if index.manifests is None:
+        yield "no FUNCTIONS file was given"
+    elif _find_manifest(function.step, index.manifests) is None:
         cause = f'FUNCTIONS has none named "{function.name}"'
-        if index.manifests is None:
-            cause = "no FUNCTIONS file was given"
         near = nearest(function.name, names)
         yield f'{cause}, did you mean "{near}"?' if near else cause
     if near := nearest(function.name, tuple(index.runtimes)):

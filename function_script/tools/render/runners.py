@@ -41,7 +41,7 @@ def build_for(
         runtime = find(step)
         if (note := runtime.note()) and note not in notes:
             notes.add(note)
-            caller.print(f"note: {note}")
+            caller.note(note)
         # An image may have to be pulled, which takes no time of the pipeline's.
         runtime.wait(caller)
         started = time.monotonic()

@@ -63,10 +63,9 @@ class RemoteKind(RuntimeKind):
 
     def judge(self, function: FunctionReference) -> Suitability:
         """Accept a function with a target; the official annotation needs not stand beside it."""
-        return Suitability(
-            is_suitable=bool(function.annotations.get(TARGET)),
-            reason=f"its Function has the annotation {TARGET}",
-        )
+        if function.annotations.get(TARGET):
+            return Suitability(is_suitable=True, reason=f"its Function has the annotation {TARGET}")
+        return Suitability(is_suitable=False, reason="no annotation says where it is served")
 
     def build(self, function: FunctionReference) -> Runtime:
         """Return the runtime at the annotation's target."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import secrets
 import shutil
 import subprocess
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, cast
 
@@ -61,12 +61,12 @@ class Container(ServedRuntime):
     def open(self, caller: FunctionCaller) -> Server:
         """Start the container, or the one of its name. Raises ProgramError."""
         name = self.name or f"function-script-{secrets.token_hex(6)}"
-        client = _Client(self.command, self.function)
+        client = _Client(command=self.command, function=self.function)
         try:
             if self.name and client.exists(name):
                 client.run("start", name)
             else:
-                self._pull(client, caller.print)
+                self._pull(client, caller)
                 client.run(
                     "run", "--detach", "--name", name, *self._flags(), self.image, "--insecure"
                 )
@@ -78,16 +78,18 @@ class Container(ServedRuntime):
                 client.try_run("rm", "--force", name)
             raise
 
-    def _pull(self, client: _Client, note: Callable[[str], None]) -> None:
-        is_present = self.pull_policy != "Always" and client.has_image(self.image)
+    def _pull(self, client: _Client, caller: FunctionCaller) -> None:
+        is_offline = caller.servers.packages.pull == "Never"
+        is_present = (is_offline or self.pull_policy != "Always") and client.has_image(self.image)
         if is_present:
             return
-        if self.pull_policy == "Never":
+        if is_offline or self.pull_policy == "Never":
+            cause = "this command is offline" if is_offline else "the pull policy is Never"
             raise client.error(
-                f"there is no image {self.image}, and the pull policy is Never",
+                f"there is no image {self.image}, and {cause}",
                 hint=f"pull it with: {self.command} pull {self.image}",
             )
-        note(f"note: {self.command} pulls {self.image}")
+        caller.note(f"{self.command} pulls {self.image}")
         client.run("pull", "--quiet", self.image, timeout_seconds=_PULL_SECONDS)
 
     def _flags(self) -> list[str]:
@@ -132,6 +134,9 @@ class ContainerKind(RuntimeKind):
         if not suitability.is_suitable:
             raise InputError.of(suitability.reason)
         annotations = function.annotations
+        for key in ("image", "name", "network"):
+            _refuse_flag(f"annotation {_PREFIX}{key}", annotations.get(f"{_PREFIX}{key}", ""))
+        _refuse_flag("package", function.package)
         environment = annotations.get(f"{_PREFIX}env", "").split(",")
         return Container(
             command=find_command(),
@@ -158,6 +163,12 @@ def _image(function: FunctionReference) -> str:
     return function.annotations.get(f"{_PREFIX}image") or function.package
 
 
+def _refuse_flag(what: str, value: str) -> None:
+    """Raise InputError for a name that the command line would read as a flag."""
+    if value.startswith("-"):
+        raise InputError.of(f'invalid {what} "{value}": must not begin with -')
+
+
 def _choice(function: FunctionReference, key: str, allowed: Sequence[str]) -> str:
     """Return an annotation that is one of ``allowed``, whose first is the default."""
     value = function.annotations.get(f"{_PREFIX}{key}") or allowed[0]
@@ -168,7 +179,7 @@ def _choice(function: FunctionReference, key: str, allowed: Sequence[str]) -> st
     return value
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class _Client:
     """Runs the command line. An error names the function."""
 

@@ -26,7 +26,7 @@ OURS: Final = "function-script"
 _PEER: Final = "function-go-templating"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Local(Runtime):
     """The sandbox of this command."""
 

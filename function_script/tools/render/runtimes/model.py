@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import ClassVar, Final
 
 from function_script.proto.v1 import run_function_pb2 as fnv1
 from function_script.sandbox import Pool
@@ -13,6 +13,8 @@ from function_script.tools.render import builtin
 from function_script.tools.render.requirements import StepResponse
 from function_script.tools.render.runtimes.servers import Servers
 from function_script.tools.render.steps import Step
+
+_PUBLISHERS: Final = ("crossplane-contrib-", "upbound-")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,20 +38,34 @@ class FunctionReference:
 
     @property
     def repository(self) -> str:
-        """Return the last part of the package's repository, or of the name without a package."""
-        return builtin.repository_name(self.package or self.name)
+        """Return the last part of the package's repository.
+
+        Without a package it is the name; Crossplane's package manager puts the publisher before it.
+        """
+        if self.package:
+            return builtin.repository_name(self.package)
+        name = builtin.repository_name(self.name)
+        for publisher in _PUBLISHERS:
+            name = name.removeprefix(publisher)
+        return name
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FunctionCaller:
     """The sandbox, the servers that were started, and the receiver of notes and programs' output.
 
-    ``pool`` may be None if no step runs here.
+    ``pool`` may be None if no step runs here. ``is_quiet``: notes are not printed.
     """
 
     pool: Pool | None
     print: Callable[[str], None]
     servers: Servers = field(default_factory=Servers)
+    is_quiet: bool = False
+
+    def note(self, text: str) -> None:
+        """Print a note, unless the author wants none."""
+        if not self.is_quiet:
+            self.print(f"note: {text}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -78,7 +78,11 @@ class Servers:
         if executor is not None:
             atexit.unregister(self.close)
             for start in starts:
-                executor.submit(_stop, start)
+                try:
+                    executor.submit(_stop, start)
+                except RuntimeError:
+                    # An interpreter that is ending starts no threads.
+                    _stop(start)
             executor.shutdown()
 
 

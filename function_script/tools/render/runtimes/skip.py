@@ -17,7 +17,7 @@ from function_script.tools.render.runtimes.model import (
 from function_script.tools.render.steps import Step
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Skip(Runtime):
     """No call: desired state and context pass unchanged."""
 

@@ -243,3 +243,10 @@ def test_log_has_both_streams(docker: Path) -> None:
     server = open_with(docker, container(), PORT, (["logs"], 0, "out\n", "err\n"))
     assert server.read_log() == "out\nerr"
     assert calls(docker)[-1] == "logs --tail 20 NAME"
+
+
+@pytest.mark.parametrize("key", ["image", "name", "network"])
+def test_value_that_reads_as_a_flag_is_an_error(docker: Path, key: str) -> None:
+    del docker
+    with pytest.raises(InputError, match="must not begin with -"):
+        container(**{key: "--volume=/:/host"})

@@ -180,6 +180,9 @@ READY = "function-auto-ready"
     [
         pytest.param(None, {"functionRef": {"name": READY}}, id="no-functions"),
         pytest.param([], {"functionRef": {"name": READY}}, id="not-in-functions"),
+        pytest.param(
+            None, {"functionRef": {"name": f"crossplane-contrib-{READY}"}}, id="package-manager"
+        ),
         pytest.param([function(READY)], {"functionRef": {"name": READY}}, id="name"),
         pytest.param([function("function-other", f"{REGISTRY}/{READY}:v0.7.0")], {}, id="package"),
         pytest.param([function("function-other", f"{REGISTRY}/{READY}@sha256:0")], {}, id="digest"),
@@ -357,6 +360,7 @@ def test_function_that_cannot_run_has_every_way_in_its_hint(commands: Path) -> N
         find({}, index)
     (problem,) = caught.value.diagnostics
     assert 'nothing says how function "function-other" runs' in problem.message
+    assert "no annotation says where it is served" in problem.notes
     assert (
         'FUNCTIONS has none named "function-other", did you mean "function-otter"?' in problem.notes
     )
@@ -391,8 +395,6 @@ def test_strict_versions_refuse_another_version(package: str, is_refused: bool) 
 
 
 def test_name_of_a_builtin_function_yields_to_its_package(commands: Path) -> None:
-    del commands
-    (problem,) = explain(
-        {"functionRef": {"name": READY}}, index_of(function(READY, IMAGE))
-    ).problems
-    assert "it is not built in" in problem.notes
+    install(commands, "docker")
+    runtime = find({"functionRef": {"name": READY}}, index_of(function(READY, IMAGE)))
+    assert not isinstance(runtime, Builtin)
