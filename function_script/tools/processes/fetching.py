@@ -69,7 +69,7 @@ def _pull(
     descriptor = manifests.object_at(manifest, "config")
     config = image_loader.read_object(repository.pull_blob(descriptor, image_loader.MAX_JSON_BYTES))
     # Nothing is fetched for an image that cannot be started.
-    image_config.parse(config)
+    working_directory = image_config.parse(config).working_directory
     layers = list(_runtime_layers(manifest, config))
     sizes = [digests.read_size(layer) for layer in layers]
     compressed_bytes = sum(size or 0 for size in sizes)
@@ -87,7 +87,7 @@ def _pull(
         for layer, size in zip(layers, sizes, strict=True):
             progress.line(f"{digests.read(layer)[:19]} {images.size_text(size or 0)}: fetching")
             unpacker.add(repository.pull_blob(layer, _MAX_LAYERS_BYTES, progress))
-        unpacker.complete()
+        unpacker.complete(working_directory)
 
     return image_cache.add(images.sha256(data), config, unpack)
 

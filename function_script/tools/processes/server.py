@@ -10,6 +10,7 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 from contextlib import suppress
 from dataclasses import dataclass
@@ -44,7 +45,7 @@ supervisor.main(*map(int, sys.argv[1].split()))
 # Some builds of Python do not start without these; the function gets none of them.
 _INHERITED_VARIABLES: Final = ("LD_LIBRARY_PATH",)
 _ANSWER_SECONDS: Final = 2.0
-_EXIT_SECONDS: Final = 0.2
+_EXIT_SECONDS: Final = 0.1
 _END_SECONDS: Final = 5.0
 _MAX_LOG_LINES: Final = 20
 _MAX_LINE_BYTES: Final = 400
@@ -77,6 +78,7 @@ class FunctionServer:
         self._deadline = time.monotonic() + options.start_seconds
         self._is_listening = False
         self._is_ready = False
+        self._lock = threading.Lock()
         self._connection: Connection | None = None
         try:
             self._config = image_config.parse(image.config)
@@ -146,7 +148,8 @@ class FunctionServer:
     def _explain(self, cause: str) -> InputError:
         """Build the error of a call that failed."""
         # A connection ends just before its process does.
-        report = self._receive(_EXIT_SECONDS) or self._status()
+        time.sleep(_EXIT_SECONDS)
+        report = self._status()
         if report is not None and report.state != "status":
             return self._failure(report)
         return cannot_run(self._function, cause, notes=_log_notes(report))
@@ -212,11 +215,13 @@ class FunctionServer:
         return Report.from_bytes(data) if data else Report(state="exited", status=-signal.SIGKILL)
 
     def _status(self) -> Report | None:
-        with suppress(OSError):
-            self._control.send(STATUS)
-        while (report := self._receive(_ANSWER_SECONDS)) and report.state == "listening":
-            pass
-        return report
+        """Ask for the state; threads that call the function share the socket."""
+        with self._lock:
+            with suppress(OSError):
+                self._control.send(STATUS)
+            while (report := self._receive(_ANSWER_SECONDS)) and report.state == "listening":
+                pass
+            return report
 
     def _failure(self, report: Report) -> InputError:
         """Build the error of a function that does not run."""

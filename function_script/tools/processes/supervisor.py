@@ -40,6 +40,7 @@ def main(control_descriptor: int, listener_descriptor: int) -> NoReturn:
         os.set_inheritable(descriptor, False)  # noqa: FBT003 - positional alone
     try:
         confinement.prefer_for_oom()
+        namespaces.leave_keyring()
         peer = os.getuid()
         if assignment.is_confined:
             os.chdir(assignment.directory)

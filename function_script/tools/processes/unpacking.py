@@ -73,8 +73,9 @@ class Unpacker:
         except tarfile.TarError as error:
             raise ValueError("a layer is no archive") from error
 
-    def complete(self) -> None:
+    def complete(self, working_directory: str = "/") -> None:
         """Add what every container has: directories to mount on, and the name localhost."""
+        self._locate(f"{working_directory}/.keep")
         for name in _MOUNT_POINTS:
             path = f"{self._root}/{name}"
             if not _is_directory(path):
