@@ -198,7 +198,8 @@ def test_the_playground_knows_it(
     answer = connection.getresponse()
     answer.read()
     cookie = str(answer.headers["Set-Cookie"]).partition(";")[0]
-    headers = {"Cookie": cookie, "Origin": f"http://{address.netloc}"}
+    origin = f"http://{address.netloc}"
+    headers = {"Cookie": cookie, "Origin": origin, "Content-Type": "application/json"}
 
     def ask(method: str, path: str, body: object = None) -> str:
         text = None if body is None else json.dumps(body)

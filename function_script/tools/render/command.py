@@ -61,7 +61,7 @@ def render_documents(paths: RenderPaths, options: Options, pool: Pool) -> list[O
     """Render a Composition to documents. Raises FatalError, positions in the files."""
     programs = paths.programs or local_pool.programs_beside(paths.composition)
     composition = loading.load_one(paths.composition, "a Composition")
-    inputs = _load_inputs(paths, composition)
+    inputs = load_inputs(paths, composition)
     with error_positions.map_errors(composition, programs):
         runner = _build_runner(steps.parse(inputs.composition), paths, options, pool)
         result = render.render(inputs, runner)
@@ -127,7 +127,8 @@ def _load_index(paths: PipelinePaths, options: Options) -> FunctionIndex:
     )
 
 
-def _load_inputs(paths: RenderPaths, composition: Document) -> RenderInputs:
+def load_inputs(paths: RenderPaths, composition: Document) -> RenderInputs:
+    """Load the inputs of a rendering from their files. Raises FatalError."""
     xr = loading.load_one(paths.xr, "an XR").value
     observed = [] if paths.observed is None else loading.load_all(paths.observed)
     shared = loading.load_shared(paths)

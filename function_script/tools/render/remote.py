@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import queue
 import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
@@ -89,6 +90,23 @@ def call(
                 f'cannot run step "{step.name}": {step.function} at {address} '
                 f"answered {code.name}: {details}"
             ) from error
+
+
+def is_answering(address: str, max_seconds: float) -> bool:
+    """Report whether a function accepts connections; a refusal is not waited out."""
+    states: queue.SimpleQueue[grpc.ChannelConnectivity] = queue.SimpleQueue()
+    deadline = time.monotonic() + max_seconds
+    with grpc.insecure_channel(address) as channel:
+        channel.subscribe(states.put, try_to_connect=True)
+        while True:
+            try:
+                state = states.get(timeout=max(0.0, deadline - time.monotonic()))
+            except queue.Empty:
+                return False
+            if state is grpc.ChannelConnectivity.READY:
+                return True
+            if state is grpc.ChannelConnectivity.TRANSIENT_FAILURE:
+                return False
 
 
 def _wait_until_ready(channel: grpc.Channel, note: str, options: CallOptions) -> bool:

@@ -56,7 +56,7 @@ class Local(Runtime):
                 step_inputs.validate(step.input)
             except InputError as error:
                 raise PipelineError(step, *error.diagnostics) from error
-        return StepResponse(response=response, diagnostics=reply.diagnostics)
+        return StepResponse(response=response, diagnostics=reply.diagnostics, blocked=reply.blocked)
 
 
 class LocalKind(RuntimeKind):

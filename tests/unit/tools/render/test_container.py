@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from typing import TYPE_CHECKING
 
 import pytest
@@ -17,6 +18,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from function_script.tools.render.runtimes.servers import Server
+
+pytestmark = pytest.mark.skipif(
+    sys.platform == "win32", reason="the stand-in is a script with an interpreter's line"
+)
 
 IMAGE = "registry.example.org/team/function-other:v1.0.0"
 PREFIX = "render.crossplane.io/runtime-docker-"
