@@ -3,6 +3,7 @@
 Its argument ``--mode`` selects what it does. The standard library alone is in its image.
 """
 
+import ctypes
 import os
 import socket
 import struct
@@ -79,11 +80,7 @@ def look_around() -> str:
         "root": list_names("/"),
         "processes": sorted(int(name) for name in list_names("/proc") if name.isdigit()),
         "status": read_status(),
-        "writable": [
-            path
-            for path in ("/", "/function", "/etc", "/proc", "/dev", "/tmp", "/dev/shm")  # noqa: S108 - its own
-            if is_writable(path)
-        ],
+        "writable": [path for path in PATHS if is_writable(path)],
         "devices": list_names("/dev"),
         "interfaces": [name for _, name in socket.if_nameindex()],
         "descriptors": list_names("/proc/self/fd"),
@@ -103,8 +100,6 @@ def list_names(directory: str) -> list[str]:
 
 def attempts() -> dict[str, int]:
     """Try what is forbidden."""
-    import ctypes  # noqa: PLC0415
-
     libc = ctypes.CDLL(None, use_errno=True)
     results = {}
     for name, call in {

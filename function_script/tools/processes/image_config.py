@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import Final
 
 from function_script.tools import manifests
-from function_script.tools.xpkg import images
 from function_script.values import Object
 
 # By the kernel's name of a machine, the name in images.
@@ -30,8 +29,8 @@ class ImageConfig:
 
 def parse(config: Object) -> ImageConfig:
     """Parse a config. Raises ValueError if it starts nothing on this machine."""
-    platform = images.platform(images.Image(config=config))
-    if platform and platform != this_platform():
+    platform = "/".join(manifests.text_at(config, key) for key in ("os", "architecture"))
+    if platform != "/" and platform != this_platform():
         raise ValueError(f"it is built for {platform}, and this machine is {this_platform()}")
     arguments = (*_texts(config, "Entrypoint"), *_texts(config, "Cmd"))
     if not arguments or not arguments[0]:

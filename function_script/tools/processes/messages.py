@@ -1,14 +1,11 @@
 """The messages between a command and the supervisor of one of its functions: JSON in datagrams.
 
 The command sends an `Assignment` and then any number of `STATUS` requests. The end of the socket
-ends the supervisor and the function.
+ends the supervisor and the function. Named tuples, because `dataclasses` is slow to import.
 """
 
-from __future__ import annotations
-
 import json
-from dataclasses import asdict, dataclass, field
-from typing import Final, Literal, TypeAlias
+from typing import Final, Literal, NamedTuple, Self, TypeAlias
 
 MAX_MESSAGE_BYTES: Final = 128 << 10
 STATUS: Final = b"status"
@@ -19,8 +16,7 @@ STATUS: Final = b"status"
 State: TypeAlias = Literal["listening", "status", "exited", "flooded", "refused", "inexecutable"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Assignment:
+class Assignment(NamedTuple):
     """The function to run: an image's directory and command, and the port that it listens on."""
 
     directory: str
@@ -32,16 +28,15 @@ class Assignment:
 
     def to_bytes(self) -> bytes:
         """Format as a message."""
-        return json.dumps(asdict(self)).encode()
+        return json.dumps(self._asdict()).encode()
 
     @classmethod
-    def from_bytes(cls, data: bytes) -> Assignment:
+    def from_bytes(cls, data: bytes) -> Self:
         """Parse a message."""
         return cls(**json.loads(data))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Report:
+class Report(NamedTuple):
     """The state of a function.
 
     ``status`` is an exit status as in ``subprocess``, ``log`` the end of what it printed, ``ports``
@@ -51,15 +46,15 @@ class Report:
     state: State
     status: int = 0
     log: str = ""
-    ports: list[int] = field(default_factory=list)
+    ports: tuple[int, ...] = ()
     call: str = ""
     errno: int = 0
 
     def to_bytes(self) -> bytes:
         """Format as a message."""
-        return json.dumps(asdict(self)).encode()
+        return json.dumps(self._asdict()).encode()
 
     @classmethod
-    def from_bytes(cls, data: bytes) -> Report:
+    def from_bytes(cls, data: bytes) -> Self:
         """Parse a message."""
         return cls(**json.loads(data))

@@ -5,19 +5,27 @@ The supervisor's process calls `enter`, forks, and its child calls `mount_root` 
 """
 
 import ctypes
+import errno
 import fcntl
 import os
 import signal
 import socket
 import struct
 from contextlib import suppress
-from typing import Final
+from typing import Final, NamedTuple
 
 # sched.h
 _CLONE_NEWNS, _CLONE_NEWUTS, _CLONE_NEWIPC = 0x00020000, 0x04000000, 0x08000000
 _CLONE_NEWUSER, _CLONE_NEWPID, _CLONE_NEWNET = 0x10000000, 0x20000000, 0x40000000
+_CLONE_NEWCGROUP: Final = 0x02000000
 _ALL: Final = (
-    _CLONE_NEWUSER | _CLONE_NEWNS | _CLONE_NEWPID | _CLONE_NEWNET | _CLONE_NEWIPC | _CLONE_NEWUTS
+    _CLONE_NEWUSER
+    | _CLONE_NEWNS
+    | _CLONE_NEWPID
+    | _CLONE_NEWNET
+    | _CLONE_NEWIPC
+    | _CLONE_NEWUTS
+    | _CLONE_NEWCGROUP
 )
 # sys/mount.h
 _MS_RDONLY, _MS_NOSUID, _MS_NODEV, _MS_NOEXEC = 1, 2, 4, 8
@@ -30,9 +38,25 @@ _CAPABILITY_VERSION: Final = 0x20080522
 _MAX_CAPABILITIES: Final = 64
 # linux/sockios.h, linux/if.h
 _SIOCSIFFLAGS, _IFF_UP = 0x8914, 1
-# The numbers of pivot_root, for which the C library has no function.
-_PIVOT_ROOT: Final = {"x86_64": 155, "aarch64": 41, "riscv64": 41, "ppc64le": 203, "s390x": 217}
-_PIVOT_ROOT_ARM: Final = 218
+# linux/keyctl.h
+_JOIN_SESSION_KEYRING: Final = 1
+
+
+class _Calls(NamedTuple):
+    """The numbers of calls for which the C library has no function."""
+
+    pivot_root: int
+    keyctl: int
+
+
+_CALLS: Final = {
+    "x86_64": _Calls(155, 250),
+    "aarch64": _Calls(41, 219),
+    "riscv64": _Calls(41, 219),
+    "ppc64le": _Calls(203, 271),
+    "s390x": _Calls(217, 280),
+    "armv7l": _Calls(218, 311),
+}
 
 USER: Final = 65532
 """The user and group of functions, in their namespace: "nonroot" in the images of distroless."""
@@ -47,6 +71,13 @@ _PATHS: Final = {"fd": "/proc/self/fd", "stdin": "fd/0", "stdout": "fd/1", "stde
 _LIBC: Final = ctypes.CDLL(None, use_errno=True)
 
 
+def leave_keyring() -> None:
+    """Leave the keyring of the user's session, which may have tickets and keys of file systems."""
+    if calls := _CALLS.get(os.uname().machine):
+        # Fails where the kernel or a container has no keyrings, which is as good.
+        _LIBC.syscall(calls.keyctl, _JOIN_SESSION_KEYRING, None)
+
+
 def enter() -> None:
     """Enter new namespaces as `USER`; the next child is in the new PID namespace, too.
 
@@ -54,6 +85,8 @@ def enter() -> None:
     owns no file of the system.
     """
     user, group = os.getuid(), os.getgid()
+    if os.uname().machine not in _CALLS:
+        raise OSError(errno.ENOSYS, "an unknown machine", "pivot_root")
     # In a container, root may be the only user that there is.
     if user == 0 and _is_mapped(_NOBODY):
         _enter_as_root()
@@ -140,9 +173,7 @@ def mount_root(files: str) -> None:
     # A function cannot make namespaces, in which it would have privileges.
     _write("proc/sys/user/max_user_namespaces", "0")
     _remount_read_only("proc", _MS_NOSUID | _MS_NODEV | _MS_NOEXEC)
-    machine = os.uname().machine
-    number = _PIVOT_ROOT.get(machine, _PIVOT_ROOT_ARM)
-    _check(_LIBC.syscall(number, b".", b"."), "pivot_root")
+    _check(_LIBC.syscall(_CALLS[os.uname().machine].pivot_root, b".", b"."), "pivot_root")
     _check(_LIBC.umount2(b".", _MNT_DETACH), "umount2")
     os.chdir("/")
     socket.sethostname("function")

@@ -1,35 +1,21 @@
 """Get the image of a function's package: from the cache, or once from its registry."""
 
-import threading
-from collections.abc import Iterable
-from contextlib import nullcontext
-from pathlib import Path
-from typing import Final
-
 from function_script.errors import FatalError, InputError
-from function_script.tools import manifests
 from function_script.tools.processes import cache, image_config
-from function_script.tools.processes.cache import CachedImage, ImageCache
+from function_script.tools.processes.cache import CachedImage
+from function_script.tools.processes.diagnostics import cannot_run
 from function_script.tools.processes.options import PackageOptions
-from function_script.tools.processes.unpacking import Unpacker
-from function_script.tools.xpkg import digests, expansion, image_loader, images, references
-from function_script.tools.xpkg.progress import NullProgress, Progress
-from function_script.tools.xpkg.registry import Repository
-from function_script.values import Object
-
-_GIB: Final = 1 << 30
-_MAX_LAYERS_BYTES: Final = 2 * _GIB
-_MAX_FILES_BYTES: Final = 8 * _GIB
-
-
-# One package is fetched after the other: they share the network and the display of progress.
-_FETCHES: Final = threading.Lock()
 
 
 def load(function: str, package: str, options: PackageOptions) -> CachedImage:
     """Return the unpacked image of a package for this machine. Raises InputError."""
+    root = options.root or cache.default_root()
+    images = cache.ImageCache(root)
+    platform = image_config.this_platform()
+    if options.pull != "Always" and (image := images.find(package, platform)):
+        return image
     try:
-        return _load(package, options)
+        return _fetch(package, images, options)
     except ValueError as error:
         raise cannot_run(function, f'package "{package}": {error}') from error
     except FatalError as error:
@@ -37,93 +23,16 @@ def load(function: str, package: str, options: PackageOptions) -> CachedImage:
         raise cannot_run(function, first.message, hint=first.hint) from error
 
 
-def cannot_run(
-    function: str, cause: str, *, hint: str | None = None, notes: tuple[str, ...] = ()
-) -> InputError:
-    """Build the error of a function that cannot be run as a process."""
-    return InputError.of(f'cannot run function "{function}": {cause}', hint=hint, notes=notes)
+def _fetch(package: str, images: cache.ImageCache, options: PackageOptions) -> CachedImage:
+    # The client of registries is slow to import.
+    from function_script.tools.processes import fetching  # noqa: PLC0415 - see above
 
-
-def _load(package: str, options: PackageOptions) -> CachedImage:
-    reference = references.parse(package)
-    root = options.root or cache.default_root()
-    image_cache = cache.ImageCache(root)
-    platform = image_config.this_platform()
-    if options.pull != "Always" and (image := image_cache.find(str(reference), platform)):
-        return image
+    reference = fetching.parse(package)
     if options.pull == "Never":
         raise InputError.of(
-            f'package "{package}" is not in the cache "{root}"',
+            f'package "{package}" is not in the cache "{images.root}"',
             hint="run the command once without --offline",
         )
-    display = options.progress() if options.progress else nullcontext(NullProgress())
-    with _FETCHES, display as progress:
-        progress.line(f"{reference}: resolving")
-        repository = Repository(reference, "pull", progress=progress)
-        data = _pull_manifest(repository, platform)
-        digest = images.sha256(data)
-        image = image_cache.image(digest) or _pull(repository, data, image_cache, progress)
-    image_cache.add_reference(str(reference), platform, digest)
+    image, digest = fetching.fetch(reference, images, options)
+    images.add_reference(package, image_config.this_platform(), digest)
     return image
-
-
-def _pull_manifest(repository: Repository, platform: str) -> bytes:
-    """Pull the manifest of the reference, or of this platform if it is an index."""
-    data = repository.pull_manifest(repository.reference.version)
-    index = image_loader.read_object(data)
-    if "manifests" not in index:
-        return data
-    entries = image_loader.platform_entries(index)
-    for entry in entries:
-        if _platform(entry) == platform:
-            return repository.pull_manifest(digests.read(entry), digests.read_size(entry))
-    names = ", ".join(sorted(filter(None, map(_platform, entries)))) or "no platform"
-    raise ValueError(f"it is built for {names}, and this machine is {platform}")
-
-
-def _platform(entry: Object) -> str:
-    parts = [manifests.text_at(entry, "platform", key) for key in ("os", "architecture")]
-    return "/".join(parts) if all(parts) else ""
-
-
-def _pull(
-    repository: Repository, data: bytes, image_cache: ImageCache, progress: Progress
-) -> CachedImage:
-    manifest = image_loader.read_object(data)
-    descriptor = manifests.object_at(manifest, "config")
-    config = image_loader.read_object(repository.pull_blob(descriptor, image_loader.MAX_JSON_BYTES))
-    # Nothing is fetched for an image that cannot be started.
-    image_config.parse(config)
-    layers = list(_runtime_layers(manifest, config))
-    sizes = [digests.read_size(layer) for layer in layers]
-    compressed_bytes = sum(size or 0 for size in sizes)
-    if None in sizes:
-        raise ValueError("it does not state the size of a layer")
-    if compressed_bytes > _MAX_LAYERS_BYTES:
-        raise ValueError(
-            f"its layers have {images.size_text(compressed_bytes)}; "
-            f"at most {images.size_text(_MAX_LAYERS_BYTES)} are fetched"
-        )
-
-    def unpack(directory: Path) -> None:
-        max_bytes = min(expansion.Budget.of(compressed_bytes).readable, _MAX_FILES_BYTES)
-        unpacker = Unpacker(directory, max_bytes)
-        for layer, size in zip(layers, sizes, strict=True):
-            progress.line(f"{digests.read(layer)[:19]} {images.size_text(size or 0)}: fetching")
-            unpacker.add(repository.pull_blob(layer, _MAX_LAYERS_BYTES, progress))
-        unpacker.complete()
-
-    return image_cache.add(images.sha256(data), config, unpack)
-
-
-def _runtime_layers(manifest: Object, config: Object) -> Iterable[Object]:
-    """Return the layers that are files of the function, and not of the package."""
-    layers = manifests.objects_at(manifest, "layers")
-    image_loader.check_count(layers)
-    kinds = images.layer_kinds(images.Image(config=config))
-    return [
-        layer
-        for layer in layers
-        if images.LABEL not in manifests.object_at(layer, "annotations")
-        and digests.read(layer) not in kinds
-    ]

@@ -10,6 +10,7 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 from contextlib import suppress
 from dataclasses import dataclass
@@ -20,13 +21,13 @@ from function_script.diagnostics import CONTROL, cut
 from function_script.errors import InputError
 from function_script.tools.processes import image_config, probe
 from function_script.tools.processes.cache import ROOT_FILES, CachedImage
+from function_script.tools.processes.diagnostics import cannot_run
 from function_script.tools.processes.messages import (
     MAX_MESSAGE_BYTES,
     STATUS,
     Assignment,
     Report,
 )
-from function_script.tools.processes.packages import cannot_run
 
 if TYPE_CHECKING:
     from function_script.proto.v1 import run_function_pb2 as fnv1
@@ -44,7 +45,7 @@ supervisor.main(*map(int, sys.argv[1].split()))
 # Some builds of Python do not start without these; the function gets none of them.
 _INHERITED_VARIABLES: Final = ("LD_LIBRARY_PATH",)
 _ANSWER_SECONDS: Final = 2.0
-_EXIT_SECONDS: Final = 0.2
+_EXIT_SECONDS: Final = 0.1
 _END_SECONDS: Final = 5.0
 _MAX_LOG_LINES: Final = 20
 _MAX_LINE_BYTES: Final = 400
@@ -76,6 +77,8 @@ class FunctionServer:
         self._options = options
         self._deadline = time.monotonic() + options.start_seconds
         self._is_listening = False
+        self._is_ready = False
+        self._lock = threading.Lock()
         self._connection: Connection | None = None
         try:
             self._config = image_config.parse(image.config)
@@ -101,19 +104,29 @@ class FunctionServer:
             else:
                 raise self._failure(report)
 
-    def call(
-        self, request: fnv1.RunFunctionRequest, timeout_seconds: float
-    ) -> fnv1.RunFunctionResponse:
-        """Call the function."""
+    def connect(self) -> Connection:
+        """Return the connection, which need not be ready yet."""
         from function_script.tools.render import remote  # noqa: PLC0415 - grpc is slow to import
 
         if self._connection is None:
             self._connection = remote.Connection(self.address)
-            if not self._connection.wait(min(timeout_seconds, self._options.start_seconds)):
-                raise self._explain("it listens, but does not answer in gRPC without TLS")
+        return self._connection
+
+    def call(
+        self, request: fnv1.RunFunctionRequest, timeout_seconds: float
+    ) -> fnv1.RunFunctionResponse:
+        """Call the function."""
+        from function_script.tools.render.remote import CallError  # noqa: PLC0415 - as above
+
+        connection = self.connect()
         try:
-            return self._connection.call(request, timeout_seconds)
-        except remote.CallError as error:
+            if not self._is_ready:
+                seconds = min(timeout_seconds, self._options.start_seconds)
+                self._is_ready = connection.wait(seconds)
+            if not self._is_ready:
+                raise self._explain("it listens, but does not answer in gRPC without TLS")
+            return connection.call(request, timeout_seconds)
+        except CallError as error:
             raise self._explain(error.text) from error
 
     def has_ended(self) -> bool:
@@ -135,7 +148,8 @@ class FunctionServer:
     def _explain(self, cause: str) -> InputError:
         """Build the error of a call that failed."""
         # A connection ends just before its process does.
-        report = self._receive(_EXIT_SECONDS) or self._status()
+        time.sleep(_EXIT_SECONDS)
+        report = self._status()
         if report is not None and report.state != "status":
             return self._failure(report)
         return cannot_run(self._function, cause, notes=_log_notes(report))
@@ -201,11 +215,13 @@ class FunctionServer:
         return Report.from_bytes(data) if data else Report(state="exited", status=-signal.SIGKILL)
 
     def _status(self) -> Report | None:
-        with suppress(OSError):
-            self._control.send(STATUS)
-        while (report := self._receive(_ANSWER_SECONDS)) and report.state == "listening":
-            pass
-        return report
+        """Ask for the state; threads that call the function share the socket."""
+        with self._lock:
+            with suppress(OSError):
+                self._control.send(STATUS)
+            while (report := self._receive(_ANSWER_SECONDS)) and report.state == "listening":
+                pass
+            return report
 
     def _failure(self, report: Report) -> InputError:
         """Build the error of a function that does not run."""

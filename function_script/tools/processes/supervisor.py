@@ -40,6 +40,7 @@ def main(control_descriptor: int, listener_descriptor: int) -> NoReturn:
         os.set_inheritable(descriptor, False)  # noqa: FBT003 - positional alone
     try:
         confinement.prefer_for_oom()
+        namespaces.leave_keyring()
         peer = os.getuid()
         if assignment.is_confined:
             os.chdir(assignment.directory)
@@ -133,7 +134,9 @@ class _Supervisor:
         self._read_log()
         _send(
             self._control,
-            Report(state="status", log=self._log_text(), ports=sorted(set(_listening_ports()))),
+            Report(
+                state="status", log=self._log_text(), ports=tuple(sorted(set(_listening_ports())))
+            ),
         )
 
     def _read_log(self) -> None:

@@ -39,7 +39,7 @@ class _Member(tarfile.TarInfo):
     def _proc_member(self, archive: tarfile.TarFile) -> tarfile.TarInfo:
         if self.type in _HEADERS and self.size > _MAX_HEADER_BYTES:
             raise ValueError(f"a header of its archive has more than {_MAX_HEADER_BYTES:,} bytes")
-        return cast("tarfile.TarInfo", super()._proc_member(archive))  # type: ignore[misc]
+        return cast("tarfile.TarInfo", super()._proc_member(archive))  # type: ignore[misc] # its documented hook
 
 
 class Unpacker:
@@ -73,8 +73,9 @@ class Unpacker:
         except tarfile.TarError as error:
             raise ValueError("a layer is no archive") from error
 
-    def complete(self) -> None:
+    def complete(self, working_directory: str = "/") -> None:
         """Add what every container has: directories to mount on, and the name localhost."""
+        self._locate(f"{working_directory}/.keep")
         for name in _MOUNT_POINTS:
             path = f"{self._root}/{name}"
             if not _is_directory(path):

@@ -56,6 +56,8 @@ class Process(ServedRuntime):
         process = server.FunctionServer(
             self.function, image, server.ServerOptions(allows_unconfined=self.is_explicit)
         )
+        # Imports gRPC while the function starts.
+        process.connect()
         process.wait()
         return process
 

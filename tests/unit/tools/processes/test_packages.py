@@ -125,7 +125,7 @@ def test_an_index_for_other_machines_is_an_error(registry: Registry, tmp_path: P
 def test_an_image_for_another_machine_is_not_fetched(registry: Registry, tmp_path: Path) -> None:
     manifest = put_image(registry, [LAYER], platform="linux/plan9")
     assert "it is built for linux/plan9" in failure(registry, tmp_path)
-    layer = manifest["layers"][0]["digest"]  # type: ignore[index]
+    layer = manifest["layers"][0]["digest"]  # type: ignore[index] # JSON
     assert [one for one in registry.seen if layer in one.path] == []
 
 
@@ -136,7 +136,7 @@ def test_an_image_without_entrypoint_is_an_error(registry: Registry, tmp_path: P
 
 def test_a_layer_with_another_digest_is_an_error(registry: Registry, tmp_path: Path) -> None:
     manifest = put_image(registry, [LAYER])
-    layer = manifest["layers"][0]["digest"]  # type: ignore[index]
+    layer = manifest["layers"][0]["digest"]  # type: ignore[index] # JSON
     registry.blobs[layer] = LAYER[:-1] + b"x"
     assert "has the digest" in failure(registry, tmp_path)
 
@@ -151,14 +151,14 @@ def test_a_layer_with_a_larger_size_than_declared_is_an_error(
     registry: Registry, tmp_path: Path
 ) -> None:
     manifest = put_image(registry, [LAYER])
-    manifest["layers"][0]["size"] = 100  # type: ignore[index]
+    manifest["layers"][0]["size"] = 100  # type: ignore[index] # JSON
     put_manifest(registry, manifest, "v1")
     assert "more than 100 bytes" in failure(registry, tmp_path)
 
 
 def test_layers_beyond_the_bound_are_not_fetched(registry: Registry, tmp_path: Path) -> None:
     manifest = put_image(registry, [LAYER])
-    layer = manifest["layers"][0]  # type: ignore[index]
+    layer = manifest["layers"][0]  # type: ignore[index] # JSON
     layer["size"] = 5 << 30
     put_manifest(registry, manifest, "v1")
     assert "its layers have 5.0 GiB; at most 2.0 GiB are fetched" in failure(registry, tmp_path)
@@ -170,7 +170,7 @@ def test_a_layer_without_a_size_is_an_error(
     registry: Registry, tmp_path: Path, size: object
 ) -> None:
     manifest = put_image(registry, [LAYER])
-    manifest["layers"][0]["size"] = size  # type: ignore[index]
+    manifest["layers"][0]["size"] = size  # type: ignore[index] # JSON
     put_manifest(registry, manifest, "v1")
     assert "does not state the size of a layer" in failure(registry, tmp_path)
 

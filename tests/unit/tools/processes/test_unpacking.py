@@ -225,3 +225,12 @@ def test_hosts_of_the_image_stay(tmp_path: Path) -> None:
     unpacker.add(archive([member("etc/hosts", b"own")]))
     unpacker.complete()
     assert (files / "etc" / "hosts").read_bytes() == b"own"
+
+
+def test_a_working_directory_that_the_image_lacks_is_made(tmp_path: Path) -> None:
+    files = tmp_path / "rootfs"
+    files.mkdir()
+    unpacker = Unpacker(files, 1 << 20)
+    unpacker.add(archive([link("var/lib", "/data"), directory("data")]))
+    unpacker.complete("/var/lib/work")
+    assert (files / "data" / "work").is_dir()
