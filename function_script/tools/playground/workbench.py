@@ -37,8 +37,6 @@ from function_script.tools.render.steps import Step
 from function_script.values import Object
 
 _TIMEOUT_SECONDS: Final = 20.0
-# A function that is served on this machine accepts a connection in a few milliseconds.
-_CONNECT_SECONDS: Final = 1.0
 _SKIP: Final = functions.parse_runtime("function=skip")[1]
 _MILLISECONDS: Final = 1000
 
@@ -178,7 +176,7 @@ def _find_runtimes(
             problems = error.diagnostics
         else:
             runtime = runtimes[step.name]
-            if isinstance(runtime, Remote) and not _is_answering(runtime):
+            if isinstance(runtime, Remote) and not remote.is_answering(runtime.address):
                 problems = [_unanswered(step, runtime)]
         if problems:
             omitted = replace(index, runtimes={**index.runtimes, step.function: _SKIP})
@@ -189,10 +187,6 @@ def _find_runtimes(
                 replace(problem, span=span, notes=(*problem.notes, note)) for problem in problems
             ]
     return runtimes
-
-
-def _is_answering(runtime: Remote) -> bool:
-    return remote.is_answering(runtime.address, _CONNECT_SECONDS)
 
 
 def _unanswered(step: Step, runtime: Remote) -> Diagnostic:
