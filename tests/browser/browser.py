@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-_PATIENCE_SECONDS = 8.0
+_PATIENCE_SECONDS = 60.0
 # By key: its Windows code, and the text it types.
 _KEYS = {
     "Tab": (9, ""),

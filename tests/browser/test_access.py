@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from browser.conftest import EXAMPLES, open_playground
-from browser.pages import choose, file_names
+from browser.pages import BAD, GOOD, choose, file_names, replace
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -112,3 +112,18 @@ def test_the_content_policy_stops_nothing(window: Browser, root: Path) -> None:
         assert page.evaluate("document.body.dataset.stopped ?? null") is None
         html = str(page.evaluate('fetch("/").then((answer) => answer.text())'))
         assert re.findall(r"\s(?:on\w+|style)=|<style|<script>", html) == []
+
+
+def test_a_screen_reader_hears_each_outcome_once(page: Browser) -> None:
+    page.evaluate(
+        """(() => { globalThis.heard = []; const host = document.querySelector("#announcement");
+        new MutationObserver(() => heard.push(host.textContent)).observe(host, {childList: true});
+        })()"""
+    )
+    for old, new in (("2", "3"), ("3", "4")):
+        replace(page, f'"replicas": {old}', f'"replicas": {new}')
+        page.wait_for(GOOD)
+    replace(page, '["image"]', '["imgae"]')
+    page.wait_for(BAD)
+    assert page.evaluate("heard") == ["1 problem"]
+    assert page.evaluate("document.querySelector('#announcement').role") == "status"

@@ -90,16 +90,16 @@ class Folder:
         self.opened_names: set[str] = set()
         self._digests: dict[Path, tuple[tuple[int, int, int], str]] = {}
 
-    def list_names(self) -> list[str]:
-        """Return the paths of the folder's files; empty for a starter."""
+    def find_paths(self) -> dict[str, Path]:
+        """Return the folder's files by their path in it; none for a starter."""
         directory = self.directory
         if directory is None:
-            return []
+            return {}
         names = [name for name in FILES if (directory / name).is_file()]
         for each in DIRECTORIES:
             paths = sorted(path for path in (directory / each).rglob("*") if path.is_file())
             names += [path.relative_to(directory).as_posix() for path in paths]
-        return names
+        return {name: directory / name for name in names}
 
     def load(self) -> Contents:
         """Load the files."""
@@ -109,12 +109,12 @@ class Folder:
                 files={name: File.of(texts[name].encode()) for name in FILES if name in texts}
             )
         contents = Contents()
-        for name in self.list_names():
+        for name, path in self.find_paths().items():
             if len(contents.files) == _MAX_FILES:
                 contents.unfit[name] = f"the page shows {_MAX_FILES} files at most"
                 continue
             try:
-                contents.files[name] = File.of((self.directory / name).read_bytes())
+                contents.files[name] = File.of(path.read_bytes())
             except UnfitError as error:
                 contents.unfit[name] = str(error)
             except OSError as error:
@@ -125,8 +125,7 @@ class Folder:
     def compute_digests(self) -> dict[str, str]:
         """Return the digest of every file that can be read; a file is read when it has changed."""
         digests = {}
-        for name in self.list_names():
-            path = Path(self.directory or "", name)
+        for name, path in self.find_paths().items():
             try:
                 status = path.stat()
                 stamp = (status.st_mtime_ns, status.st_size, status.st_ino)

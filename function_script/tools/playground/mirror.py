@@ -30,33 +30,24 @@ class Mirror:
         """
         shutil.rmtree(self.directory)
         self.programs.mkdir(parents=True)
-        names = [] if folder is None else folder.list_names()
-        for name, text in texts.items():
-            if _is_read(name) and (text.strip() or name in names):
-                self._write(name, text)
-        for name in names:
-            if folder is not None and folder.directory is not None and name not in texts:
-                self._copy(folder.directory / name, name)
+        paths = {} if folder is None else folder.find_paths()
+        for name in filter(_is_read, {**texts, **paths}):
+            if name not in paths and not texts[name].strip():
+                continue
+            try:
+                data = texts[name].encode() if name in texts else paths[name].read_bytes()
+                target = self.directory.joinpath(*PurePosixPath(name).parts)
+                target.parent.mkdir(parents=True, exist_ok=True)
+                target.write_bytes(data)
+            except (OSError, ValueError) as error:
+                cause = getattr(error, "strerror", None) or str(error)
+                raise InputError.of(
+                    f"cannot write {name[:_MAX_QUOTED]!r}: {cause.lower()}"
+                ) from error
 
     def strip(self, text: str) -> str:
         """Return a text in which the mirror's paths are those of the page."""
         return text.replace(f"{self.directory}/", "").replace(str(self.directory), ".")
-
-    def _write(self, name: str, text: str) -> None:
-        try:
-            target = self.directory.joinpath(*PurePosixPath(name).parts)
-            target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_text(text, encoding="utf-8", newline="")
-        except (OSError, ValueError) as error:
-            raise _write_error(name, error) from error
-
-    def _copy(self, path: Path, name: str) -> None:
-        try:
-            target = self.directory / name
-            target.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(path, target)
-        except OSError as error:
-            raise _write_error(name, error) from error
 
 
 def _is_read(name: str) -> bool:
@@ -65,8 +56,3 @@ def _is_read(name: str) -> bool:
     if ".." in parts:
         raise InputError.of(f'cannot use "{name[:_MAX_QUOTED]}": it leads out of its folder')
     return name in folders.FILES or (len(parts) > 1 and parts[0] in folders.DIRECTORIES)
-
-
-def _write_error(name: str, error: OSError | ValueError) -> InputError:
-    cause = getattr(error, "strerror", None) or str(error)
-    return InputError.of(f"cannot write {name[:_MAX_QUOTED]!r}: {cause.lower()}")

@@ -39,8 +39,6 @@ from function_script.tools.render.steps import Step
 from function_script.values import Object
 
 _TIMEOUT_SECONDS: Final = 20.0
-# A function that is served on this machine accepts a connection in a few milliseconds.
-_CONNECT_SECONDS: Final = 1.0
 _SKIP: Final = functions.parse_runtime("function=skip")[1]
 _MILLISECONDS: Final = 1000
 
@@ -56,15 +54,11 @@ class _Project:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Rendered:
-    """The result of rendering, and the responses of the steps as one plain object.
-
-    ``omissions`` are the problems of steps that cannot be called: the result is without them.
-    """
+    """The result of rendering, and the responses of the steps as one plain object."""
 
     result: RenderResult
     outcome: Object
     waiting: Sequence[Blocked]
-    omissions: Sequence[Diagnostic]
 
 
 class RenderSession:
@@ -90,18 +84,18 @@ class RenderSession:
         Never raises for mistakes in the texts: ``problems`` lists them.
         """
         printed: list[str] = []
+        failures: list[Diagnostic] = []
         content: Object = {"documents": [], "events": [], "graph": {}, "waiting": []}
         with self._lock:
             started = time.perf_counter()
             try:
                 project = self._load(texts, folder)
-                rendered = self._run(project, printed.append)
-            except FatalError as error:
-                errors = problems.to_page(error.diagnostics, self._mirror)
-            else:
-                errors = problems.to_page(rendered.omissions, self._mirror)
+                rendered = self._run(project, failures, printed.append)
                 content = _to_page(rendered, project.inputs)
+            except FatalError as error:
+                failures += error.diagnostics
             seconds = time.perf_counter() - started
+            errors = problems.to_page(failures, self._mirror)
             findings = problems.find(self._mirror, errors)
         return {
             **content,
@@ -128,13 +122,16 @@ class RenderSession:
 
     def _expect(self, project: _Project) -> Object:
         """Return the expectation of the result as it is. Raises FatalError if there is none."""
+        omissions: list[Diagnostic] = []
         try:
-            rendered = self._run(project, lambda _: None)
+            expectation = cases.expect_outcome(
+                self._run(project, omissions, lambda _: None).outcome
+            )
         except PipelineError as error:
-            return cases.expect_error(error)
-        if rendered.omissions:
-            raise InputError(*rendered.omissions)
-        return cases.expect_outcome(rendered.outcome)
+            expectation = cases.expect_error(error)
+        if omissions:
+            raise InputError(*omissions)
+        return expectation
 
     def _load(self, texts: Mapping[str, str], folder: Folder | None) -> _Project:
         """Write the page's texts beside the folder's other files, and load all as `render` does."""
@@ -149,31 +146,36 @@ class RenderSession:
             functions=manifests,
         )
 
-    def _run(self, project: _Project, print_text: Callable[[str], None]) -> _Rendered:
+    def _run(
+        self, project: _Project, omissions: list[Diagnostic], print_text: Callable[[str], None]
+    ) -> _Rendered:
+        """Render; ``omissions`` gets the problems of steps that the result is without."""
         index = FunctionIndex(manifests=project.functions, runtimes=self._runtimes, annotations={})
         caller = FunctionCaller(pool=self._pool, print=print_text, servers=self._servers)
         with error_positions.map_errors(project.composition, self._mirror.programs):
             pipeline = steps.parse(project.inputs.composition)
-            runtimes, omissions = _find_runtimes(pipeline, index, caller)
+            runtimes = _find_runtimes(pipeline, index, project.composition, omissions, caller)
             recorder = ResponseRecorder(runners.build(runtimes, caller, _TIMEOUT_SECONDS))
             result = render.render(project.inputs, recorder)
         return _Rendered(
             result=result,
             outcome=to_object(result, recorder.responses),
             waiting=[each for blocked in recorder.blocked.values() for each in blocked],
-            omissions=omissions,
         )
 
 
 def _find_runtimes(
-    pipeline: Sequence[Step], index: FunctionIndex, caller: FunctionCaller
-) -> tuple[dict[str, Runtime], list[Diagnostic]]:
+    pipeline: Sequence[Step],
+    index: FunctionIndex,
+    composition: Document,
+    omissions: list[Diagnostic],
+    caller: FunctionCaller,
+) -> dict[str, Runtime]:
     """Return where the steps run; steps whose function cannot be called are left out.
 
-    So the results of the others are shown, beside the problems of these.
+    ``omissions`` gets their problems, so that the results of the others are shown beside these.
     """
     runtimes: dict[str, Runtime] = {}
-    omissions: list[Diagnostic] = []
     for step in pipeline:
         problems: Sequence[Diagnostic] = ()
         try:
@@ -183,23 +185,22 @@ def _find_runtimes(
         except FatalError as error:
             problems = error.diagnostics
         else:
-            if isinstance(runtime, Remote) and not _is_answering(runtime):
+            if isinstance(runtime, Remote) and not remote.is_answering(runtime.address):
                 problems = [_unanswered(step, runtime)]
         if problems:
             omitted = replace(index, runtimes={**index.runtimes, step.function: _SKIP})
             runtimes |= functions.find_runtimes([step], omitted)
-            omissions += problems
-    return runtimes, omissions
-
-
-def _is_answering(runtime: Remote) -> bool:
-    return remote.is_answering(runtime.address, _CONNECT_SECONDS)
+            span = composition.span(("spec", "pipeline", step.index, "functionRef"))
+            note = "the result is without this step"
+            omissions += [
+                replace(problem, span=span, notes=(*problem.notes, note)) for problem in problems
+            ]
+    return runtimes
 
 
 def _unanswered(step: Step, runtime: Remote) -> Diagnostic:
     return Diagnostic(
         message=f'cannot run step "{step.name}": no function answers at {runtime.address}',
-        notes=("the result is without this step",),
         hint=f"serve {step.function} there with --insecure, or start the playground with "
         f"--function {step.function}=HOST:PORT or --function {step.function}=skip",
     )

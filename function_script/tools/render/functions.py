@@ -55,15 +55,29 @@ class FunctionIndex:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Choice:
-    """A step's runtime, and the reason for it."""
+    """A function's runtime, and the reason for it.
 
-    step: Step
+    ``kind`` is the row that was chosen where nothing selects one.
+    """
+
+    function: FunctionReference
     runtime: Runtime
     reason: str
+    kind: RuntimeKind | None = None
 
     def explain(self) -> str:
-        """Return one line for the author."""
-        return f"{self.step.name}: {self.step.function} {self.runtime.describe()}: {self.reason}"
+        """Return one line for the author, with the other ways that are possible."""
+        name = self.function.name
+        line = f"{self.function.step.name}: {name} {self.runtime.describe()}: {self.reason}"
+        flags = " or ".join(f"--function {name}={word}" for word in self._find_other_words())
+        return f"{line}; {flags} is possible, too" if flags else line
+
+    def _find_other_words(self) -> list[str]:
+        if self.kind is None:
+            return []
+        suitable = [kind for kind in RUNTIMES if kind.judge(self.function).is_suitable]
+        words = dict.fromkeys(kind.word for kind in suitable)
+        return [word for word in words if word != self.kind.word]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,7 +118,9 @@ def find_runtimes(steps: Iterable[Step], index: FunctionIndex) -> dict[str, Runt
     if problems:
         raise InputError(*problems)
     return {
-        verdict.step.name: verdict.runtime for verdict in verdicts if isinstance(verdict, Choice)
+        verdict.function.step.name: verdict.runtime
+        for verdict in verdicts
+        if isinstance(verdict, Choice)
     }
 
 
@@ -192,37 +208,31 @@ def _select_by_annotation(function: FunctionReference) -> Choice | None:
 
 
 def _select_by_itself(function: FunctionReference) -> Choice | None:
-    """Return the first way that suits; the reason names the others that would."""
-    suitable = [
-        (kind, suitability.reason)
-        for kind in RUNTIMES
-        if (suitability := kind.judge(function)).is_suitable
-    ]
-    if not suitable:
-        return None
-    (kind, reason), *others = suitable
-    if value := function.annotations.get(_RUNTIME):
-        default = next(kind for kind in RUNTIMES if kind.annotation == value)
-        cause = default.judge(function).reason
-        reason = f"{reason}; its Function has {_RUNTIME}: {value}, but {cause}"
-    words = list(dict.fromkeys(other.word for other, _ in others if other.word != kind.word))
-    if words:
-        flags = " or ".join(f"--function {function.name}={word}" for word in words)
-        reason = f"{reason}; {flags} is possible, too"
-    return _choice(function, kind.build(function), reason)
+    """Return the first way that suits. Later ones are not judged, which may take time."""
+    for kind in RUNTIMES:
+        suitability = kind.judge(function)
+        if suitability.is_suitable:
+            reason = suitability.reason
+            if value := function.annotations.get(_RUNTIME):
+                default = next(kind for kind in RUNTIMES if kind.annotation == value)
+                cause = default.judge(function).reason
+                reason = f"{reason}; its Function has {_RUNTIME}: {value}, but {cause}"
+            choice = _choice(function, kind.build(function), reason)
+            return replace(choice, kind=kind)
+    return None
 
 
 def _choice(function: FunctionReference, runtime: Runtime, reason: str) -> Choice:
-    return Choice(step=function.step, runtime=runtime, reason=reason)
+    return Choice(function=function, runtime=runtime, reason=reason)
 
 
 def _check_version(choice: Choice, runtime: Builtin) -> Choice | Diagnostic:
     other = runtime.other_version()
     if not other:
         return choice
-    name = choice.step.function
+    name = choice.function.name
     return Diagnostic(
-        message=f'cannot run step "{choice.step.name}": {runtime.note()}',
+        message=f'cannot run step "{choice.function.step.name}": {runtime.note()}',
         hint=f"--function {name}=process or {name}=docker runs {other}; without "
         "--strict-versions the built-in function runs",
     )

@@ -92,7 +92,7 @@ def call(
             ) from error
 
 
-def is_answering(address: str, max_seconds: float) -> bool:
+def is_answering(address: str, max_seconds: float = _SILENT_SECONDS) -> bool:
     """Report whether a function accepts connections; a refusal is not waited out."""
     states: queue.SimpleQueue[grpc.ChannelConnectivity] = queue.SimpleQueue()
     deadline = time.monotonic() + max_seconds

@@ -26,16 +26,22 @@ let drafts;
 const notices = new Notices($("notices"));
 const editor = new Editor($("editor"), $("hover"), {
   changed: (text) => edit(state.file, text),
-  left: () => say("Tab leaves the text now", ""),
+  left: () => announce("Tab leaves the text now"),
 });
 
 function say(text, kind) {
   $("state").textContent = text;
   $("state").dataset.state = kind;
+  if (kind === "good" || kind === "bad") announce(text.replace(/ in [\d.]+ ms/, ""));
+}
+
+/** Tell a screen reader, but not the same twice: most keys lead to one more rendering. */
+function announce(text) {
+  if ($("announcement").textContent !== text) $("announcement").textContent = text;
 }
 
 const report = (error) => say(error.message, "bad");
-const isEdited = (name) => state.files[name] !== (state.disk[name]?.text ?? "");
+const isEdited = (name) => (state.files[name] ?? "") !== (state.disk[name]?.text ?? "");
 const anyEdited = () => Object.keys(state.files).some(isEdited);
 /** The texts that the server cannot read from disk. */
 const texts = () => (state.isWritable ? Object.fromEntries(Object.entries(state.files).filter(([name]) => isEdited(name))) : state.files);
@@ -124,8 +130,15 @@ function draw() {
   const here = state.problems.filter((problem) => problem.file === state.file && problem.line);
   editor.show(state.file, state.files[state.file] ?? "", here);
   $("editor").setAttribute("aria-labelledby", `file-${Object.keys(state.files).indexOf(state.file)}`);
-  $("problems").replaceChildren(...panes.problems(state.problems, go));
+  drawProblems();
   drawPane();
+}
+
+function drawProblems() {
+  const content = JSON.stringify(state.problems);
+  if ($("problems").dataset.content === content) return; // the focus and a screen reader stay where they are
+  $("problems").dataset.content = content;
+  $("problems").replaceChildren(...panes.problems(state.problems, go));
 }
 
 function drawFiles() {

@@ -62,7 +62,19 @@ export class Editor {
     const at = before + [...(lines[line - 1] ?? "")].slice(0, (column ?? 1) - 1).join("").length;
     this.area.focus({ preventScroll: true });
     this.area.setSelectionRange(at, at);
-    this.host.scrollTo({ top: Math.max(0, line * this.lineHeight() - this.host.clientHeight / 2), left: 0 });
+    // The mark of a long line is in view, and so is the line's beginning if there is room for both.
+    const right = this.gutter.offsetWidth + ((column ?? 1) + 30) * this.characterWidth();
+    const top = line * this.lineHeight() - this.host.clientHeight / 2;
+    this.host.scrollTo({ top: Math.max(0, top), left: Math.max(0, right - this.host.clientWidth) });
+  }
+
+  characterWidth() {
+    const ruler = document.createElement("i");
+    ruler.style.width = "100ch";
+    this.marks.append(ruler);
+    const { width } = ruler.getBoundingClientRect();
+    ruler.remove();
+    return width / 100;
   }
 
   lineHeight() {

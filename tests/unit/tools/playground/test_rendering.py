@@ -15,6 +15,7 @@ import grpc
 import pytest
 
 from function_script.cli import execute
+from function_script.errors import InputError
 from function_script.tools.playground import Playground
 from function_script.tools.render import remote
 
@@ -103,6 +104,18 @@ def test_a_case_has_the_context(playground: Playground) -> None:
     answer: Any = playground.handle("/api/case", {"folder": "program-in-context", "files": {}})
     assert "example.org/modules" in answer["case"]
     assert "name: bucket" in answer["case"] or "bucket:" in answer["case"]
+
+
+def test_steps_that_are_left_out_are_told_beside_the_error_of_another(tmp_path: Path) -> None:
+    folder = tmp_path / "app"
+    shutil.copytree(EXAMPLES / "error-jinja", folder)
+    with (folder / "composition.yaml").open("a") as file:
+        file.write("  - step: elsewhere\n    functionRef:\n      name: function-elsewhere\n")
+    with Playground(tmp_path, 0) as served:
+        messages = [problem["message"] for problem in render(served, "app")["problems"]]
+        assert ["elsewhere" in message for message in messages] == [True, False]
+        with pytest.raises(InputError, match="elsewhere"):
+            served.handle("/api/case", {"folder": "app", "files": {}})
 
 
 def test_the_port_is_the_same_for_a_directory(tmp_path: Path) -> None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from concurrent import futures
 from typing import TYPE_CHECKING
 
 import grpc
 import pytest
 from support.case_projects import COMPOSITION, XR
+from support.docker_command import DockerCommand
 
 from function_script import documents
 from function_script.errors import FatalError, InputError, ProgramError
@@ -18,6 +20,7 @@ from function_script.tools import local_pool
 from function_script.tools.render import command, loading
 from function_script.tools.render.functions import Selection
 from function_script.tools.render.output import OutputOptions
+from function_script.tools.render.runtimes.servers import Servers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -292,6 +295,45 @@ def test_other_functions_are_called_at_their_address(tmp_path: Path, address: st
     text = render(paths, runtimes={"function-other": Selection(value=address)})
     kinds = [document["kind"] for document in objects_in(text)]
     assert kinds[1:3] == ["Other", "Thing"]
+
+
+FUNCTION = """\
+apiVersion: pkg.crossplane.io/v1
+kind: Function
+metadata: {name: function-other}
+spec: {package: "registry.example.org/team/function-other:v1.0.0"}
+"""
+DOCKER = {"function-other": Selection(value="docker")}
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="the stand-in for docker is a script")
+def test_container_is_called_and_removed(
+    tmp_path: Path, address: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (folder := tmp_path / "bin").mkdir()
+    docker = DockerCommand.install(folder, monkeypatch)
+    docker.set_answers((["port"], 0, address, ""))
+    paths = example(tmp_path, STEP + SCRIPT + REMOTE, functions=FUNCTION)
+    with Servers() as servers:
+        for _ in range(2):
+            text = render(paths, runtimes=DOCKER, servers=servers)
+            assert [document["kind"] for document in objects_in(text)][1:3] == ["Other", "Thing"]
+    words = [line.split()[0] for line in docker.read_calls()]
+    assert words == ["image", "run", "port", "rm"]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="the stand-in for docker is a script")
+def test_container_that_does_not_answer_shows_its_log(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (folder := tmp_path / "bin").mkdir()
+    docker = DockerCommand.install(folder, monkeypatch)
+    docker.set_answers((["port"], 0, "127.0.0.1:1", ""), (["logs"], 0, "panic: no\n", ""))
+    paths = example(tmp_path, REMOTE, functions=FUNCTION)
+    with Servers() as servers, pytest.raises(ProgramError) as caught:
+        render(paths, runtimes=DOCKER, servers=servers, timeout_seconds=0.3)
+    assert "panic: no" in caught.value.diagnostics[0].notes
+    assert docker.read_calls()[-1] == "rm --force NAME"
 
 
 def test_a_function_that_is_not_there_is_told(tmp_path: Path) -> None:

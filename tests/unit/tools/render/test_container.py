@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
-import re
 import sys
 from typing import TYPE_CHECKING
 
 import pytest
+from support.docker_command import Answer, DockerCommand
 
 from function_script.errors import InputError, ProgramError
 from function_script.tools.render.runtimes.container import Container, ContainerKind
@@ -25,34 +24,14 @@ pytestmark = pytest.mark.skipif(
 
 IMAGE = "registry.example.org/team/function-other:v1.0.0"
 PREFIX = "render.crossplane.io/runtime-docker-"
-# Answers by the first words of a command line; everything else succeeds and prints nothing.
-STAND_IN = """\
-#!/usr/bin/env python3
-import json, pathlib, sys
-folder = pathlib.Path(__file__).parent
-with (folder / "calls.jsonl").open("a") as file:
-    file.write(json.dumps(sys.argv[1:]) + "\\n")
-for words, code, out, err in json.loads((folder / "answers.json").read_text()):
-    if sys.argv[1 : 1 + len(words)] == words:
-        sys.stdout.write(out)
-        sys.stderr.write(err)
-        sys.exit(code)
-"""
 PORT = (["port"], 0, "127.0.0.1:49153\n[::1]:49153\n", "")
 NO_IMAGE = (["image", "inspect"], 1, "", "Error response from daemon: No such image: x\n")
 NO_CONTAINER = (["container", "inspect"], 1, "", "Error: No such container: kept\n")
 
-Answer = tuple[list[str], int, str, str]
-
 
 @pytest.fixture
-def docker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The folder of the stand-in, which comes first on PATH."""
-    file = tmp_path / "docker"
-    file.write_text(STAND_IN)
-    file.chmod(0o755)
-    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
-    return tmp_path
+def docker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> DockerCommand:
+    return DockerCommand.install(tmp_path, monkeypatch)
 
 
 def container(**annotations: str) -> Container:
@@ -70,16 +49,9 @@ def container(**annotations: str) -> Container:
     return runtime
 
 
-def open_with(docker: Path, runtime: Container, *answers: Answer) -> Server:
-    (docker / "answers.json").write_text(json.dumps(answers))
+def open_with(docker: DockerCommand, runtime: Container, *answers: Answer) -> Server:
+    docker.set_answers(*answers)
     return runtime.open(FunctionCaller(pool=None, print=lambda _: None))
-
-
-def calls(docker: Path) -> list[str]:
-    """The command lines so far, with NAME for a generated name."""
-    lines = (docker / "calls.jsonl").read_text().splitlines()
-    texts = [" ".join(json.loads(line)) for line in lines]
-    return [re.sub("function-script-[0-9a-f]{12}", "NAME", text) for text in texts]
 
 
 INSPECT = f"image inspect --format {{{{.Id}}}} {IMAGE}"
@@ -160,10 +132,13 @@ COMMAND_LINES = [
 
 @pytest.mark.parametrize(("annotations", "answers", "lines"), COMMAND_LINES)
 def test_container_is_run_and_cleaned_up(
-    docker: Path, annotations: dict[str, str], answers: tuple[Answer, ...], lines: list[str]
+    docker: DockerCommand,
+    annotations: dict[str, str],
+    answers: tuple[Answer, ...],
+    lines: list[str],
 ) -> None:
     open_with(docker, container(**annotations), *answers).stop()
-    assert calls(docker) == lines
+    assert docker.read_calls() == lines
 
 
 @pytest.mark.parametrize(
@@ -175,12 +150,12 @@ def test_container_is_run_and_cleaned_up(
     ],
 )
 def test_container_is_called_where_it_is_published(
-    docker: Path, annotations: dict[str, str], port: str, address: str
+    docker: DockerCommand, annotations: dict[str, str], port: str, address: str
 ) -> None:
     assert open_with(docker, container(**annotations), (["port"], 0, port, "")).address == address
 
 
-def test_container_on_a_network_is_called_by_its_name(docker: Path) -> None:
+def test_container_on_a_network_is_called_by_its_name(docker: DockerCommand) -> None:
     assert open_with(docker, container(network="ci", name="fn")).address == "fn:9443"
 
 
@@ -226,7 +201,11 @@ FAILURES = [
 
 @pytest.mark.parametrize(("annotations", "answer", "message", "hint"), FAILURES)
 def test_failure_of_the_command_is_an_error(
-    docker: Path, annotations: dict[str, str], answer: Answer, message: str, hint: str | None
+    docker: DockerCommand,
+    annotations: dict[str, str],
+    answer: Answer,
+    message: str,
+    hint: str | None,
 ) -> None:
     with pytest.raises(ProgramError) as caught:
         open_with(docker, container(**annotations), answer)
@@ -234,24 +213,24 @@ def test_failure_of_the_command_is_an_error(
     assert (problem.message, problem.hint) == (message, hint)
     if answer[3] and annotations.get("pull_policy") != "Never":
         assert answer[3].strip() in problem.notes
-    assert calls(docker)[-1] == "rm --force NAME"
+    assert docker.read_calls()[-1] == "rm --force NAME"
 
 
 @pytest.mark.parametrize("key", ["cleanup", "pull_policy"])
-def test_unknown_annotation_value_is_an_error(docker: Path, key: str) -> None:
+def test_unknown_annotation_value_is_an_error(docker: DockerCommand, key: str) -> None:
     del docker
     with pytest.raises(InputError, match="must be one of"):
         container(**{key: "Sometimes"})
 
 
-def test_log_has_both_streams(docker: Path) -> None:
+def test_log_has_both_streams(docker: DockerCommand) -> None:
     server = open_with(docker, container(), PORT, (["logs"], 0, "out\n", "err\n"))
     assert server.read_log() == "out\nerr"
-    assert calls(docker)[-1] == "logs --tail 20 NAME"
+    assert docker.read_calls()[-1] == "logs --tail 20 NAME"
 
 
 @pytest.mark.parametrize("key", ["image", "name", "network"])
-def test_value_that_reads_as_a_flag_is_an_error(docker: Path, key: str) -> None:
+def test_value_that_reads_as_a_flag_is_an_error(docker: DockerCommand, key: str) -> None:
     del docker
     with pytest.raises(InputError, match="must not begin with -"):
         container(**{key: "--volume=/:/host"})
