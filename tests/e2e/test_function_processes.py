@@ -180,6 +180,7 @@ def test_a_function_writes_into_memory_alone(facts: dict[str, object]) -> None:
         ("hang", "it did not listen on port 9443 within 2 s"),
         ("elsewhere", "it listens on port 8080 and not on 9443"),
         ("silent", "it listens, but does not answer in gRPC without TLS"),
+        ("memory", "its process ended with exit code 1"),
         ("crash-at-request", "its process was ended by SIGKILL"),
         ("hang-at-request", "it did not answer within 2 s"),
     ],
@@ -231,6 +232,23 @@ def test_an_entrypoint_that_is_no_program_is_an_error(
     image = packages.load("f", f"{registry.name}/team/function-test:v2", options)
     problem = failure(FunctionServer("f", image, ServerOptions()))
     assert problem.message == f'cannot run function "f": its entrypoint "{entrypoint}" {cause}'
+
+
+def test_a_command_that_is_interrupted_ends_a_start_at_once(
+    project: Path, registry: Registry, cache: Path, mark: str
+) -> None:
+    del cache
+    put_server(registry, "hang", "render", mark)
+    with subprocess.Popen(
+        [sys.executable, "-m", "function_script.cli", "render", str(project)],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    ) as command:
+        wait_until(lambda: processes(mark))
+        command.send_signal(signal.SIGINT)
+        # Less than a function has to listen.
+        assert command.wait(20) == 130
+    assert processes(mark) == []
 
 
 def test_processes_that_a_function_starts_end_with_it(

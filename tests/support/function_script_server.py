@@ -200,6 +200,23 @@ def flood() -> None:
         os.write(1, b"x" * 65536)
 
 
+def take_memory() -> None:
+    """Reserve memory without writing to it."""
+    bytearray(3 << 30)
+
+
+def multiply() -> None:
+    """Start processes until none can be started, and say how many there are."""
+    count = 1
+    try:
+        while count < 5000:
+            if os.fork() == 0:
+                sleep()
+            count += 1
+    except BlockingIOError:
+        sys.exit(f"{count} processes")
+
+
 def sleep() -> None:
     time.sleep(3600)
 
@@ -211,5 +228,12 @@ def leave_child() -> None:
         sleep()
 
 
-MODES = {"crash": crash, "flood": flood, "hang": sleep, "children": leave_child}
+MODES = {
+    "crash": crash,
+    "flood": flood,
+    "hang": sleep,
+    "children": leave_child,
+    "memory": take_memory,
+    "processes": multiply,
+}
 main()

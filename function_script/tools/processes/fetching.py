@@ -1,11 +1,12 @@
 """Fetch the image of a package from its registry into the cache."""
 
 import threading
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Final
 
+from function_script.errors import InputError
 from function_script.tools import manifests
 from function_script.tools.processes import image_config
 from function_script.tools.processes.cache import CachedImage, ImageCache
@@ -34,13 +35,36 @@ def fetch(
     The layers are fetched if the cache does not have the image. Raises InputError and ValueError.
     """
     display = options.progress() if options.progress else nullcontext(NullProgress())
-    with _FETCHES, display as progress:
+    with _FETCHES, display as lines:
+        progress = _CancellableProgress(lines, options.is_cancelled or (lambda: False))
         progress.line(f"{reference}: resolving")
         repository = Repository(reference, "pull", progress=progress)
         data = _pull_manifest(repository, image_config.this_platform())
         digest = images.sha256(data)
         image = image_cache.image(digest) or _pull(repository, data, image_cache, progress)
     return image, digest
+
+
+class _CancellableProgress:
+    """Ends a fetch from inside, at its next piece."""
+
+    def __init__(self, display: Progress, is_cancelled: Callable[[], bool]) -> None:
+        self._display = display
+        self._is_cancelled = is_cancelled
+
+    def line(self, text: str) -> None:
+        """Display the beginning of a step."""
+        self._check()
+        self._display.line(text)
+
+    def share(self, part: float) -> None:
+        """Display how much of the step is done."""
+        self._check()
+        self._display.share(part)
+
+    def _check(self) -> None:
+        if self._is_cancelled():
+            raise InputError.of("the fetch was cancelled")
 
 
 def _pull_manifest(repository: Repository, platform: str) -> bytes:

@@ -21,9 +21,10 @@ class PackageOptions:
 
     ``pull`` is as in a Pod: ``IfNotPresent`` resolves a tag once, ``Always`` each time, ``Never``
     takes what the cache has. ``progress`` opens a display for one package. ``root`` is the cache's
-    directory, None for the user's own.
+    directory, None for the user's own. A fetch ends early when ``is_cancelled``.
     """
 
     root: Path | None = None
     pull: PullPolicy = "IfNotPresent"
     progress: Callable[[], AbstractContextManager[Progress]] | None = None
+    is_cancelled: Callable[[], bool] | None = None

@@ -78,7 +78,7 @@ class FunctionServer:
         self._deadline = time.monotonic() + options.start_seconds
         self._is_listening = False
         self._is_ready = False
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
         self._connection: Connection | None = None
         try:
             self._config = image_config.parse(image.config)
@@ -90,19 +90,20 @@ class FunctionServer:
 
     def wait(self) -> None:
         """Wait until the function listens on its port. Without success the process is ended."""
-        while not self._is_listening:
-            report = self._receive(self._deadline - time.monotonic())
-            if report is None:
-                raise self._failure(self._status() or Report(state="status"))
-            if report.state == "refused":
-                self._end()
-                if not self._options.allows_unconfined:
-                    raise self._refusal(report)
-                self._spawn(is_confined=False)
-            elif report.state == "listening":
-                self._is_listening = True
-            else:
-                raise self._failure(report)
+        with self._lock:
+            while not self._is_listening:
+                report = self._receive(self._deadline - time.monotonic())
+                if report is None:
+                    raise self._failure(self._status() or Report(state="status"))
+                if report.state == "refused":
+                    self._end()
+                    if not self._options.allows_unconfined:
+                        raise self._refusal(report)
+                    self._spawn(is_confined=False)
+                elif report.state == "listening":
+                    self._is_listening = True
+                else:
+                    raise self._failure(report)
 
     def connect(self) -> Connection:
         """Return the connection, which need not be ready yet."""
@@ -130,7 +131,9 @@ class FunctionServer:
             raise self._explain(error.text) from error
 
     def has_ended(self) -> bool:
-        """Report whether the process has ended by itself."""
+        """Report whether the process has ended by itself since it listened."""
+        if not self._is_listening:
+            return False
         report = self._status()
         return report is None or report.state != "status"
 
@@ -264,6 +267,9 @@ class FunctionServer:
         )
 
     def _end(self) -> None:
+        # Wakes a thread that waits for a report.
+        with suppress(OSError):
+            self._control.shutdown(socket.SHUT_RDWR)
         self._control.close()
         try:
             self._process.wait(_END_SECONDS)

@@ -45,11 +45,11 @@ class Process(ServedRuntime):
         return f"runs as a process, from {self.package}"
 
     def open(self, caller: FunctionCaller) -> FunctionServer:
-        """Fetch the package if it is not in the cache, start it, wait until it listens."""
+        """Fetch the package if it is not in the cache, and start it; `wait` waits for it."""
         # Of Linux, and slow to import.
         from function_script.tools.processes import packages, server  # noqa: PLC0415 - see above
 
-        options = caller.servers.packages
+        options = replace(caller.servers.packages, is_cancelled=caller.servers.is_closing)
         if options.pull == "IfNotPresent":
             options = replace(options, pull=self.pull)
         image = packages.load(self.function, self.package, options)
@@ -58,7 +58,6 @@ class Process(ServedRuntime):
         )
         # Imports gRPC while the function starts.
         process.connect()
-        process.wait()
         return process
 
     def wait(self, caller: FunctionCaller) -> None:
@@ -66,7 +65,12 @@ class Process(ServedRuntime):
         self.start(caller)
         if self._server(caller).has_ended():
             caller.servers.discard(self)
-        ServedRuntime.wait(self, caller)
+            self.start(caller)
+        try:
+            self._server(caller).wait()
+        except BaseException:
+            caller.servers.discard(self)
+            raise
 
     def call(
         self,

@@ -38,6 +38,7 @@ class Servers:
         self._lock = threading.Lock()
         self._starts: dict[Hashable, Future[Server]] = {}
         self._executor: ThreadPoolExecutor | None = None
+        self._is_closing = False
 
     def __enter__(self) -> Self:
         return self
@@ -60,7 +61,8 @@ class Servers:
         start = self._starts[key]
         try:
             return start.result()
-        except BaseException:
+        except Exception:
+            # Not for Ctrl-C: the start may go on, and `close` ends it.
             self.discard(key)
             raise
 
@@ -70,8 +72,13 @@ class Servers:
             start = self._starts.pop(key, None)
         _stop(start)
 
+    def is_closing(self) -> bool:
+        """Report whether a start is of no use, because all servers are being stopped."""
+        return self._is_closing
+
     def close(self) -> None:
-        """Stop all servers."""
+        """Stop all servers. Starts end as soon as they ask `is_closing`."""
+        self._is_closing = True
         with self._lock:
             starts, self._starts = list(self._starts.values()), {}
             executor, self._executor = self._executor, None
@@ -84,6 +91,7 @@ class Servers:
                     # An interpreter that is ending starts no threads.
                     _stop(start)
             executor.shutdown()
+        self._is_closing = False
 
 
 def _stop(start: Future[Server] | None) -> None:

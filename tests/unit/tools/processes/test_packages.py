@@ -237,6 +237,16 @@ def test_a_fetch_shows_its_progress(registry: Registry, tmp_path: Path) -> None:
     assert shares[-1] == 1.0
 
 
+def test_a_fetch_that_is_cancelled_leaves_nothing(registry: Registry, tmp_path: Path) -> None:
+    put_image(registry, [LAYER])
+    # Asked before each line, and after each piece of a layer.
+    answers = iter([False, False, True])
+    options = PackageOptions(root=tmp_path / "cache", is_cancelled=lambda: next(answers))
+    with pytest.raises(InputError, match="cancelled"):
+        packages.load("f", f"{registry.name}/team/test:v1", options)
+    assert [path.suffix for path in (tmp_path / "cache" / "images").iterdir()] == [".lock"]
+
+
 def test_two_layers_are_one_image(registry: Registry, tmp_path: Path) -> None:
     upper = archive([member("bin/helper", b"x"), member(".wh.function")])
     put_image(registry, [LAYER, upper])
