@@ -69,15 +69,17 @@ class Choice:
         """Return one line for the author, with the other ways that are possible."""
         name = self.function.name
         line = f"{self.function.step.name}: {name} {self.runtime.describe()}: {self.reason}"
-        flags = " or ".join(f"--function {name}={word}" for word in self._find_other_words())
+        flags = self.list_other_ways()
         return f"{line}; {flags} is possible, too" if flags else line
 
-    def _find_other_words(self) -> list[str]:
+    def list_other_ways(self) -> str:
+        """Return the flags that select another way; none where this one is selected."""
         if self.kind is None:
-            return []
+            return ""
         suitable = [kind for kind in RUNTIMES if kind.judge(self.function).is_suitable]
         words = dict.fromkeys(kind.word for kind in suitable)
-        return [word for word in words if word != self.kind.word]
+        others = [word for word in words if word != self.kind.word]
+        return " or ".join(f"--function {self.function.name}={word}" for word in others)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -230,11 +232,11 @@ def _check_version(choice: Choice, runtime: Builtin) -> Choice | Diagnostic:
     other = runtime.other_version()
     if not other:
         return choice
-    name = choice.function.name
+    hint = "without --strict-versions the built-in function runs"
+    if flags := choice.list_other_ways():
+        hint = f"{flags} runs {other}; {hint}"
     return Diagnostic(
-        message=f'cannot run step "{choice.function.step.name}": {runtime.note()}',
-        hint=f"--function {name}=process or {name}=docker runs {other}; without "
-        "--strict-versions the built-in function runs",
+        message=f'cannot run step "{choice.function.step.name}": {runtime.note()}', hint=hint
     )
 
 

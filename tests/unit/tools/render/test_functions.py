@@ -398,3 +398,11 @@ def test_name_of_a_builtin_function_yields_to_its_package(commands: Path) -> Non
     install(commands, "docker")
     runtime = find({"functionRef": {"name": READY}}, index_of(function(READY, IMAGE)))
     assert not isinstance(runtime, Builtin)
+
+
+def test_hint_about_another_version_names_the_ways_that_are_possible(commands: Path) -> None:
+    install(commands, "docker")
+    manifests = [function("function-other", f"{REGISTRY}/{READY}:v0.6.0")]
+    index = FunctionIndex(manifests=manifests, runtimes={}, annotations={}, is_strict=True)
+    (problem,) = explain({}, index).problems
+    assert "--function function-other=docker runs v0.6.0" in str(problem.hint)
