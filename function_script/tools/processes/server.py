@@ -109,9 +109,10 @@ class FunctionServer:
         """Return the connection, which need not be ready yet."""
         from function_script.tools.render import remote  # noqa: PLC0415 - grpc is slow to import
 
-        if self._connection is None:
-            self._connection = remote.Connection(self.address)
-        return self._connection
+        with self._lock:
+            if self._connection is None:
+                self._connection = remote.Connection(self.address)
+            return self._connection
 
     def call(
         self, request: fnv1.RunFunctionRequest, timeout_seconds: float
@@ -159,6 +160,7 @@ class FunctionServer:
 
     def _spawn(self, *, is_confined: bool) -> None:
         port = PORT if is_confined else _free_port()
+        self._port = port
         address = () if is_confined else (f"--address=127.0.0.1:{port}",)
         assignment = Assignment(
             directory=str(self._image.directory.resolve()),
@@ -243,7 +245,7 @@ class FunctionServer:
             case _ if ports:
                 cause = f"it listens on port {ports} and not on {PORT}"
             case _:
-                cause = f"it did not listen on port {PORT} within {seconds}"
+                cause = f"it did not listen on port {self._port} within {seconds}"
         self._end()
         return cannot_run(self._function, cause, notes=_log_notes(report))
 

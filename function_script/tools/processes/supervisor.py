@@ -132,12 +132,9 @@ class _Supervisor:
         if self._is_over:
             return
         self._read_log()
-        _send(
-            self._control,
-            Report(
-                state="status", log=self._log_text(), ports=tuple(sorted(set(_listening_ports())))
-            ),
-        )
+        # Without a network of its own, the ports are those of the whole machine.
+        ports = sorted(set(_listening_ports())) if self._assignment.is_confined else []
+        _send(self._control, Report(state="status", log=self._log_text(), ports=tuple(ports)))
 
     def _read_log(self) -> None:
         """Read what the function has printed; end a function that prints without end."""
