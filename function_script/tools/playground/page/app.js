@@ -154,6 +154,7 @@ function drawFiles() {
   $("add").replaceChildren(new Option("+ Add file", ""), ...missing.map((name) => new Option(name, name)));
   $("add").hidden = !missing.length;
   $("save").disabled = !state.isWritable || !isEdited(state.file);
+  $("revert").disabled = !isEdited(state.file);
 }
 
 function fileTab(name, at) {
@@ -330,6 +331,13 @@ function conflict(file, disk, isSaving) {
   });
 }
 
+/** Go back to the file on disk; undo goes forth again. A file that is not on disk goes away. */
+function revert(file) {
+  take(file, state.disk[file]);
+  draw();
+  renderSoon();
+}
+
 async function save(file) {
   if (!state.isWritable) throw new Error("a starter is no folder on disk: make a project with function-script init");
   if (!isEdited(file)) return;
@@ -421,6 +429,7 @@ function listen() {
   tabs.follow($("panes"));
   document.querySelector("nav").addEventListener("click", (event) => event.target.dataset.view && view(event.target.dataset.view));
   $("case").addEventListener("click", copyCase);
+  $("revert").addEventListener("click", () => revert(state.file));
   $("save").addEventListener("click", () => save(state.file).catch(report));
   addEventListener("keydown", (event) => {
     if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "s") {
