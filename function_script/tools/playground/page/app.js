@@ -217,12 +217,15 @@ function view(name) {
 /* Folders, drafts and the disk */
 
 async function openFolder(name) {
-  const opening = (state.opening += 1);
+  const choice = (state.opening += 1);
   clearTimeout(timer);
   say("opening…", "busy");
   $("result").setAttribute("aria-busy", true);
   const { files, digests, unfit, addable, isWritable } = await ask("/api/folder", { folder: name });
-  if (opening !== state.opening) return;
+  if (choice !== state.opening) return;
+  // What began while the old folder was still there is of no use, either.
+  const opening = (state.opening += 1);
+  clearTimeout(timer);
   const onDisk = Object.fromEntries(Object.entries(files).map(([file, { text }]) => [file, text]));
   Object.assign(state, { folder: name, files: { ...onDisk }, disk: files, digests, unfit, addable, isWritable, isStale: false });
   Object.assign(state, { file: Object.keys(onDisk)[0], problems: [], result: null, baselines: {}, since: "opened" });
