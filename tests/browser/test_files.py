@@ -215,6 +215,29 @@ def test_a_taken_version_can_be_undone(own_page: Browser, composition: Path) -> 
     assert read_text(own_page) == mine
 
 
+def test_reverting_goes_back_to_the_disk(own_page: Browser, composition: Path) -> None:
+    edit(own_page)
+    mine = read_text(own_page)
+    reload(own_page)
+    own_page.evaluate('document.querySelector("#revert").click()')
+    assert read_text(own_page) == composition.read_text()
+    assert own_page.evaluate("Object.keys(localStorage).length") == 0
+    assert own_page.evaluate('document.querySelector("#revert").disabled')
+    select(own_page, 0, 0)
+    own_page.press("z", "Control")
+    assert read_text(own_page) == mine
+
+
+def test_reverting_takes_a_new_file_away(own_page: Browser) -> None:
+    own_page.evaluate(
+        """(() => { const add = document.querySelector("#add");
+        add.value = "required.yaml"; add.dispatchEvent(new Event("change")); })()"""
+    )
+    own_page.type("# nothing yet")
+    own_page.evaluate('document.querySelector("#revert").click()')
+    assert "required.yaml" not in file_names(own_page)
+
+
 def test_changes_since_the_last_save(own_page: Browser) -> None:
     edit(own_page)
     own_page.press("s", "Control")

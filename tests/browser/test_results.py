@@ -15,8 +15,10 @@ from browser.pages import (
     BAD,
     DONE,
     GOOD,
+    TEXT,
     changed_lines,
     choose,
+    file_names,
     open_file,
     pane,
     put_text,
@@ -156,6 +158,28 @@ def test_another_folder_meanwhile_shows_its_own_result(window: Browser, root: Pa
         choose(page, "starlark-status")
         assert resource_names(page) == ["the XR", "deployment", "service"]
         assert page.evaluate('document.querySelector("#result").ariaBusy') == "false"
+
+
+def test_what_began_before_another_folder_was_there_is_ignored(browser: Browser) -> None:
+    """Questions about the old folder that are answered late change nothing in the new one."""
+    choose(browser, "filesystem-source")
+    browser.evaluate(
+        """(() => { const ask = fetch, waits = {"/api/folder": 1000, "/api/digests": 1500};
+        window.fetch = (path, options) => new Promise((resolve) =>
+        setTimeout(resolve, waits[path] ?? 0)).then(() => ask(path, options)); })()"""
+    )
+    start_choosing(browser, "starlark-status")
+    replace(browser, "apiVersion", "apiversion")
+    expected = ["composition.yaml", "xr.yaml", "observed.yaml", "functions.yaml"]
+    browser.wait_for(f"{GOOD} && {TEXT}.includes('starlark-status')")
+    end = time.monotonic() + 4
+    while time.monotonic() < end:
+        assert file_names(browser) == expected
+        assert browser.evaluate('document.querySelectorAll("#files .edited").length') == 0
+    assert resource_names(browser) == ["the XR", "deployment", "service"]
+    browser.evaluate("localStorage.clear()")
+    browser.reload()
+    browser.wait_for(DONE)
 
 
 def test_context_and_required_resources_are_those_of_render(browser: Browser) -> None:

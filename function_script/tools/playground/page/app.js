@@ -154,6 +154,7 @@ function drawFiles() {
   $("add").replaceChildren(new Option("+ Add file", ""), ...missing.map((name) => new Option(name, name)));
   $("add").hidden = !missing.length;
   $("save").disabled = !state.isWritable || !isEdited(state.file);
+  $("revert").disabled = !isEdited(state.file);
 }
 
 function fileTab(name, at) {
@@ -216,12 +217,15 @@ function view(name) {
 /* Folders, drafts and the disk */
 
 async function openFolder(name) {
-  const opening = (state.opening += 1);
+  const choice = (state.opening += 1);
   clearTimeout(timer);
   say("opening…", "busy");
   $("result").setAttribute("aria-busy", true);
   const { files, digests, unfit, addable, isWritable } = await ask("/api/folder", { folder: name });
-  if (opening !== state.opening) return;
+  if (choice !== state.opening) return;
+  // What began while the old folder was still there is of no use, either.
+  const opening = (state.opening += 1);
+  clearTimeout(timer);
   const onDisk = Object.fromEntries(Object.entries(files).map(([file, { text }]) => [file, text]));
   Object.assign(state, { folder: name, files: { ...onDisk }, disk: files, digests, unfit, addable, isWritable, isStale: false });
   Object.assign(state, { file: Object.keys(onDisk)[0], problems: [], result: null, baselines: {}, since: "opened" });
@@ -330,6 +334,13 @@ function conflict(file, disk, isSaving) {
   });
 }
 
+/** Go back to the file on disk; undo goes forth again. A file that is not on disk goes away. */
+function revert(file) {
+  take(file, state.disk[file]);
+  draw();
+  renderSoon();
+}
+
 async function save(file) {
   if (!state.isWritable) throw new Error("a starter is no folder on disk: make a project with function-script init");
   if (!isEdited(file)) return;
@@ -421,6 +432,7 @@ function listen() {
   tabs.follow($("panes"));
   document.querySelector("nav").addEventListener("click", (event) => event.target.dataset.view && view(event.target.dataset.view));
   $("case").addEventListener("click", copyCase);
+  $("revert").addEventListener("click", () => revert(state.file));
   $("save").addEventListener("click", () => save(state.file).catch(report));
   addEventListener("keydown", (event) => {
     if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "s") {
