@@ -19,6 +19,7 @@ from function_script import (
     telemetry,
     wire,
 )
+from function_script.blocked import Blocked
 from function_script.diagnostics import Diagnostic
 from function_script.errors import FatalError, InputError, LimitError, SandboxError
 from function_script.limits import BUILT_IN, EffectiveLimits, Limits
@@ -30,12 +31,13 @@ from function_script.telemetry import RequestInfo
 class HandlerResult:
     """A response's bytes, and what the log says of the request.
 
-    ``diagnostics`` are the problems behind a FATAL.
+    ``diagnostics`` are the problems behind a FATAL, ``blocked`` the resources that wait.
     """
 
     response: bytes
     diagnostics: tuple[Diagnostic, ...] = ()
     info: RequestInfo = field(default_factory=RequestInfo)
+    blocked: tuple[Blocked, ...] = ()
 
 
 def handle(data: bytes, limits: Limits, on_limits: Callable[[Limits], None]) -> HandlerResult:
@@ -48,7 +50,7 @@ def handle(data: bytes, limits: Limits, on_limits: Callable[[Limits], None]) -> 
     effective = EffectiveLimits(limits, on_limits)
     try:
         encoded = run(index_request(data), limits, effective.narrow, record)
-        return HandlerResult(response=encoded, info=record.info)
+        return HandlerResult(response=encoded, info=record.info, blocked=record.blocked)
     except LimitError as error:
         record.limit(error.limit or BUILT_IN)
         return _fatal(data, effective.attribute(error), record.info)
@@ -88,6 +90,7 @@ def run(
     record.counts(len(output.composed))
     output = requirements.merge(redaction.redact_warnings(output, data), resolved, data)
     output = sequencing.apply(data, output, step)
+    record.blocked = output.blocked
 
     state = desired.merge(data, output)
     return response.encode(

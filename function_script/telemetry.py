@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from function_script import cache, inputs, wire
+from function_script.blocked import Blocked
 from function_script.inputs import Step
 
 IDENTITY: Final = (
@@ -78,12 +79,16 @@ def read(data: bytes) -> RequestInfo:
 
 
 class Recorder:
-    """Collects the facts of one request while it is handled."""
+    """Collects the facts of one request while it is handled.
 
-    __slots__ = ("info",)
+    ``blocked`` is for the tools: it names resources, so it is not logged.
+    """
+
+    __slots__ = ("blocked", "info")
 
     def __init__(self, data: bytes) -> None:
         self.info = read(data)
+        self.blocked: tuple[Blocked, ...] = ()
 
     @contextmanager
     def program(self, step: Step) -> Iterator[None]:

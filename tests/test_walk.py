@@ -24,6 +24,8 @@ PAGES = [
 EXCUSED = {
     **walk.OUTSIDE,
     r"function-script playground ": "serves until it is stopped",
+    r"function-script run request\.json --function xpkg\.crossplane\.io/": "fetches a package",
+    r"function-script render xr\.yaml composition\.yaml functions\.yaml$": "fetches, as above",
     r"make (test|lint)$": "runs this test, among others",
     r"python3 -m venv ": "tests/install does it",
     r"~/function-script/bin/pip install ": "tests/install does it",

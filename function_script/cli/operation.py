@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, TypedDict, Unpack
 
 import click
 
-from function_script.cli import options, render_options, terminal
+from function_script.cli import exit_codes, options, render_options, terminal
 from function_script.cli.flags import Command, Flag
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ Examples:
     metavar="FILE",
     help="The object that a WatchOperation watches; every step requires it.",
 )
-def render_operation(**flags: Unpack[_Flags]) -> None:
+def render_operation(**flags: Unpack[_Flags]) -> int:
     """Show what an Operation does, without a cluster.
 
     OPERATION is a file with an Operation, or with a CronOperation or WatchOperation, whose template
@@ -75,7 +75,12 @@ def render_operation(**flags: Unpack[_Flags]) -> None:
         from function_script.tools.render import command  # noqa: PLC0415 - slow to import
 
         run_options = render_options.read_options(flags)
-        terminal.echo_exact(command.render_operation(_paths(flags), run_options, pool))
+        if flags["explain_functions"]:
+            explanation = command.explain_operation(_paths(flags), run_options)
+            return render_options.print_explanation(explanation)
+        with run_options.servers:
+            terminal.echo_exact(command.render_operation(_paths(flags), run_options, pool))
+    return exit_codes.OK
 
 
 def _paths(flags: _Flags) -> OperationPaths:

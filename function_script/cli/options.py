@@ -9,17 +9,20 @@ import re
 import socket
 from collections.abc import Callable, Container, Iterable, Mapping
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 
 import click
 
 from function_script import quantities
+from function_script.cli import progress
 from function_script.cli.flags import Flag
 from function_script.limits import LIMITS, Limit, Limits
+from function_script.tools.processes.options import PackageOptions
 
 if TYPE_CHECKING:
-    from function_script.tools.render.functions import Runtime
+    from function_script.tools.render.functions import Selection
 
 Number = TypeVar("Number", int, float)
 
@@ -184,12 +187,41 @@ def functions() -> click.Option:
         ["--function"],
         group="Functions",
         multiple=True,
-        metavar="NAME=local|skip|HOST:PORT",
-        help="Run function NAME locally, skip it, or call it at HOST:PORT. May be repeated.",
+        metavar="NAME=RUNTIME",
+        help="Where function NAME runs: local, process, docker, skip, or the HOST:PORT where it is "
+        "served in plain text. Wins over FUNCTIONS. May be repeated.",
     )
 
 
-def read_runtimes(texts: Iterable[str]) -> dict[str, Runtime]:
+def offline() -> click.Option:
+    """Return the flag that keeps a command from registries; `read_packages` parses it."""
+    return Flag(
+        ["--offline"],
+        group="Functions",
+        is_flag=True,
+        help="Take packages of functions from the cache alone.",
+    )
+
+
+def read_packages(*, is_offline: bool, is_quiet: bool = False) -> PackageOptions:
+    """Return the choices about packages of functions."""
+    return PackageOptions(
+        pull="Never" if is_offline else "IfNotPresent",
+        progress=partial(progress.display, is_quiet=is_quiet),
+    )
+
+
+def strict_versions() -> click.Option:
+    """Return the flag that refuses built-in functions of another version."""
+    return Flag(
+        ["--strict-versions"],
+        group="Functions",
+        is_flag=True,
+        help="Refuse a built-in function of another version than FUNCTIONS names.",
+    )
+
+
+def read_runtimes(texts: Iterable[str]) -> dict[str, Selection]:
     """Parse the flag of `functions`. Raises UsageError."""
     from function_script.tools.render import functions  # noqa: PLC0415 - slow to import
 

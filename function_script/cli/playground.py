@@ -1,53 +1,64 @@
 """The command ``playground``: serve a page that renders while you type."""
 
-from __future__ import annotations
-
 import threading
-from typing import TYPE_CHECKING, Final
+from pathlib import Path
+from typing import Final
 
 import click
 
 from function_script.cli import confinement, options, terminal
 from function_script.cli.flags import Command, Flag
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
 _EPILOG: Final = """\b
 Examples:
   function-script playground
   function-script playground examples --no-browser --port 8123
+  function-script playground --function function-auto-ready=localhost:9443
 """
 
 
-@click.command(cls=Command, epilog=_EPILOG, params=options.limits())
+@click.command(
+    cls=Command,
+    epilog=_EPILOG,
+    params=[options.functions(), options.offline(), *options.limits()],
+)
 @click.argument("directory", type=options.PATH, default=".", metavar="[DIR]")
 @click.option(
     "--port",
     cls=Flag,
     group="Server",
     type=click.IntRange(0, 65535),
-    default=0,
-    show_default="a free one",
+    show_default="the same for DIR each time, if it is free",
     metavar="PORT",
-    help="Port on the loopback address.",
+    help="Port on the loopback address; 0 is a free one.",
 )
 @click.option(
     "--no-browser", cls=Flag, group="Server", is_flag=True, help="Only print the address."
 )
-def playground(directory: Path, *, port: int, no_browser: bool, **flags: object) -> None:
+def playground(
+    directory: Path,
+    *,
+    port: int | None,
+    no_browser: bool,
+    function: tuple[str, ...],
+    offline: bool,
+    **flags: object,
+) -> None:
     """Open a page in the browser that renders while you type.
 
-    It starts from the folders at and below DIR that hold xr.yaml and composition.yaml, and writes
-    nothing into them. The page is served to this machine alone, and the address that is printed
-    lets one browser in. Ctrl-C ends it.
+    It opens the folders at and below DIR that hold xr.yaml and composition.yaml. It writes a file
+    there only when you save it on the page. The page is served to this machine alone, and the
+    address that is printed lets one browser in. Ctrl-C ends it.
     """
     import webbrowser  # noqa: PLC0415 - slow to import
 
     from function_script.tools.playground import Playground  # noqa: PLC0415 - slow to import
 
     confinement.print_note()
-    with Playground(directory, port, options.read_limits(flags)) as server:
+    runtimes = options.read_runtimes(function)
+    packages = options.read_packages(is_offline=offline)
+    limits = options.read_limits(flags)
+    with Playground(directory, port, runtimes, packages, limits) as server:
         address = server.address
         terminal.echo(f"playground: {address}")
         terminal.echo("Ctrl-C ends it.", err=True)

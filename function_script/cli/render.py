@@ -120,7 +120,7 @@ def render(**flags: Unpack[_Flags]) -> int:
     """Show what a Composition makes of an XR, without a cluster.
 
     Prints the XR and its composed resources as Crossplane would write them. Steps of this function
-    run here, in the sandbox of production; others are called where they are served.
+    run here, in the sandbox of production; --explain-functions tells how the others run.
 
     XR is a file or, by default the current one, a directory with xr.yaml and composition.yaml. The
     directory may also hold functions.yaml, observed.yaml, required.yaml, credentials.yaml,
@@ -135,15 +135,21 @@ def render(**flags: Unpack[_Flags]) -> int:
         from function_script.tools.render import command  # noqa: PLC0415 - slow to import
 
         run_options = replace(
-            render_options.read_options(flags, full_xr=flags["include_full_xr"]),
+            render_options.read_options(
+                flags, full_xr=flags["include_full_xr"], is_quiet=flags["quiet"]
+            ),
             skips_xr_validation=flags["skip_xr_validation"],
         )
-        if flags["watch"]:
-            _watch(flags, run_options, pool)
-        if flags["validate"]:
-            report = _validate(flags, run_options, pool)
-            return validate_options.print_report(report, flags, is_quiet=flags["quiet"])
-        terminal.echo_exact(command.render_text(_paths(flags), run_options, pool))
+        if flags["explain_functions"]:
+            explanation = command.explain_composition(_paths(flags), run_options)
+            return render_options.print_explanation(explanation)
+        with run_options.servers:
+            if flags["watch"]:
+                _watch(flags, run_options, pool)
+            if flags["validate"]:
+                report = _validate(flags, run_options, pool)
+                return validate_options.print_report(report, flags, is_quiet=flags["quiet"])
+            terminal.echo_exact(command.render_text(_paths(flags), run_options, pool))
     return exit_codes.OK
 
 

@@ -12,14 +12,16 @@ from typing import TYPE_CHECKING, Final, TypedDict
 
 import click
 
-from function_script.cli import confinement, options, terminal
+from function_script.cli import confinement, exit_codes, options, terminal
 from function_script.cli.flags import Flag
+from function_script.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from function_script.sandbox import Pool
     from function_script.tools.render.command import Options
+    from function_script.tools.render.functions import Explanation
 
 
 _PAIR: Final = re.compile("[^=]+=")
@@ -36,6 +38,9 @@ class Flags(TypedDict):
     function_credentials: Path | None
     function_annotations: tuple[str, ...]
     function: tuple[str, ...]
+    strict_versions: bool
+    offline: bool
+    explain_functions: bool
     timeout: float
     program_root: Path | None
     debug: bool
@@ -108,6 +113,14 @@ def shared(file: str) -> list[click.Parameter]:
         *options.limits(has_timeout=True),
         options.program_root(f"programs/ beside {file}"),
         options.functions(),
+        options.strict_versions(),
+        options.offline(),
+        Flag(
+            ["--explain-functions"],
+            group="Functions",
+            is_flag=True,
+            help="Print how each step's function would run and why, and run nothing.",
+        ),
         options.debug(),
     ]
 
@@ -124,9 +137,10 @@ def required_schemas(*short: str) -> click.Option:
     )
 
 
-def read_options(flags: Flags, *, full_xr: bool = False) -> Options:
+def read_options(flags: Flags, *, full_xr: bool = False, is_quiet: bool = False) -> Options:
     """Return the options that the shared flags set, apart from the paths."""
     from function_script.tools.render import command, output  # noqa: PLC0415 - slow to import
+    from function_script.tools.render.runtimes.servers import Servers  # noqa: PLC0415 - as above
 
     return command.Options(
         output=output.OutputOptions(
@@ -136,6 +150,9 @@ def read_options(flags: Flags, *, full_xr: bool = False) -> Options:
         ),
         runtimes=options.read_runtimes(flags["function"]),
         annotations=dict(split_pairs(flags["function_annotations"], "--function-annotations", ",")),
+        is_strict=flags["strict_versions"],
+        servers=Servers(options.read_packages(is_offline=flags["offline"], is_quiet=is_quiet)),
+        is_quiet=is_quiet,
         timeout_seconds=flags["timeout"],
         print=partial(terminal.echo, err=True),
     )
@@ -149,6 +166,15 @@ def open_sandbox(file: Path, flags: Flags, *, is_quiet: bool = False) -> Pool:
     pool = local_pool.open_pool(programs, file, options.read_limits(flags))
     confinement.print_note(is_quiet=is_quiet)
     return pool
+
+
+def print_explanation(explanation: Explanation) -> int:
+    """Print how functions would run, and the problems of others. Return the exit code."""
+    for line in explanation.lines:
+        terminal.echo(line)
+    if not explanation.problems:
+        return exit_codes.OK
+    return exit_codes.report_problem(InputError(*explanation.problems))
 
 
 def context_files(flags: Flags) -> list[tuple[str, Path]]:

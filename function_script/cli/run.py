@@ -13,9 +13,13 @@ from function_script.cli.flags import Command, Flag
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from function_script.tools.run import Result
+
 
 class _Flags(TypedDict):
     request: str
+    function: str | None
+    offline: bool
     program_root: Path | None
     capture: Path | None
     debug: bool
@@ -26,6 +30,7 @@ Examples:
   function-script run request.json
   function-script run < request.yaml | jq .results
   function-script run request.json --capture bug.case.yaml
+  function-script run request.json --function registry.example.org/team/function-apps:v1.0.0
 """
 
 
@@ -33,7 +38,7 @@ Examples:
     cls=Command,
     short_help="Answer a single request.",
     epilog=_EPILOG,
-    params=[*options.limits(), options.program_root(), options.debug()],
+    params=[*options.limits(), options.program_root(), options.offline(), options.debug()],
 )
 @click.argument("request", default="-", metavar="[REQUEST]")
 @click.option(
@@ -44,6 +49,12 @@ Examples:
     metavar="FILE",
     help="Write the request and the response, without secrets, as a case (NAME.case.yaml).",
 )
+@click.option(
+    "--function",
+    metavar="PACKAGE",
+    help="Call the function of this package instead, which runs as a confined process; with "
+    "=process after it also where it cannot be confined.",
+)
 def run(**flags: Unpack[_Flags]) -> int:
     """Call the function once with a RunFunctionRequest and print the RunFunctionResponse.
 
@@ -52,6 +63,8 @@ def run(**flags: Unpack[_Flags]) -> int:
 
     A response with a FATAL result is printed as well, and the exit code is 1.
     """
+    if flags["function"]:
+        return _run_package(flags["function"], flags)
     from function_script.sandbox import PoolOptions  # noqa: PLC0415 - slow to import
     from function_script.tools import run as tool  # noqa: PLC0415 - slow to import
     from function_script.tools import sources  # noqa: PLC0415 - slow to import
@@ -64,6 +77,22 @@ def run(**flags: Unpack[_Flags]) -> int:
     request = tool.parse(sources.load_text(flags["request"]))
     confinement.print_note()
     result = tool.run(request, pool, case=path)
+    return _print_result(result)
+
+
+def _run_package(text: str, flags: _Flags) -> int:
+    """Call the function of a package."""
+    if flags["capture"] is not None:
+        raise click.UsageError("--capture: a case is of this function, and not of a package's")
+    from function_script.tools import run as tool  # noqa: PLC0415 - slow to import
+    from function_script.tools import sources  # noqa: PLC0415 - slow to import
+
+    packages = options.read_packages(is_offline=flags["offline"])
+    request = tool.parse(sources.load_text(flags["request"]))
+    return _print_result(tool.run_package(text, request, packages))
+
+
+def _print_result(result: Result) -> int:
     if result.log:
         terminal.echo(result.log, err=True)
     terminal.echo(result.text)

@@ -30,6 +30,8 @@ class _Flags(TypedDict):
     output_file: Path | None
     function: tuple[str, ...]
     skip_xr_validation: bool
+    strict_versions: bool
+    offline: bool
     timeout: float
     watch: bool
     quiet: bool
@@ -54,6 +56,8 @@ Examples:
         options.functions(),
         options.skip_xr_validation(),
         *options.limits(has_timeout=True),
+        options.strict_versions(),
+        options.offline(),
         options.output("text", "json", "junit"),
         options.watch("Run the cases"),
         options.quiet("cases that passed"),
@@ -159,6 +163,8 @@ def _options(flags: _Flags, print_text: Callable[[str], None]) -> Options:
         raise click.UsageError("--update: in CI, expected documents are not written")
     run_options = runner.RunOptions(
         runtimes=options.read_runtimes(flags["function"]),
+        is_strict=flags["strict_versions"],
+        packages=options.read_packages(is_offline=flags["offline"], is_quiet=flags["quiet"]),
         timeout_seconds=flags["timeout"],
         may_create_snapshots=not is_ci,
         updates_snapshots=flags["update"],

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from function_script import wire
+from function_script.blocked import Blocked
 from function_script.source import Span
 from function_script.values import Object
 from function_script.wire import enums
@@ -68,6 +69,7 @@ class Contribution:
     ttl_seconds: float | None = None
     output: Object | None = None
     deferred: tuple[DeferredDocument, ...] = ()
+    blocked: tuple[Blocked, ...] = ()
     policy_spans: Mapping[str, Callable[[], Span | None]] = field(
         default_factory=dict, compare=False
     )

@@ -131,9 +131,13 @@ def find_named_kind(api_version: str, kind: str) -> Kind | None:
 
 def is_meant_for_us(value: Object) -> bool:
     """Report whether an input can run here, or has the kind or group of one that can."""
+    return has_our_type(value) or find_kind(value) is not None
+
+
+def has_our_type(value: Object) -> bool:
+    """Report whether an input has the kind or group of one that can run here."""
     api_version, kind = objects.api_version_and_kind(value)
-    is_named = kind in _KINDS or _group(api_version) in _GROUPS
-    return is_named or find_kind(value) is not None
+    return kind in _KINDS or _group(api_version) in _GROUPS
 
 
 def _group(api_version: str) -> str:

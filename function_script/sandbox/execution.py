@@ -299,6 +299,7 @@ class Execution:
             return outcome.Answered(
                 response=response,
                 diagnostics=worker_report.diagnostics,
+                blocked=worker_report.blocked,
                 info=worker_report.info,
                 log=worker_report.log,
                 waited_seconds=self.slot.waited_seconds,

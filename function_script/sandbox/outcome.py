@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Final, TypeAlias
 
+from function_script.blocked import Blocked
 from function_script.diagnostics import CONTROL, Diagnostic, cut
 from function_script.errors import FatalError, LimitError, LimitName, SandboxError
 from function_script.limits import LIMITS, MIB
@@ -44,10 +45,14 @@ RETRIED: Final = frozenset({Cause.STARVED, Cause.WAITED, Cause.REFUSED})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answered:
-    """A request with a response, which may be FATAL; ``cpu_seconds`` is the CPU time it used."""
+    """A request with a response, which may be FATAL; ``cpu_seconds`` is the CPU time it used.
+
+    ``blocked`` are the resources that wait; none when the report has no room for them.
+    """
 
     response: bytes
     diagnostics: tuple[Diagnostic, ...] = ()
+    blocked: tuple[Blocked, ...] = ()
     info: RequestInfo = field(default_factory=RequestInfo)
     log: str = ""
     waited_seconds: float = 0.0

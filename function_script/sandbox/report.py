@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 
 import orjson
 
+from function_script.blocked import Blocked
 from function_script.diagnostics import Diagnostic, Note, cut
 from function_script.sandbox.ipc import MAX_REPORT_BYTES
 from function_script.sandbox.outcome import Cause
@@ -34,6 +35,7 @@ class WorkerReport:
     """
 
     diagnostics: tuple[Diagnostic, ...] = ()
+    blocked: tuple[Blocked, ...] = ()
     info: RequestInfo = field(default_factory=RequestInfo)
     log: str = ""
     cause: Cause | None = None
@@ -79,6 +81,10 @@ def to_json(report: WorkerReport) -> bytes:
     document: Object = {"info": _info_to_json(report.info)}
     if report.diagnostics:
         document["diagnostics"] = [_diagnostic_to_json(problem) for problem in report.diagnostics]
+    if report.blocked:
+        document["blocked"] = [
+            [each.subject, each.reason, *each.dependencies] for each in report.blocked
+        ]
     if report.log:
         document["log"] = report.log
     if report.cause is not None:
@@ -102,9 +108,11 @@ def from_json(data: bytes) -> WorkerReport:
         if len(document) == 1:
             return WorkerReport(info=info)
         diagnostics = _check_list(document.get("diagnostics", []))
+        blocked = _check_list(document.get("blocked", []))
         cause = document.get("cause")
         return WorkerReport(
             diagnostics=tuple(_parse_diagnostic(_check_object(item)) for item in diagnostics),
+            blocked=tuple(_parse_blocked(item) for item in blocked),
             info=info,
             log=_check_text(document.get("log", "")),
             cause=None if cause is None else Cause(cause),
@@ -169,6 +177,11 @@ def _parse_diagnostic(document: Object) -> Diagnostic:
         field=_check_text(document["field"]),
         mention=None if mention is None else _parse_span(_check_list(mention)),
     )
+
+
+def _parse_blocked(value: Value) -> Blocked:
+    subject, reason, *dependencies = map(_check_text, _check_list(value))
+    return Blocked(subject, reason, tuple(dependencies))
 
 
 def _parse_note(value: Value) -> str | Note:

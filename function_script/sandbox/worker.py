@@ -15,6 +15,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from function_script import redaction
+from function_script.blocked import Blocked
 from function_script.diagnostics import Diagnostic
 from function_script.limits import MIB, Limits
 from function_script.sandbox import report
@@ -41,6 +42,10 @@ class HandlerResult(Protocol):
     @property
     def diagnostics(self) -> tuple[Diagnostic, ...]:
         """The problems in the response, for the operator's log."""
+
+    @property
+    def blocked(self) -> tuple[Blocked, ...]:
+        """The resources that wait, for the tools."""
 
     @property
     def info(self) -> RequestInfo:
@@ -120,7 +125,7 @@ class Worker:
         self._memory.limit(self._limits.memory_bytes)
         log = _take_stderr()
         return result.response, WorkerReport(
-            diagnostics=result.diagnostics, info=result.info, log=log
+            diagnostics=result.diagnostics, info=result.info, blocked=result.blocked, log=log
         )
 
     def _limit_setter(self, limits: Limits) -> Callable[[Limits], None]:

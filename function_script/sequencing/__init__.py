@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from function_script import objects, wire
+from function_script.blocked import Blocked
 from function_script.contribution import Contribution, DeferredDocument, DesiredResource
 from function_script.errors import DocumentError
 from function_script.inputs import ReadinessOptions, Step
@@ -43,9 +44,10 @@ def apply(request: wire.Request, contribution: Contribution, step: Step) -> Cont
     for deferred in contribution.deferred:
         position = f" ({deferred.span})" if deferred.span is not None else ""
         reason = f"because {deferred.missing}{position}"
-        blocked.append(status.Blocked(deferred.subject, reason))
+        blocked.append(Blocked(deferred.subject, reason))
     for name, waiting_for in unmet.items():
-        blocked.append(status.Blocked(name, f"for {', '.join(each.text for each in waiting_for)}"))
+        reason = f"for {', '.join(each.text for each in waiting_for)}"
+        blocked.append(Blocked(name, reason, tuple(each.name for each in waiting_for)))
 
     composed = {**contribution.composed, **dict.fromkeys(unmet, _NOTHING)}
     for deferred in contribution.deferred:
@@ -59,7 +61,7 @@ def apply(request: wire.Request, contribution: Contribution, step: Step) -> Cont
         contribution, composed=composed, results=(*contribution.results, *unprotected)
     )
     if blocked:
-        contribution = _mark_unready(contribution, step)
+        contribution = _mark_unready(replace(contribution, blocked=tuple(blocked)), step)
     if options.condition is None and not graph and not options.defer_missing:
         return contribution
     kind = options.condition or status.DEFAULT_CONDITION

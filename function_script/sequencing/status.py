@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
 from function_script import wire
+from function_script.blocked import Blocked
 from function_script.diagnostics import cut
 from function_script.objects import find_condition
 from function_script.values import Readable
@@ -16,13 +17,6 @@ from function_script.wire import enums
 DEFAULT_CONDITION: Final = "ResourcesReady"
 _WAITING: Final = "Waiting: "
 _UNREADY: Final = "Unready: "
-
-
-class Blocked(NamedTuple):
-    """A withheld subject and the reason: ``for vpc``, ``because spec.size is undefined``."""
-
-    subject: str
-    reason: str
 
 
 class Unready(NamedTuple):

@@ -17,12 +17,15 @@ from function_script.tools import sources
 from function_script.tools.cases import fake_cluster, outcome, parser, runner, session
 from function_script.tools.cases.discovery import FOLDER_FILE, CaseFile
 from function_script.tools.cases.loader import FileCache
-from function_script.tools.render.runners import FunctionCaller
+from function_script.tools.render.runtimes.model import FunctionCaller
+from function_script.tools.render.runtimes.servers import Servers
 from function_script.values import Object, Value
 
 __all__ = ["FatalError", "render"]
 
 _WORKERS: Final = 1
+# Those that a case starts stay for the others, and end with the process.
+SERVERS: Final = Servers()
 
 
 def render(directory: str | os.PathLike[str], /, **keys: Value) -> Object:
@@ -41,7 +44,7 @@ def render(directory: str | os.PathLike[str], /, **keys: Value) -> Object:
     case = parser.read(document, CaseFile(path=Path(directory) / FOLDER_FILE), FileCache())
     (step,) = case.steps
     cluster = fake_cluster.before_step(fake_cluster.first(case.setup), step)
-    caller = FunctionCaller(pool=pool(case.setup.program.root), print=print)
+    caller = FunctionCaller(pool=pool(case.setup.program.root), print=print, servers=SERVERS)
     rendering = runner.render_in(cluster, case.setup, caller, runner.RunOptions(), print)
     return outcome.to_object(rendering.result, rendering.responses)
 

@@ -16,7 +16,7 @@ from function_script.errors import FatalError
 from function_script.tools import console
 from function_script.tools.cases import discovery, parser, reports, runner
 from function_script.tools.cases.loader import FileCache
-from function_script.tools.render.runners import FunctionCaller
+from function_script.tools.render.runtimes.model import FunctionCaller
 
 _files = pytest.StashKey[FileCache]()
 
@@ -52,7 +52,9 @@ class CaseItem(pytest.Item):
             case = parser.parse(discovery.CaseFile(path=self.path), files)
         except FatalError as error:
             return console.to_text(error.diagnostics)
-        caller = FunctionCaller(pool=testing.pool(case.setup.program.root), print=print)
+        caller = FunctionCaller(
+            pool=testing.pool(case.setup.program.root), print=print, servers=testing.SERVERS
+        )
         verdict = runner.run(case, self.path, caller, runner.RunOptions(may_create_snapshots=False))
         return None if reports.is_success([verdict]) else reports.to_text(verdict)
 

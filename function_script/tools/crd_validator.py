@@ -9,9 +9,8 @@ from typing import Any, Final
 
 from jsonschema import Draft7Validator, ValidationError, validators
 
-from function_script.tools import structural_schema
+from function_script.tools import patterns, structural_schema
 from function_script.tools.structural_schema import INT_OR_STRING
-from function_script.tools.validate import patterns
 from function_script.values import Object, Value
 
 # Larger integers lose digits in JSON.

@@ -1,4 +1,4 @@
-"""Validation of our own inputs against their CRDs, with jsonschema.
+"""Validation of our own inputs, and those of built-in functions, with jsonschema.
 
 The parsers of `inputs` and the CRDs agree; the parsers' messages come first, so this finds a
 problem only where the two differ. Rules in CEL are not evaluated: the parsers enforce them.
@@ -73,7 +73,7 @@ class Violation:
 
 
 def find_schema(value: Object) -> Object | None:
-    """Return the schema of an input of our group; None for any other object."""
+    """Return the schema of our inputs and of built-in functions' ones; None for other objects."""
     return schemas().get(objects.api_version_and_kind(value))
 
 
@@ -114,12 +114,15 @@ def find_violations(value: Object, schema: Object) -> list[Violation]:
 
 @cache
 def schemas() -> dict[tuple[str, str], Object]:
-    """Read the schemas of our CRDs, by apiVersion and kind."""
+    """Read the schemas of our CRDs, and of built-in functions, by apiVersion and kind."""
     by_kind: dict[tuple[str, str], Object] = {}
-    for file in (resources.files("function_script") / "input_crds").iterdir():
+    package = resources.files("function_script")
+    folders = (package / "input_crds", package / "tools" / "render" / "builtin" / "inputs")
+    for file in (file for folder in folders for file in folder.iterdir()):
         source = Source(name=file.name, text=file.read_text("utf-8"))
         for document in sources.read(source):
-            spec = manifests.object_at(document.value, "spec")
+            # A built-in function has the spec of its CRD alone.
+            spec = manifests.object_at(document.value, "spec") or document.value
             kind = manifests.text_at(spec, "names", "kind")
             for version in manifests.objects_at(spec, "versions"):
                 api_version = f"{spec.get('group')}/{version.get('name')}"

@@ -4,8 +4,10 @@ The request is handled as in production, sandbox included.
 """
 
 import json
+import sys
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 from google.protobuf import json_format
 
@@ -17,8 +19,13 @@ from function_script.sandbox import Answered, Pool, PoolOptions
 from function_script.sandbox.outcome import RETRIED
 from function_script.source import Source
 from function_script.tools import bounded, local_pool, manifests
+from function_script.tools.processes.options import PackageOptions
 from function_script.tools.results import fatal_messages
 from function_script.values import Object
+
+_EXPLICIT: Final = "=process"
+# For one answer of a function of somebody else.
+_PACKAGE_SECONDS: Final = 60.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,6 +87,31 @@ def run(
             raise InputError.of(f'cannot write "{case}": {cause}') from error
     response = fnv1.RunFunctionResponse.FromString(response_data)
     return Result(text=to_json(response), log=reply.log, error=_error(response, problems))
+
+
+def run_package(
+    reference: str, request: fnv1.RunFunctionRequest, options: PackageOptions
+) -> Result:
+    """Call the function of a package, started for this one request. Raises FatalError.
+
+    ``=process`` after the reference allows to run it without confinement.
+    """
+    if sys.platform != "linux":
+        raise InputError.of("cannot run a package: it runs as a process on Linux alone")
+    from function_script.tools.processes import packages, server  # noqa: PLC0415 - of Linux
+
+    package = reference.removesuffix(_EXPLICIT)
+    image = packages.load(package, package, options)
+    is_explicit = reference.endswith(_EXPLICIT)
+    process = server.FunctionServer(
+        package, image, server.ServerOptions(allows_unconfined=is_explicit)
+    )
+    try:
+        process.wait()
+        response = process.call(request, _PACKAGE_SECONDS)
+    finally:
+        process.stop()
+    return Result(text=to_json(response), log="", error=_error(response, ()))
 
 
 def check_name(path: Path) -> None:

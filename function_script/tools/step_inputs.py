@@ -74,11 +74,23 @@ def find(document: Document) -> Iterator[StepInput]:
             yield StepInput(step=name, value=value, document=document, path=(*path, "input"))
 
 
+def find_builtin(document: Document) -> list[StepInput]:
+    """Return the inputs of a pipeline whose schema is here, though another function reads them."""
+    return [each for each in find(document) if has_schema(each.value) and not is_ours(each.value)]
+
+
+def has_schema(value: Object) -> bool:
+    """Report whether an input can be checked: it is ours, or a built-in function's."""
+    from function_script.tools import input_schema  # noqa: PLC0415 - only `check` needs it
+
+    return is_ours(value) or input_schema.find_schema(value) is not None
+
+
 def find_others(document: Document) -> list[OtherStep]:
-    """Return the steps of a pipeline that have no input of ours."""
+    """Return the steps of a pipeline whose input nothing here reads."""
     others = []
     for path, step in _steps(document):
-        if not is_ours(manifests.object_at(step, "input")):
+        if not has_schema(manifests.object_at(step, "input")):
             # Newer versions of Crossplane take an image as `function`.
             name = manifests.text_at(step, "functionRef", "name")
             function = name or manifests.text_at(step, "function")

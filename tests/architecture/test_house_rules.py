@@ -93,7 +93,11 @@ WHOLLY_OF_ONE_SYSTEM = {
     *("fcntl", "grp", "pty", "pwd", "resource", "syslog", "termios", "tty"),
     *("msvcrt", "winreg", "_winapi"),
 }
-CHOOSING = ("function_script/sandbox/", "function_script/server/")
+CHOOSING = (
+    "function_script/sandbox/",
+    "function_script/server/",
+    "function_script/tools/processes/",
+)
 
 
 PACKAGE_FILES = _sources(PACKAGE)

@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 
 import pytest
 from e2e.serving import Server, call
-from support import builders
+from support import builders, one_step
 from support.timing import PATIENCE_SECONDS
 
 import function_script
@@ -32,22 +32,6 @@ PACKAGE = Path(function_script.__file__).parent
 TOY = Path(__file__).resolve().parents[1] / "support" / "toy_language"
 REGISTRY_LINE = '    "starlark",\n'
 PROGRAM = "name: $observed.composite.resource.metadata.name\nsize: Small\n"
-COMPOSITION = """apiVersion: apiextensions.crossplane.io/v1
-kind: Composition
-metadata: {name: apps}
-spec:
-  compositeTypeRef: {apiVersion: example.org/v1, kind: XThing}
-  mode: Pipeline
-  pipeline:
-  - step: toy
-    functionRef: {name: function-script}
-    input:
-      apiVersion: script.fn.crossplane.io/v1beta1
-      kind: ToyText
-      inline: |
-        %s
-"""
-XR = "apiVersion: example.org/v1\nkind: XThing\nmetadata: {name: demo}\n"
 
 
 @pytest.fixture(scope="module")
@@ -79,15 +63,14 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
     """A folder with an XR and a Composition of one step in the toy language."""
-    (tmp_path / "xr.yaml").write_text(XR)
+    (tmp_path / "xr.yaml").write_text(one_step.XR)
     write(tmp_path, PROGRAM)
     return tmp_path
 
 
 def write(project: Path, program: str) -> None:
     """Write the Composition with a program."""
-    text = COMPOSITION % program.rstrip("\n").replace("\n", "\n        ")
-    (project / "composition.yaml").write_text(text)
+    (project / "composition.yaml").write_text(one_step.composition("ToyText", program))
 
 
 def command(root: Path, *arguments: object, code: int = 0, stdin: str = "") -> str:
@@ -215,7 +198,8 @@ def test_the_playground_knows_it(
     answer = connection.getresponse()
     answer.read()
     cookie = str(answer.headers["Set-Cookie"]).partition(";")[0]
-    headers = {"Cookie": cookie, "Origin": f"http://{address.netloc}"}
+    origin = f"http://{address.netloc}"
+    headers = {"Cookie": cookie, "Origin": origin, "Content-Type": "application/json"}
 
     def ask(method: str, path: str, body: object = None) -> str:
         text = None if body is None else json.dumps(body)

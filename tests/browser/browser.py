@@ -15,6 +15,17 @@ if TYPE_CHECKING:
 
 _NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 _PATIENCE_SECONDS = 60.0
+# By key: its Windows code, and the text it types.
+_KEYS = {
+    "Tab": (9, ""),
+    "Enter": (13, "\r"),
+    "Escape": (27, ""),
+    "End": (35, ""),
+    "Home": (36, ""),
+    "ArrowLeft": (37, ""),
+    "ArrowRight": (39, ""),
+}
+_MODIFIERS = {"Control": 2, "Shift": 8}
 
 
 def find() -> str | None:
@@ -60,6 +71,7 @@ class Browser:
 
     _session: str | None = None
     origin = ""
+    size = (0, 0)
 
     def __enter__(self) -> Self:
         return self
@@ -73,6 +85,10 @@ class Browser:
     def open(self, address: str) -> None:
         """Go to a page."""
         self._ask("Page.navigate", url=address)
+
+    def reload(self) -> None:
+        """Load the page again."""
+        self._ask("Page.reload")
 
     def resize(self, width: int, height: int, *, is_phone: bool = False) -> None:
         """The window's size in CSS pixels."""
@@ -106,6 +122,25 @@ class Browser:
     def type(self, text: str) -> None:
         """Type into what has the focus."""
         self._ask("Input.insertText", text=text)
+
+    def press(self, key: str, *modifiers: str) -> None:
+        """Press and release a key, with Control or Shift."""
+        code, text = _KEYS[key] if key in _KEYS else (ord(key.upper()), key)
+        held = sum(_MODIFIERS[name] for name in modifiers)
+        event: dict[str, object] = {
+            "key": key,
+            "code": key if key in _KEYS else f"Key{key.upper()}",
+            "windowsVirtualKeyCode": code,
+            "modifiers": held,
+        }
+        is_text = text and not held & ~_MODIFIERS["Shift"]
+        down = {"type": "keyDown", "text": text} if is_text else {"type": "rawKeyDown"}
+        self._ask("Input.dispatchKeyEvent", **event, **down)
+        self._ask("Input.dispatchKeyEvent", **event, type="keyUp")
+
+    def move(self, x: float, y: float) -> None:
+        """Move the pointer."""
+        self._ask("Input.dispatchMouseEvent", type="mouseMoved", x=x, y=y)
 
     def permit(self, *permissions: str) -> None:
         """Grant permissions for which a user would be asked."""

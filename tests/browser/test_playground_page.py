@@ -3,81 +3,24 @@
 from __future__ import annotations
 
 import json
-import shutil
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from browser.browser import Browser, find
+from browser.pages import BAD, GOOD, changed_lines, choose, file_names, open_file, pane, replace
 
 from function_script.cli import execute
-from function_script.tools.playground import Playground
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from pathlib import Path
 
-EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
-PROGRAM = find()
-pytestmark = pytest.mark.skipif(PROGRAM is None, reason="there is no Chromium on PATH")
-GOOD = 'document.querySelector("#state")?.dataset.state === "good"'
-BAD = 'document.querySelector("#state")?.dataset.state === "bad"'
-
-
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
-    """A browser on the playground of two examples."""
-    root = tmp_path_factory.mktemp("playground")
-    for name in ("starlark-status", "filesystem-source"):
-        shutil.copytree(EXAMPLES / name, root / name)
-    directory = tmp_path_factory.mktemp("profile")
-    with Playground(root) as playground, Browser(str(PROGRAM), directory) as browser:
-        browser.resize(1366, 768)
-        browser.open(playground.address)
-        browser.wait_for(GOOD)
-        browser.origin = f"http://{playground.authority}"
-        yield browser
-
-
-@pytest.fixture
-def page(browser: Browser) -> Browser:
-    """The page with starlark-status as it is in its folder."""
-    choose(browser, "starlark-status")
-    return browser
-
-
-def choose(browser: Browser, name: str) -> None:
-    """Start from another folder, and wait until it is rendered."""
-    browser.evaluate('document.querySelector("#state").dataset.state = ""')
-    browser.evaluate(
-        f"""(() => {{ const folders = document.querySelector("#folders");
-        folders.value = {json.dumps(name)}; folders.dispatchEvent(new Event("change")); }})()"""
-    )
-    browser.wait_for(GOOD)
-
-
-def replace(browser: Browser, old: str, new: str) -> None:
-    """Select ``old`` in the editor and type ``new`` over it."""
-    browser.evaluate(
-        f"""(() => {{ const area = document.querySelector("textarea");
-        const at = area.value.indexOf({json.dumps(old)});
-        area.focus(); area.setSelectionRange(at, at + {len(old)}); }})()"""
-    )
-    browser.evaluate('document.querySelector("#state").dataset.state = ""')
-    browser.type(new)
-
-
-def pane(browser: Browser, name: str) -> str:
-    """The text of a pane of results."""
-    browser.evaluate(f'document.querySelector("[data-pane={name}]").click()')
-    return str(browser.evaluate('document.querySelector("#pane").innerText'))
+    from browser.browser import Browser
 
 
 def test_typing_renders(page: Browser) -> None:
     """Typing renders without a button, and the difference is shown."""
     replace(page, '"replicas": 2', '"replicas": 7')
     page.wait_for(GOOD)
-    changes = pane(page, "changes").splitlines()
-    assert [line.split() for line in changes if line.startswith(("+", "-"))] == [
+    assert changed_lines(page) == [
         ["-", "replicas:", "2"],
         ["+", "replicas:", "7"],
     ]
@@ -143,20 +86,13 @@ def test_copied_case_passes(page: Browser, tmp_path: Path) -> None:
 def test_programs_in_files(browser: Browser) -> None:
     """Programs in files are on the page, and a mistake in one is marked in its own text."""
     choose(browser, "filesystem-source")
-    names = browser.evaluate(
-        '[...document.querySelectorAll("#files button")].map((b) => b.textContent)'
-    )
-    assert isinstance(names, list)
-    program = next(name for name in names if name.startswith("programs/"))
-    browser.evaluate(
-        f"""[...document.querySelectorAll("#files button")]
-        .find((b) => b.textContent === {json.dumps(program)}).click()"""
-    )
+    program = next(name for name in file_names(browser) if name.startswith("programs/"))
+    open_file(browser, program)
     browser.evaluate('document.querySelector("textarea").setSelectionRange(0, 0)')
     browser.evaluate('document.querySelector("textarea").focus()')
     browser.type("{{ nothing. }}\n)")
     browser.wait_for(BAD)
-    bad = browser.evaluate('document.querySelector("#files .bad").textContent')
+    bad = browser.evaluate('document.querySelector("#files .error").textContent')
     assert bad == program
 
 
@@ -170,7 +106,7 @@ def test_nothing_runs_over_the_edge(page: Browser, width: int, height: int) -> N
             assert page.evaluate("document.documentElement.scrollWidth") == width
             assert page.evaluate("document.documentElement.scrollHeight") == height
     finally:
-        page.resize(1366, 768)
+        page.resize(*page.size)
 
 
 @pytest.mark.parametrize(("width", "height"), [(390, 844), (1366, 768)])
@@ -185,9 +121,9 @@ def test_the_graph_is_seen_at_a_glance(page: Browser, width: int, height: int) -
         edges = page.evaluate(f"{boxes}.map((box) => box.getBoundingClientRect().right)")
         assert isinstance(edges, list)
         assert max(edges) < width
-        assert page.evaluate('document.querySelectorAll("#pane .empty span").length') == 3
+        assert page.evaluate('document.querySelectorAll("#pane .legend span").length') == 2
     finally:
-        page.resize(1366, 768)
+        page.resize(*page.size)
         page.evaluate("document.querySelector('[data-pane=documents]').click()")
 
 
@@ -197,7 +133,7 @@ def test_the_head_has_two_rows_on_a_phone(page: Browser) -> None:
     try:
         assert page.evaluate('document.querySelector("header").offsetHeight < 90')
     finally:
-        page.resize(1366, 768)
+        page.resize(*page.size)
 
 
 def test_nothing_from_elsewhere(page: Browser) -> None:

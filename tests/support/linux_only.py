@@ -9,6 +9,7 @@ from fnmatch import fnmatchcase
 from typing import Final
 
 SERVER: Final = "the server, which runs on Linux alone"
+PROCESSES: Final = "functions as processes: namespaces, and files as the kernel of Linux has them"
 FORKS: Final = "the pool of the server: its zygote, its scheduling, /proc"
 
 # Patterns of paths below this directory.
@@ -18,6 +19,7 @@ FILES: Final = {
     "conformance/test_channel_args.py": SERVER,
     "conformance/test_install.py": SERVER,
     "conformance/test_operating_reference.py": SERVER,
+    "e2e/test_function_processes.py": PROCESSES,
     "e2e/test_serve*.py": SERVER,
     "hostile/test_leaks.py": FORKS,
     "hostile/test_pool_faults.py": FORKS,
@@ -31,6 +33,7 @@ FILES: Final = {
     "unit/sandbox/test_confinement.py": FORKS,
     "unit/sandbox/test_dispatcher.py": FORKS,
     "unit/server/test_*.py": SERVER,
+    "unit/tools/processes/test_*.py": PROCESSES,
 }
 
 

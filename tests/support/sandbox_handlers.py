@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import NoReturn
 
+    from function_script.blocked import Blocked
     from function_script.limits import Limits
 
 PROBLEM = Diagnostic(
@@ -51,6 +52,7 @@ class Answer:
     response: bytes
     diagnostics: tuple[Diagnostic, ...] = ()
     info: RequestInfo = field(default_factory=RequestInfo)
+    blocked: tuple[Blocked, ...] = ()
 
 
 def handle(data: bytes, limits: Limits, on_limits: Callable[[Limits], None]) -> Answer:

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from function_script import objects
+from function_script.blocked import Blocked
 from function_script.proto.v1 import run_function_pb2 as fnv1
 from function_script.tools import manifests
 from function_script.tools.render import RenderResult, conditions, output
@@ -24,17 +25,19 @@ PARTS: Final = (
 
 
 class ResponseRecorder:
-    """A runner that records the last response of each step."""
+    """A runner that records the last response of each step, and what waited in it."""
 
     def __init__(self, runner: Runner) -> None:
         self._runner = runner
         self.responses: dict[str, fnv1.RunFunctionResponse] = {}
+        self.blocked: dict[str, tuple[Blocked, ...]] = {}
 
     def __call__(self, step: Step, request: fnv1.RunFunctionRequest) -> StepResponse:
         """Call the function once."""
         reply = self._runner(step, request)
         # Steps run in order, so the last entry is the last step of the pipeline.
         self.responses[step.name] = reply.response
+        self.blocked[step.name] = reply.blocked
         return reply
 
 

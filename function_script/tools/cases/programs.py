@@ -10,7 +10,8 @@ from function_script.reader import ObjectReader
 from function_script.tools import sources
 from function_script.tools.cases.loader import ObjectLoader
 from function_script.tools.cases.model import Program
-from function_script.tools.render import error_positions, functions
+from function_script.tools.render import error_positions
+from function_script.tools.render.runtimes.local import OURS
 from function_script.tools.render.steps import Step
 from function_script.values import Object, Value
 
@@ -95,7 +96,7 @@ def _input(loader: ObjectLoader, fields: ObjectReader, xr: Object) -> Program | 
 
 def _composition_around(value: Object, xr: Object) -> Object:
     api_version, kind = objects.api_version_and_kind(xr)
-    step: Object = {"step": "input", "functionRef": {"name": functions.OURS}, "input": value}
+    step: Object = {"step": "input", "functionRef": {"name": OURS}, "input": value}
     return {
         "apiVersion": "apiextensions.crossplane.io/v1",
         "kind": "Composition",

@@ -21,9 +21,10 @@ from function_script.tools.cases.matching import Mismatch
 from function_script.tools.cases.model import Case, Expectation, Setup, Step
 from function_script.tools.cases.outcome import ResponseRecorder
 from function_script.tools.cases.verdicts import CaseVerdict, Problem, VerdictBuilder
+from function_script.tools.processes.options import PackageOptions
 from function_script.tools.render import RenderResult, error_positions, functions, runners, steps
-from function_script.tools.render.functions import Runtime
-from function_script.tools.render.runners import FunctionCaller
+from function_script.tools.render.functions import Selection
+from function_script.tools.render.runtimes.model import FunctionCaller
 from function_script.values import Object
 
 if TYPE_CHECKING:
@@ -34,11 +35,15 @@ if TYPE_CHECKING:
 class RunOptions:
     """The options of all cases.
 
+    ``is_strict``: a built-in function must be of the version that its Function names. ``packages``
+    are the choices about functions' packages.
     ``may_create_snapshots``: write those that do not exist. ``updates_snapshots``: write those
     that differ.
     """
 
-    runtimes: Mapping[str, Runtime] = field(default_factory=dict)
+    runtimes: Mapping[str, Selection] = field(default_factory=dict)
+    is_strict: bool = False
+    packages: PackageOptions = field(default_factory=PackageOptions)
     timeout_seconds: float = 60.0
     may_create_snapshots: bool = True
     updates_snapshots: bool = False
@@ -104,7 +109,10 @@ def render_in(
         report=report_xr if validates else None,
     )
     index = functions.FunctionIndex(
-        manifests=setup.functions, runtimes=options.runtimes, annotations={}
+        manifests=setup.functions,
+        runtimes=options.runtimes,
+        annotations={},
+        is_strict=options.is_strict,
     )
     program = setup.program
     with error_positions.map_errors(program.document, program.root, program.find_input, locate_xr):

@@ -17,7 +17,8 @@ from function_script.tools.cases.loader import FileCache
 from function_script.tools.cases.model import Case
 from function_script.tools.cases.runner import RunOptions
 from function_script.tools.cases.verdicts import CaseVerdict, Problem, Status
-from function_script.tools.render.runners import FunctionCaller
+from function_script.tools.render.runtimes.model import FunctionCaller
+from function_script.tools.render.runtimes.servers import Servers
 
 _LIMITS: Final = Limits()
 
@@ -45,8 +46,18 @@ def run_all(
             yield parsed
         else:
             groups.setdefault(parsed.case.setup.program.root, []).append(parsed)
-    for root, group in groups.items():
-        yield from _run_group(root, group, options, jobs)
+    with Servers(options.packages) as servers:
+        for root, group in groups.items():
+            sandbox = replace(
+                pool_options(root, jobs, options.limits),
+                preload=local_pool.engines_in(
+                    {parsed.case.setup.program.document.text for parsed in group}
+                ),
+            )
+            with Pool(sandbox) as pool:
+                # A case collects the output of its programs itself.
+                caller = FunctionCaller(pool=pool, print=lambda _: None, servers=servers)
+                yield from _run_group(group, caller, options, jobs)
 
 
 def _parse(file: CaseFile, files: FileCache) -> ParsedCase | CaseVerdict:
@@ -64,22 +75,15 @@ def _parse(file: CaseFile, files: FileCache) -> ParsedCase | CaseVerdict:
 
 
 def _run_group(
-    root: Path | None, group: Sequence[ParsedCase], options: RunOptions, jobs: int
+    group: Sequence[ParsedCase], caller: FunctionCaller, options: RunOptions, jobs: int
 ) -> Generator[CaseVerdict]:
-    texts = {parsed.case.setup.program.document.text for parsed in group}
-    sandbox = replace(
-        pool_options(root, jobs, options.limits), preload=local_pool.engines_in(texts)
-    )
-    with Pool(sandbox) as pool:
-        # A case collects the output of its programs itself.
-        caller = FunctionCaller(pool=pool, print=lambda _: None)
-        executor = ThreadPoolExecutor(max_workers=jobs)
-        try:
-            yield from executor.map(
-                lambda parsed: runner.run(parsed.case, parsed.path, caller, options), group
-            )
-        finally:
-            executor.shutdown(cancel_futures=True)
+    executor = ThreadPoolExecutor(max_workers=jobs)
+    try:
+        yield from executor.map(
+            lambda parsed: runner.run(parsed.case, parsed.path, caller, options), group
+        )
+    finally:
+        executor.shutdown(cancel_futures=True)
 
 
 def pool_options(root: Path | None, workers: int, limits: Limits = _LIMITS) -> PoolOptions:

@@ -86,6 +86,10 @@ def check(
                 _finding(rules.INPUT, problem) for problem in misplaced.find_misplaced(document)
             ]
             findings += _check_document(ours, directory, schemas, is_salted=is_salted)
+            findings += _check_document(ours, directory, schemas)
+            builtin = step_inputs.find_builtin(document)
+            steps += len(builtin)
+            findings += _check_builtin(builtin)
             if ours:
                 findings += [
                     _finding(rules.TEMPLATE, problem)
@@ -160,6 +164,17 @@ def _check_document(
             problems = list(rules.apply(subject))
         for rule, problem in problems:
             yield _finding(rule, author_positions.map_to_source(problem, each, programs), each.step)
+
+
+def _check_builtin(inputs: Sequence[StepInput]) -> Iterator[Finding]:
+    """Compare the inputs of built-in functions with their schemas."""
+    for each in inputs:
+        try:
+            step_inputs.validate(each.value)
+        except InputError as error:
+            for problem in error.diagnostics:
+                located = author_positions.map_to_source(problem, each, None)
+                yield _finding(rules.INPUT, located, each.step)
 
 
 def _finding(rule: Rule, problem: Diagnostic, step: str = "") -> Finding:

@@ -1,81 +1,160 @@
-"""The folders that the page can open, and the objects in their files.
+"""The folders that the page can open, their files, and the digests of these files.
 
-A folder can be opened if it has an XR and a Composition; only files that an author edits are read.
+A folder can be opened if it has an XR and a Composition. Its files are those that `render` and
+`check` read in it.
 """
 
-from collections.abc import Mapping
+import hashlib
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from function_script.documents import Document
 from function_script.engines.registry import LANGUAGES
 from function_script.errors import InputError
-from function_script.source import Source
-from function_script.tools import sources, starters
-from function_script.values import Object
+from function_script.tools import starters
 
 COMPOSITION: Final = "composition.yaml"
 XR: Final = "xr.yaml"
+ADDABLE: Final = (
+    "observed.yaml",
+    "required.yaml",
+    "functions.yaml",
+    "credentials.yaml",
+    "xrd.yaml",
+)
+"""Files that the page can add to a folder."""
+DIRECTORIES: Final = ("programs", "context", "schemas")
+"""Directories that are read to any depth."""
 # The order on the page; the other files of a folder follow by name.
-_FIRST: Final = (COMPOSITION, XR, "observed.yaml", "required.yaml")
-_OTHERS: Final = ("functions.yaml", "credentials.yaml", "xrd.yaml")
+FILES: Final = (COMPOSITION, XR, *ADDABLE, "definition.yaml")
 _MAX_FILES: Final = 50
 _MAX_FILE_BYTES: Final = 1 << 20
 _MAX_FOLDERS: Final = 500
 _IGNORED: Final = {"node_modules", "__pycache__"}
 
 
-def find(root: Path) -> dict[str, Path | str]:
+class UnfitError(ValueError):
+    """A file cannot be shown and written back as it is; the text is the reason."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class File:
+    """A file's text with line feeds between lines, and the digest of its bytes."""
+
+    text: str
+    digest: str
+    has_crlf: bool = False
+
+    @classmethod
+    def of(cls, data: bytes) -> "File":
+        """Read bytes; raises UnfitError."""
+        if len(data) > _MAX_FILE_BYTES:
+            raise UnfitError("it is larger than 1 MiB")
+        try:
+            text = data.decode("utf-8")
+        except UnicodeDecodeError as error:
+            raise UnfitError("it is not UTF-8 text") from error
+        unix_text = text.replace("\r\n", "\n")
+        has_crlf = unix_text != text
+        if "\r" in unix_text or (has_crlf and text.count("\r\n") != text.count("\n")):
+            raise UnfitError("its line ends are mixed")
+        return cls(text=unix_text, digest=to_digest(data), has_crlf=has_crlf)
+
+    def encode(self, text: str) -> bytes:
+        """Return the bytes of another text with the line ends of this file."""
+        return (text.replace("\n", "\r\n") if self.has_crlf else text).encode()
+
+
+def to_digest(data: bytes) -> str:
+    """Return the digest by which the page recognises a version of a file."""
+    return hashlib.sha256(data).hexdigest()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Contents:
+    """The files of a folder by their path in it; ``unfit`` has the reason for those left out."""
+
+    files: dict[str, File] = field(default_factory=dict)
+    unfit: dict[str, str] = field(default_factory=dict)
+
+
+class Folder:
+    """A directory on disk, or the starter project of a language, which cannot be written.
+
+    ``opened_names`` are the files that the page has got.
+    """
+
+    def __init__(self, directory: Path | None, language: str = "") -> None:
+        self.directory = directory
+        self._language = language
+        self.opened_names: set[str] = set()
+        self._digests: dict[Path, tuple[tuple[int, int, int], str]] = {}
+
+    def find_paths(self) -> dict[str, Path]:
+        """Return the folder's files by their path in it; none for a starter."""
+        directory = self.directory
+        if directory is None:
+            return {}
+        names = [name for name in FILES if (directory / name).is_file()]
+        for each in DIRECTORIES:
+            paths = sorted(path for path in (directory / each).rglob("*") if path.is_file())
+            names += [path.relative_to(directory).as_posix() for path in paths]
+        return {name: directory / name for name in names}
+
+    def load(self) -> Contents:
+        """Load the files."""
+        if self.directory is None:
+            texts = starters.load(self._language)
+            return Contents(
+                files={name: File.of(texts[name].encode()) for name in FILES if name in texts}
+            )
+        contents = Contents()
+        for name, path in self.find_paths().items():
+            if len(contents.files) == _MAX_FILES:
+                contents.unfit[name] = f"the page shows {_MAX_FILES} files at most"
+                continue
+            try:
+                contents.files[name] = File.of(path.read_bytes())
+            except UnfitError as error:
+                contents.unfit[name] = str(error)
+            except OSError as error:
+                contents.unfit[name] = (error.strerror or str(error)).lower()
+        self.opened_names |= contents.files.keys()
+        return contents
+
+    def compute_digests(self) -> dict[str, str]:
+        """Return the digest of every file that can be read; a file is read when it has changed."""
+        digests = {}
+        for name, path in self.find_paths().items():
+            try:
+                status = path.stat()
+                stamp = (status.st_mtime_ns, status.st_size, status.st_ino)
+                last_stamp, digest = self._digests.get(path, (None, ""))
+                if stamp != last_stamp:
+                    digest = to_digest(path.read_bytes())
+                    self._digests[path] = (stamp, digest)
+            except OSError:
+                continue
+            digests[name] = digest
+        return digests
+
+
+def find(root: Path) -> dict[str, Folder]:
     """Return the folders at and below ``root`` that can be rendered, by their path from there.
 
     The starter projects follow, by language. Raises InputError if there is no such directory.
     """
     if not root.is_dir():
         raise InputError.of(f'cannot open "{root}": it is not a directory')
-    result: dict[str, Path | str] = {}
+    result: dict[str, Folder] = {}
     for path in sorted(root.rglob(COMPOSITION)):
         folder = path.parent
         parts = folder.relative_to(root).parts
         is_ignored = any(part.startswith(".") or part in _IGNORED for part in parts)
         if is_ignored or not (folder / XR).is_file():
             continue
-        result["/".join(parts) or root.resolve().name] = folder
+        result["/".join(parts) or root.resolve().name] = Folder(folder)
         if len(result) == _MAX_FOLDERS:
             break
-    result |= {f"starter: {language}": language for language in LANGUAGES}
+    result |= {f"starter: {language}": Folder(None, language) for language in LANGUAGES}
     return result
-
-
-def load(folder: Path | str) -> dict[str, str]:
-    """Load the texts of a folder by their path in it: the files that ``render FOLDER`` reads."""
-    if isinstance(folder, str):
-        texts = starters.load(folder)
-        return {name: texts[name] for name in (*_FIRST, *_OTHERS) if name in texts}
-    names = [name for name in (*_FIRST, *_OTHERS) if (folder / name).is_file()]
-    programs = sorted(path for path in (folder / "programs").rglob("*") if path.is_file())
-    names += [path.relative_to(folder).as_posix() for path in programs]
-    return {
-        name: (folder / name).read_text("utf-8", "replace")
-        for name in names[:_MAX_FILES]
-        if (folder / name).stat().st_size <= _MAX_FILE_BYTES
-    }
-
-
-def read_objects(files: Mapping[str, str], name: str) -> list[Document]:
-    """Read the objects of one file of the page; none if there is no such file."""
-    return sources.read(Source(name=name, text=files.get(name, "")))
-
-
-def read_values(files: Mapping[str, str], name: str) -> list[Object]:
-    """Read the objects of one file of the page as plain values."""
-    return [document.value for document in read_objects(files, name)]
-
-
-def read_one(files: Mapping[str, str], name: str, kind: str) -> Document:
-    """Read the single object of a file; raises InputError unless there is exactly one."""
-    documents = read_objects(files, name)
-    if len(documents) != 1:
-        raise InputError.of(
-            f'cannot load {kind} from "{name}": it holds {len(documents)} objects instead of one'
-        )
-    return documents[0]

@@ -1,4 +1,4 @@
-"""The resource graph: the XR, composed resources, resources to be deleted, and references.
+"""The resource graph: the XR, composed and waiting resources, those to be deleted, references.
 
 It is data; the page draws it.
 """
@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from function_script import objects
+from function_script.blocked import Blocked
 from function_script.tools import manifests
 from function_script.tools.render import RenderResult
 from function_script.values import Object, Value
@@ -15,10 +16,13 @@ XR: Final = "xr"
 _REFERENCE: Final = ("Ref", "Refs")
 
 
-def build(result: RenderResult, outcome: Object, observed: Sequence[Object]) -> Object:
+def build(
+    result: RenderResult, outcome: Object, observed: Sequence[Object], waiting: Sequence[Blocked]
+) -> Object:
     """Return ``nodes`` with id, name, kind and state, and ``edges`` as pairs of ids.
 
-    States: ready, unready, and deleted for a resource that exists and is no longer composed.
+    States: ready, unready, waiting, and deleted for a resource that exists and is no longer
+    composed.
     """
     resources = result.composition.resources
     ready = objects.find_path(outcome, ("ready",))
@@ -27,12 +31,21 @@ def build(result: RenderResult, outcome: Object, observed: Sequence[Object]) -> 
     for name in sorted(resources):
         state = "ready" if is_ready.get(name) is True else "unready"
         nodes.append(_node(_id(name), name, resources[name], state))
+    blocked = {each.subject: each for each in waiting if each.subject not in resources}
+    for name, each in blocked.items():
+        nodes.append({**_node(_id(name), name, {}, "waiting"), "note": each.reason})
     for manifest in observed:
         name = manifests.annotation(manifest, manifests.RESOURCE_NAME)
-        if name and name not in resources:
+        if name and name not in resources and name not in blocked:
             nodes.append(_node(_id(name), name, manifest, "deleted"))
-    edges: list[Value] = [[XR, _id(name)] for name in sorted(resources)]
-    return {"nodes": nodes, "edges": edges + _references(resources)}
+    composes: list[Value] = [[XR, _id(name)] for name in (*sorted(resources), *blocked)]
+    dependencies: list[Value] = [
+        [_id(name), _id(other)]
+        for name, each in blocked.items()
+        for other in each.dependencies
+        if other in resources or other in blocked
+    ]
+    return {"nodes": nodes, "edges": composes + _references(resources) + dependencies}
 
 
 def _xr_state(outcome: Object) -> str:

@@ -1,7 +1,8 @@
 """The playground's HTTP server: loopback only, one session, opened with a token.
 
 The first visit with the token in the address gets a cookie, and the token expires. Every response
-forbids the page to load anything from elsewhere.
+forbids the page to load anything from elsewhere. A request that renders or saves must come from the
+page itself: with the cookie, from the page's origin, as JSON.
 """
 
 import hmac
@@ -9,6 +10,9 @@ import json
 import secrets
 import tempfile
 import threading
+import zlib
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib import resources
@@ -23,22 +27,32 @@ from function_script.limits import Limits
 from function_script.sandbox import Pool, PoolOptions
 from function_script.tools import bounded
 from function_script.tools.playground import folders
+from function_script.tools.playground.folders import File, Folder
+from function_script.tools.playground.saving import Conflict, Saver
 from function_script.tools.playground.workbench import RenderSession
+from function_script.tools.processes.options import PackageOptions
+from function_script.tools.render.functions import Selection
 from function_script.values import Object
 
 _LIMITS: Final = Limits()
-# All steps together have the time on the clock that one step may have.
-_WALL_CLOCK_FACTOR: Final = 10
 _HOST: Final = "127.0.0.1"
 _COOKIE: Final = "function-script-playground"
 _MAX_BODY_BYTES: Final = 8 << 20
 _IDLE_SECONDS: Final = 30
+# All steps together have the time on the clock that one step may have.
+_WALL_CLOCK_FACTOR: Final = 10
+# The ports that no service has of its own.
+_FIRST_PORT: Final = 49_152
+_PORTS: Final = 16_384
 _PAGES: Final = {
     "/": ("index.html", "text/html"),
     "/style.css": ("style.css", "text/css"),
     **{
         f"/{name}.js": (f"{name}.js", "text/javascript")
-        for name in ("app", "editor", "highlight", "difference", "graph", "panes")
+        for name in (
+            *("app", "difference", "drafts", "editor", "graph", "highlight", "history"),
+            *("indent", "notices", "panes", "server", "tabs"),
+        )
     },
 }
 _LANGUAGES_PAGE: Final = "/languages.js"
@@ -51,30 +65,43 @@ _POLICY: Final = (
 class Playground:
     """Serves folders at and below ``root`` from construction until the ``with`` block ends.
 
-    ``port`` 0 takes a free one. Raises InputError if nothing can be rendered, or the port is in
-    use.
+    ``port`` None takes the directory's own, or a free one. ``runtimes`` say where functions run, by
+    name; ``limits`` are those of an operator. Raises InputError if there is no such directory, or
+    the port is in use.
     """
 
-    def __init__(self, root: Path, port: int = 0, limits: Limits = _LIMITS) -> None:
+    def __init__(
+        self,
+        root: Path,
+        port: int | None = None,
+        runtimes: Mapping[str, Selection] | None = None,
+        packages: PackageOptions | None = None,
+        limits: Limits = _LIMITS,
+    ) -> None:
+        self._root = root.resolve()
         self._folders = folders.find(root)
+        self._saver = Saver(root)
         self._token: str | None = secrets.token_urlsafe(24)
         self._session = secrets.token_urlsafe(24)
-        self._programs = tempfile.TemporaryDirectory(prefix="function-script-")
-        directory = Path(self._programs.name, "programs")
-        directory.mkdir()
-        limits = limits.with_root(directory)
-        try:
-            self._server = _Server((_HOST, port), _Handler)
-        except OSError as error:
-            self._programs.cleanup()
-            raise InputError.of(
-                f"cannot listen on {_HOST}:{port}: {error.strerror}", hint="choose another --port"
-            ) from error
+        self._server = _listen(self._root, port)
+        self._directory = tempfile.TemporaryDirectory(prefix="function-script-")
+        mirror = Path(self._directory.name).resolve() / "folder"
+        programs = mirror / "programs"
+        programs.mkdir(parents=True)
+        limits = limits.with_root(programs)
         options = PoolOptions(limits=limits, workers=1, min_idle=1, preload=ENGINE_MODULES)
         self._pool = Pool(options)
         self._pool.prefork()
         seconds = limits.timeout_seconds * _WALL_CLOCK_FACTOR
-        self._render_session = RenderSession(self._pool, directory.resolve(), seconds)
+        self._render_session = RenderSession(self._pool, mirror, runtimes or {}, packages, seconds)
+        self._routes: Mapping[str, Callable[[Object], Object | None]] = {
+            "/api/folders": self._list_folders,
+            "/api/folder": self._load_folder,
+            "/api/digests": self._list_digests,
+            "/api/render": self._render,
+            "/api/case": self._make_case,
+            "/api/save": self._save,
+        }
         self._server.playground = self
         self._thread = threading.Thread(target=self._server.serve_forever, name="playground")
         self._thread.start()
@@ -100,9 +127,10 @@ class Playground:
     ) -> None:
         self._server.shutdown()
         self._thread.join()
+        self._render_session.close()
         self._server.server_close()
         self._pool.close()
-        self._programs.cleanup()
+        self._directory.cleanup()
 
     def redeem(self, token: str) -> str | None:
         """Exchange the token for the session's secret, once; return None for any other token."""
@@ -117,15 +145,49 @@ class Playground:
 
     def handle(self, path: str, query: Object) -> Object | None:
         """Handle a request of the page; None if there is no such path. Raises FatalError."""
-        if path == "/api/folders":
-            return {"folders": [*self._folders]}
-        if path == "/api/folder":
-            folder = self._folders.get(str(query.get("name")))
-            return None if folder is None else {"files": {**folders.load(folder)}}
-        files = _texts(query)
-        if path == "/api/render":
-            return self._render_session.render(files)
-        return {"case": self._render_session.to_case(files)} if path == "/api/case" else None
+        route = self._routes.get(path)
+        return None if route is None else route(query)
+
+    def _list_folders(self, _query: Object) -> Object:
+        # The page keeps drafts by the directory, since another one may be served at this port.
+        return {"root": str(self._root), "folders": [*self._folders]}
+
+    def _load_folder(self, query: Object) -> Object | None:
+        folder = self._find_folder(query)
+        if folder is None:
+            return None
+        contents = folder.load()
+        return {
+            "files": {name: _to_page(file) for name, file in contents.files.items()},
+            "unfit": {**contents.unfit},
+            "digests": {**folder.compute_digests()},
+            "addable": [*folders.ADDABLE],
+            "isWritable": folder.directory is not None,
+        }
+
+    def _list_digests(self, query: Object) -> Object | None:
+        folder = self._find_folder(query)
+        return None if folder is None else {"digests": {**folder.compute_digests()}}
+
+    def _render(self, query: Object) -> Object:
+        return self._render_session.render(_texts(query), self._find_folder(query))
+
+    def _make_case(self, query: Object) -> Object:
+        return {"case": self._render_session.to_case(_texts(query), self._find_folder(query))}
+
+    def _save(self, query: Object) -> Object | None:
+        folder = self._find_folder(query)
+        name, text, digest = query.get("file"), query.get("text"), query.get("digest")
+        if folder is None or not isinstance(name, str) or not isinstance(text, str):
+            return None
+        outcome = self._saver.save(folder, name, text, digest if isinstance(digest, str) else None)
+        if isinstance(outcome, Conflict):
+            current = outcome.current
+            return {"conflict": None if current is None else _to_page(current), "digest": None}
+        return {"digest": outcome}
+
+    def _find_folder(self, query: Object) -> Folder | None:
+        return self._folders.get(str(query.get("folder")))
 
 
 class _Server(ThreadingHTTPServer):
@@ -179,7 +241,8 @@ class _Handler(BaseHTTPRequestHandler):
             self._refuse(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "too large, or of unknown length")
             return
         body = self.rfile.read(length)
-        if not (self._is_local() and self._is_same_origin() and self._has_session()):
+        is_json = self.headers.get_content_type() == "application/json"
+        if not (self._is_local() and self._is_same_origin() and self._has_session() and is_json):
             self._refuse(HTTPStatus.FORBIDDEN, "open the address that the command printed")
             return
         try:
@@ -256,6 +319,28 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_header("Referrer-Policy", "no-referrer")
         self.end_headers()
         self.wfile.write(content)
+
+
+def _listen(root: Path, port: int | None) -> _Server:
+    """Listen on a port; without one, on the same for the directory each time, if it is free.
+
+    Browsers keep drafts by host and port. Raises InputError if the port is in use.
+    """
+    if port is None:
+        own_port = _FIRST_PORT + zlib.crc32(str(root).encode("utf-8", "replace")) % _PORTS
+        with suppress(OSError):
+            return _Server((_HOST, own_port), _Handler)
+        port = 0
+    try:
+        return _Server((_HOST, port), _Handler)
+    except OSError as error:
+        raise InputError.of(
+            f"cannot listen on {_HOST}:{port}: {error.strerror}", hint="choose another --port"
+        ) from error
+
+
+def _to_page(file: File) -> Object:
+    return {"text": file.text, "digest": file.digest}
 
 
 def _languages() -> str:

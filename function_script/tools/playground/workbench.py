@@ -1,186 +1,242 @@
-"""Rendering of the page's texts: documents, events, problems and the graph.
+"""Rendering of the page's texts: documents, events, problems and the graph."""
 
-Only programs in files are written to disk, to a directory of their own, where inputs look for them.
-"""
-
-import shutil
 import threading
 import time
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from pathlib import Path, PurePosixPath
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Final, TypeAlias
 
 from function_script import documents, objects
-from function_script.diagnostics import Diagnostic, to_frame
+from function_script.blocked import Blocked
+from function_script.diagnostics import Diagnostic
 from function_script.documents import Document
 from function_script.errors import FatalError, InputError
 from function_script.sandbox import Pool
 from function_script.tools import author_positions, render
 from function_script.tools.cases.outcome import ResponseRecorder, to_object
-from function_script.tools.playground import cases, folders, graph
+from function_script.tools.playground import cases, graph, problems
+from function_script.tools.playground.folders import Folder
+from function_script.tools.playground.mirror import Mirror
+from function_script.tools.processes.options import PackageOptions
 from function_script.tools.render import (
+    RenderInputs,
     RenderResult,
+    command,
     error_positions,
     functions,
+    loading,
     output,
+    remote,
     runners,
     steps,
 )
+from function_script.tools.render.functions import FunctionIndex, Selection
 from function_script.tools.render.pipeline import PipelineError
-from function_script.tools.render.requirements import Runner
-from function_script.tools.render.runners import FunctionCaller
+from function_script.tools.render.runtimes.address import Remote
+from function_script.tools.render.runtimes.model import FunctionCaller, Runtime
+from function_script.tools.render.runtimes.servers import Servers
+from function_script.tools.render.steps import Step
 from function_script.values import Object
 
-# Gets a diagnostic with its severity.
+# Gets a problem and its severity.
 Report: TypeAlias = Callable[[Diagnostic, str], None]
-_PROGRAMS: Final = "programs"
-_XRD: Final = "xrd.yaml"
+_SKIP: Final = functions.parse_runtime("function=skip")[1]
 _MILLISECONDS: Final = 1000
-_MAX_NAME_QUOTED: Final = 80
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rendered:
+class _Project:
+    """The objects of a folder; ``functions`` is None without a file of them."""
+
+    composition: Document
+    xr: Document
+    inputs: RenderInputs
+    functions: Sequence[Object] | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Rendered:
     """The result of rendering, and the responses of the steps as one plain object."""
 
     result: RenderResult
     outcome: Object
+    waiting: Sequence[Blocked]
 
 
 class RenderSession:
-    """Renders texts in ``pool``, one at a time; programs in files are written below ``root``.
+    """Renders texts in ``pool``, one run at a time, from a copy in ``directory``.
 
+    ``runtimes`` say where functions run, by name; ``packages`` how their packages are fetched.
     ``timeout_seconds`` is for all steps together.
     """
 
-    def __init__(self, pool: Pool, root: Path, timeout_seconds: float = 20.0) -> None:
+    def __init__(
+        self,
+        pool: Pool,
+        directory: Path,
+        runtimes: Mapping[str, Selection],
+        packages: PackageOptions | None = None,
+        timeout_seconds: float = 20.0,
+    ) -> None:
         self._timeout_seconds = timeout_seconds
         self._pool = pool
-        self._root = root
+        self._mirror = Mirror(directory)
+        self._runtimes = runtimes
         self._lock = threading.Lock()
+        self._servers = Servers(packages)
 
-    def render(self, files: Mapping[str, str]) -> Object:
-        """Render ``files``, texts by file name, to the page's JSON.
+    def close(self) -> None:
+        """Stop the functions that were started."""
+        self._servers.close()
+
+    def render(self, texts: Mapping[str, str], folder: Folder | None) -> Object:
+        """Render ``texts``, by file name, over the files of ``folder`` to the page's JSON.
 
         Never raises for mistakes in the texts: ``problems`` lists them.
         """
         printed: list[str] = []
-        content: Object
+        errors: list[Object] = []
 
         def report(problem: Diagnostic, severity: str) -> None:
-            printed.append(f"{self._rename(to_frame(problem, severity))}\n\n")
+            errors.extend(problems.to_page([problem], self._mirror, severity))
 
+        content: Object = {"documents": [], "events": [], "graph": {}, "waiting": []}
         with self._lock:
             started = time.perf_counter()
             try:
-                caller = runners.FunctionCaller(pool=self._pool, print=printed.append)
-                rendered = self._render(files, caller, report)
+                project = self._load(texts, folder)
+                rendered = self._run(project, report, printed.append)
+                content = _to_page(rendered, project.inputs)
             except FatalError as error:
-                problems = [self._problem(problem) for problem in error.diagnostics]
-                content = {"problems": [*problems], "documents": [], "events": [], "graph": {}}
-            else:
-                content = {
-                    "problems": [],
-                    **_to_page(rendered, folders.read_objects(files, "observed.yaml")),
-                }
+                errors += problems.to_page(error.diagnostics, self._mirror)
             seconds = time.perf_counter() - started
-        milliseconds = round(seconds * _MILLISECONDS, 1)
-        return {**content, "printed": "".join(printed), "milliseconds": milliseconds}
+            findings = problems.find(self._mirror, errors)
+        return {
+            **content,
+            "problems": [*errors, *findings],
+            "printed": self._mirror.strip("".join(printed)),
+            "milliseconds": round(seconds * _MILLISECONDS, 1),
+        }
 
-    def to_case(self, files: Mapping[str, str]) -> str:
-        """Render ``files`` to a case file. Raises FatalError if that is not possible."""
+    def to_case(self, texts: Mapping[str, str], folder: Folder | None) -> str:
+        """Render ``texts`` to a case file. Raises InputError if that is not possible."""
         with self._lock:
             try:
-                caller = runners.FunctionCaller(pool=self._pool, print=_discard)
-                rendered = self._render(files, caller, lambda _problem, _severity: None)
-            except PipelineError as error:
-                return cases.to_case(files, cases.expected_error(error))
-        return cases.to_case(files, cases.expected(rendered.outcome))
+                project = self._load(texts, folder)
+                if any(self._mirror.programs.iterdir()):
+                    raise InputError.of(
+                        "cannot make one case file: programs are in files of their own",
+                        hint="put a case.yaml into the folder instead",
+                    )
+                expectation = self._expect(project)
+            except FatalError as error:
+                raise InputError.of(self._mirror.strip(str(error))) from error
+        text = cases.to_case(project.inputs, project.functions or (), expectation)
+        return self._mirror.strip(text)
 
-    def _render(self, files: Mapping[str, str], caller: FunctionCaller, report: Report) -> Rendered:
-        composition = folders.read_one(files, folders.COMPOSITION, "a Composition")
-        self._write_programs(files)
-        observed = folders.read_objects(files, "observed.yaml")
-        spans = {index: document.span() for index, document in enumerate(observed)}
-        xr = folders.read_one(files, folders.XR, "an XR")
+    def _expect(self, project: _Project) -> Object:
+        """Return the expectation of the result as it is. Raises FatalError if there is none."""
+        omissions: list[Diagnostic] = []
 
-        def locate_xr(problem: Diagnostic) -> Diagnostic:
-            return author_positions.locate(problem, xr, objects.read_path(problem.field))
+        def report(problem: Diagnostic, severity: str) -> None:
+            if severity == "error":
+                omissions.append(problem)
 
-        given = render.RenderInputs(
-            xr=xr.value,
-            composition=composition.value,
-            observed=[document.value for document in observed],
-            required=folders.read_values(files, "required.yaml"),
-            credentials=folders.read_values(files, "credentials.yaml"),
-            xrd=folders.read_one(files, _XRD, "an XRD").value if files.get(_XRD) else None,
-            spans={index: span for index, span in spans.items() if span is not None},
-            report=lambda problem, severity: report(locate_xr(problem), severity),
+        try:
+            expectation = cases.expect_outcome(self._run(project, report, lambda _: None).outcome)
+        except PipelineError as error:
+            expectation = cases.expect_error(error)
+        if omissions:
+            raise InputError(*omissions)
+        return expectation
+
+    def _load(self, texts: Mapping[str, str], folder: Folder | None) -> _Project:
+        """Write the page's texts beside the folder's other files, and load all as `render` does."""
+        self._mirror.write(texts, folder)
+        paths = loading.find_render_paths(self._mirror.directory)
+        composition = loading.load_one(paths.composition, "a Composition")
+        xr = loading.load_one(paths.xr, "an XR")
+        manifests = None if paths.functions is None else loading.load_values([paths.functions])
+        functions.check_kinds(manifests or [])
+        return _Project(
+            composition=composition,
+            xr=xr,
+            inputs=command.load_inputs(paths, composition, xr),
+            functions=manifests,
         )
-        with error_positions.map_errors(composition, self._root, locate_xr=locate_xr):
-            runner = ResponseRecorder(_runner(files, given, caller, self._timeout_seconds))
-            result = render.render(given, runner)
-        return Rendered(result=result, outcome=to_object(result, runner.responses))
 
-    def _write_programs(self, files: Mapping[str, str]) -> None:
-        shutil.rmtree(self._root)
-        self._root.mkdir()
-        for name, text in files.items():
-            path = PurePosixPath(name)
-            if path.parts[:1] != (_PROGRAMS,):
-                continue
-            if ".." in path.parts:
-                raise InputError.of(f'cannot use "{name}": it leads out of its folder')
-            target = self._root.joinpath(*path.parts[1:])
-            try:
-                target.parent.mkdir(parents=True, exist_ok=True)
-                target.write_text(text, encoding="utf-8")
-            except (OSError, ValueError) as error:
-                cause = getattr(error, "strerror", None) or str(error)
-                quoted = f"{name[:_MAX_NAME_QUOTED]!r}"
-                raise InputError.of(
-                    f"cannot write the program {quoted}: {cause.lower()}"
-                ) from error
+    def _run(
+        self, project: _Project, report: Report, print_text: Callable[[str], None]
+    ) -> _Rendered:
+        """Render; ``report`` gets problems of the XR, and of steps that the result is without."""
 
-    def _problem(self, problem: Diagnostic) -> Object:
-        """Convert a diagnostic, with positions in the page's files."""
-        entry: Object = {
-            "message": self._rename(problem.message),
-            "frame": self._rename(to_frame(problem)),
-            "notes": [self._rename(str(note)) for note in problem.notes],
-            "hint": problem.hint,
-        }
-        span = problem.span
-        if span is not None:
-            position: Object = {"file": self._rename(span.name), "line": span.line}
-            entry |= {**position, "column": span.column, "width": span.width}
-        return entry
+        def locate(problem: Diagnostic) -> Diagnostic:
+            return author_positions.locate(problem, project.xr, objects.read_path(problem.field))
 
-    def _rename(self, text: str) -> str:
-        return text.replace(f"{self._root}", _PROGRAMS)
+        inputs = replace(
+            project.inputs, report=lambda problem, severity: report(locate(problem), severity)
+        )
+        index = FunctionIndex(manifests=project.functions, runtimes=self._runtimes, annotations={})
+        caller = FunctionCaller(pool=self._pool, print=print_text, servers=self._servers)
+        with error_positions.map_errors(
+            project.composition, self._mirror.programs, locate_xr=locate
+        ):
+            pipeline = steps.parse(inputs.composition)
+            runtimes = _find_runtimes(pipeline, index, project.composition, report, caller)
+            recorder = ResponseRecorder(
+                runners.build(runtimes, caller, self._timeout_seconds, timeout_flag="")
+            )
+            result = render.render(inputs, recorder)
+        return _Rendered(
+            result=result,
+            outcome=to_object(result, recorder.responses),
+            waiting=[each for blocked in recorder.blocked.values() for each in blocked],
+        )
 
 
-def _discard(text: str) -> None:
-    """Discard a program's output, which is not part of a case."""
-
-
-def _runner(
-    files: Mapping[str, str],
-    given: render.RenderInputs,
+def _find_runtimes(
+    pipeline: Sequence[Step],
+    index: FunctionIndex,
+    composition: Document,
+    report: Report,
     caller: FunctionCaller,
-    timeout_seconds: float,
-) -> Runner:
-    manifests = (
-        folders.read_values(files, "functions.yaml") if files.get("functions.yaml") else None
+) -> dict[str, Runtime]:
+    """Return where the steps run; steps whose function cannot be called are left out.
+
+    ``report`` gets their problems, so that the results of the others are shown beside these.
+    """
+    runtimes: dict[str, Runtime] = {}
+    for step in pipeline:
+        problems: Sequence[Diagnostic] = ()
+        try:
+            runtimes |= functions.find_runtimes([step], index)
+            runtime = runtimes[step.name]
+            runtime.wait(caller)
+        except FatalError as error:
+            problems = error.diagnostics
+        else:
+            if isinstance(runtime, Remote) and not remote.is_answering(runtime.address):
+                problems = [_unanswered(step, runtime)]
+        if problems:
+            omitted = replace(index, runtimes={**index.runtimes, step.function: _SKIP})
+            runtimes |= functions.find_runtimes([step], omitted)
+            span = composition.span(("spec", "pipeline", step.index, "functionRef"))
+            note = "the result is without this step"
+            for problem in problems:
+                report(replace(problem, span=span, notes=(*problem.notes, note)), "error")
+    return runtimes
+
+
+def _unanswered(step: Step, runtime: Remote) -> Diagnostic:
+    return Diagnostic(
+        message=f'cannot run step "{step.name}": no function answers at {runtime.address}',
+        hint=f"serve {step.function} there with --insecure, or start the playground with "
+        f"--function {step.function}=HOST:PORT or --function {step.function}=skip",
     )
-    functions.check_kinds(manifests or [])
-    index = functions.FunctionIndex(manifests=manifests, runtimes={}, annotations={})
-    runtimes = functions.find_runtimes(steps.parse(given.composition), index)
-    return runners.build(runtimes, caller, timeout_seconds, timeout_flag="")
 
 
-def _to_page(rendered: Rendered, observed: list[Document]) -> Object:
+def _to_page(rendered: _Rendered, inputs: RenderInputs) -> Object:
     result = rendered.result
     names = ["", *sorted(result.composition.resources)]
     manifests = output.documents(result, output.OutputOptions(full_xr=True))
@@ -193,5 +249,6 @@ def _to_page(rendered: Rendered, observed: list[Document]) -> Object:
             {"severity": event.severity, "reason": event.reason, "message": event.message}
             for event in result.events
         ],
-        "graph": graph.build(result, rendered.outcome, [item.value for item in observed]),
+        "graph": graph.build(result, rendered.outcome, inputs.observed, rendered.waiting),
+        "waiting": [{"name": each.subject, "reason": each.reason} for each in rendered.waiting],
     }

@@ -14,6 +14,7 @@ from function_script.tools import local_pool, manifests, render
 from function_script.tools.render import (
     RenderInputs,
     RenderResult,
+    claims,
     error_positions,
     functions,
     loading,
@@ -23,11 +24,13 @@ from function_script.tools.render import (
     steps,
     templates,
 )
-from function_script.tools.render.functions import FunctionIndex, Runtime
+from function_script.tools.render.functions import Explanation, FunctionIndex, Selection
 from function_script.tools.render.loading import OperationPaths, PipelinePaths, RenderPaths
 from function_script.tools.render.operation import OperationInputs, OperationResult
 from function_script.tools.render.output import OutputOptions
 from function_script.tools.render.requirements import Runner
+from function_script.tools.render.runtimes.model import FunctionCaller
+from function_script.tools.render.runtimes.servers import Servers
 from function_script.tools.render.steps import Step
 from function_script.values import Object, Value
 
@@ -36,13 +39,20 @@ _TEMPLATE: Final = "operationTemplate"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
-    """The flags apart from the paths. ``print`` gets what programs print."""
+    """The flags apart from the paths. ``print`` gets what programs print.
+
+    ``servers`` are those of functions; they stay for the next rendering. ``is_strict``: a built-in
+    function must be of the version that its Function names. ``is_quiet``: notes are not printed.
+    """
 
     output: OutputOptions
-    runtimes: Mapping[str, Runtime] = field(default_factory=dict)
+    runtimes: Mapping[str, Selection] = field(default_factory=dict)
     annotations: Mapping[str, str] = field(default_factory=dict)
     timeout_seconds: float = 60.0
+    servers: Servers = field(default_factory=Servers)
     skips_xr_validation: bool = False
+    is_strict: bool = False
+    is_quiet: bool = False
     print: Callable[[str], None]
 
 
@@ -70,7 +80,7 @@ def render_documents(paths: RenderPaths, options: Options, pool: Pool) -> list[O
 
         for note in clock_note.find(composition, xr.value):
             options.print(f"note: {note}")
-    inputs = _load_inputs(paths, composition, xr)
+    inputs = load_inputs(paths, composition, xr)
     if not options.skips_xr_validation:
         inputs = replace(inputs, report=report)
     with error_positions.map_errors(composition, programs, locate_xr=locate):
@@ -119,24 +129,48 @@ def render_operation(paths: OperationPaths, options: Options, pool: Pool) -> str
     return documents.to_yaml_stream(output.operation_documents(result, options.output))
 
 
+def explain_composition(paths: RenderPaths, options: Options) -> Explanation:
+    """Explain how the functions of a Composition would run. Raises FatalError."""
+    composition = loading.load_one(paths.composition, "a Composition")
+    programs = paths.programs or local_pool.programs_beside(paths.composition)
+    with error_positions.map_errors(composition, programs):
+        return functions.explain(steps.parse(composition.value), _load_index(paths, options))
+
+
+def explain_operation(paths: OperationPaths, options: Options) -> Explanation:
+    """Explain how the functions of an Operation, or of its template, would run."""
+    document = loading.load_one(paths.operation, "an Operation")
+    template = manifests.object_at(document.value, "spec", _TEMPLATE)
+    pipeline = steps.parse_operation(template or document.value)
+    return functions.explain(pipeline, _load_index(paths, options))
+
+
 def _build_runner(
     pipeline: Sequence[Step], paths: PipelinePaths, options: Options, pool: Pool
 ) -> Runner:
     for note in functions.find_unused(pipeline, options.runtimes):
         options.print(f"note: {note}")
+    runtimes = functions.find_runtimes(pipeline, _load_index(paths, options))
+    caller = FunctionCaller(
+        pool=pool, print=options.print, servers=options.servers, is_quiet=options.is_quiet
+    )
+    return runners.build(runtimes, caller, options.timeout_seconds)
+
+
+def _load_index(paths: PipelinePaths, options: Options) -> FunctionIndex:
     file = None if paths.functions is None else loading.load_values([paths.functions])
     functions.check_kinds(file or [])
-    index = FunctionIndex(
-        manifests=file, runtimes=options.runtimes, annotations=options.annotations
+    return FunctionIndex(
+        manifests=file,
+        runtimes=options.runtimes,
+        annotations=options.annotations,
+        is_strict=options.is_strict,
     )
-    caller = runners.FunctionCaller(pool=pool, print=options.print)
-    return runners.build(functions.find_runtimes(pipeline, index), caller, options.timeout_seconds)
 
 
-def _load_inputs(paths: RenderPaths, composition: Document, xr: Document) -> RenderInputs:
+def load_inputs(paths: RenderPaths, composition: Document, xr: Document) -> RenderInputs:
+    """Load the inputs of a rendering from their files. Raises FatalError."""
     observed = [] if paths.observed is None else loading.load_all(paths.observed)
-    observed = [document for document in observed if not _is_output(document.value, xr.value)]
-    spans = {index: document.span() for index, document in enumerate(observed)}
     shared = loading.load_shared(paths)
     xrd = None
     if paths.xrd is not None:
@@ -146,8 +180,11 @@ def _load_inputs(paths: RenderPaths, composition: Document, xr: Document) -> Ren
         # Crossplane must be able to make a CRD of it.
         definitions.check([document])
         xrd = document.value
+    composite = claims.resolve(xr.value, xrd)
+    observed = [document for document in observed if not _is_output(document.value, composite)]
+    spans = {index: document.span() for index, document in enumerate(observed)}
     return RenderInputs(
-        xr=xr.value,
+        xr=composite,
         composition=composition.value,
         observed=[document.value for document in observed],
         xrd=xrd,

@@ -22,9 +22,11 @@ from function_script.proto.render import render_pb2
 from function_script.sandbox import Pool, PoolOptions
 from function_script.tools import render
 from function_script.tools.render import messages, operation, requirements, runners, templates
-from function_script.tools.render.functions import Remote, Runtime
 from function_script.tools.render.pipeline import Event
 from function_script.tools.render.requirements import RequirementSource, Runner
+from function_script.tools.render.runtimes.address import Remote
+from function_script.tools.render.runtimes.local import Local
+from function_script.tools.render.runtimes.model import FunctionCaller, Runtime
 from function_script.tools.render.steps import Step
 from function_script.values import Object
 
@@ -160,7 +162,11 @@ class _RunnerFactory:
         """Build a runner that calls ``functions`` at their addresses."""
         runtimes: dict[str, Runtime] = {}
         for each in functions:
-            runtime: Runtime = "local" if each.address == LOCAL else Remote(address=each.address)
+            runtime = (
+                Local()
+                if each.address == LOCAL
+                else Remote(address=each.address, hint=f"serve {each.name} there with --insecure")
+            )
             runtimes.setdefault(each.name, runtime)
 
         def find(step: Step) -> Runtime:
@@ -172,10 +178,10 @@ class _RunnerFactory:
             return runtimes[step.function]
 
         pool = None
-        if "local" in runtimes.values():
+        if Local() in runtimes.values():
             pool_options = PoolOptions(limits=self._options.limits, workers=1, min_idle=0)
             pool = self._stack.enter_context(Pool(pool_options))
-        caller = runners.FunctionCaller(pool=pool, print=self._options.print)
+        caller = FunctionCaller(pool=pool, print=self._options.print)
         return runners.build_for(find, caller, self._options.timeout_seconds)
 
 

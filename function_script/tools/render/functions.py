@@ -1,61 +1,41 @@
-"""Find where each step's function runs: in the sandbox, built in, at an address, or not at all.
+"""Choose how each step's function runs: by the command line, by annotations, or by itself.
 
-This is done before the pipeline runs, so that an unknown function is an error at once.
+This is done before the pipeline runs, so that a function that cannot run is an error at once.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Final, Literal, TypeAlias
+from dataclasses import dataclass, replace
+from typing import Final
 
-from function_script import inputs, objects, spelling
+from function_script import objects, spelling
 from function_script.diagnostics import Diagnostic
 from function_script.errors import InputError
 from function_script.problems import suggest
 from function_script.tools import manifests
-from function_script.tools.render import builtin
+from function_script.tools.render.runtimes import RUNTIMES
+from function_script.tools.render.runtimes.address import TARGET, Remote, RemoteKind
+from function_script.tools.render.runtimes.contained import Builtin
+from function_script.tools.render.runtimes.model import FunctionReference, Runtime, RuntimeKind
 from function_script.tools.render.steps import Step
 from function_script.values import Object
 
-OURS: Final = "function-script"
-
 _TYPES: Final = {("pkg.crossplane.io/v1", "Function"), ("pkg.crossplane.io/v1beta1", "Function")}
 _RUNTIME: Final = "render.crossplane.io/runtime"
-_ADDRESS: Final = "render.crossplane.io/runtime-development-target"
-_DEFAULT_ADDRESS: Final = "localhost:9443"
+_WORDS: Final = tuple(dict.fromkeys(kind.word for kind in RUNTIMES))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Remote:
-    """A function that is served in plain text at a gRPC target such as ``localhost:9443``."""
+class Selection:
+    """The value of ``--function NAME=VALUE``: a word of the table, or an address."""
 
-    address: str
+    value: str
 
-    @classmethod
-    def at(cls, target: str) -> Remote:
-        """Build one from a target of gRPC for Go, which has a scheme that Python's gRPC lacks."""
-        return cls(address=target.removeprefix("passthrough:///"))
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Builtin:
-    """A function that this package contains; ``package`` is the reference that the Function has."""
-
-    function: builtin.BuiltinFunction
-    package: str = ""
-
-    def note(self) -> str:
-        """Say which version runs, and which one the Function names."""
-        text = f"{self.function.name} {self.function.version} is built in"
-        tag = self.package.partition("@")[0].rpartition("/")[2].partition(":")[2]
-        return (
-            f"{text}; the Function names {tag}" if tag not in {"", self.function.version} else text
-        )
-
-
-# "local": the sandbox here. "skip": the step is left out and desired state passes unchanged.
-Runtime: TypeAlias = Literal["local", "skip"] | Remote | Builtin
+    @property
+    def kinds(self) -> list[RuntimeKind]:
+        """Return the rows with this word; none for an address, whatever it is."""
+        return [kind for kind in RUNTIMES if kind.word == self.value != RemoteKind.word]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,119 +43,234 @@ class FunctionIndex:
     """The Functions by manifest, and what the flags say of them.
 
     ``manifests`` is None without a file. ``runtimes`` are those of single functions by name, OCI
-    reference or revision; ``annotations`` override those of every Function.
+    reference or revision; ``annotations`` override those of every Function. ``is_strict``: a
+    built-in function of another version than the Function names is an error.
     """
 
     manifests: Sequence[Object] | None
-    runtimes: Mapping[str, Runtime]
+    runtimes: Mapping[str, Selection]
     annotations: Mapping[str, str]
+    is_strict: bool = False
 
 
-def parse_runtime(text: str) -> tuple[str, Runtime]:
-    """Parse ``NAME=local``, ``NAME=skip`` or ``NAME=HOST:PORT``. Raises ValueError."""
-    name, equals, runtime = text.rpartition("=")
-    if not (name and equals and runtime):
-        raise ValueError(f'"{text}" is not of the form NAME=local, NAME=skip or NAME=HOST:PORT')
-    if runtime in {"local", "skip"}:
-        return name, "local" if runtime == "local" else "skip"
-    return name, Remote.at(runtime)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Choice:
+    """A function's runtime, and the reason for it.
+
+    ``kind`` is the row that was chosen where nothing selects one.
+    """
+
+    function: FunctionReference
+    runtime: Runtime
+    reason: str
+    kind: RuntimeKind | None = None
+
+    def explain(self) -> str:
+        """Return one line for the author, with the other ways that are possible."""
+        name = self.function.name
+        line = f"{self.function.step.name}: {name} {self.runtime.describe()}: {self.reason}"
+        flags = self.list_other_ways()
+        return f"{line}; {flags} is possible, too" if flags else line
+
+    def list_other_ways(self) -> str:
+        """Return the flags that select another way; none where this one is selected."""
+        if self.kind is None:
+            return ""
+        suitable = [kind for kind in RUNTIMES if kind.judge(self.function).is_suitable]
+        words = dict.fromkeys(kind.word for kind in suitable)
+        others = [word for word in words if word != self.kind.word]
+        return " or ".join(f"--function {self.function.name}={word}" for word in others)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Explanation:
+    """One line for each step whose function can run, and the problems of the others."""
+
+    lines: tuple[str, ...]
+    problems: tuple[Diagnostic, ...]
+
+
+def explain(steps: Iterable[Step], index: FunctionIndex) -> Explanation:
+    """Explain how every step's function would run."""
+    verdicts = _choose_all(steps, index)
+    return Explanation(
+        lines=tuple(verdict.explain() for verdict in verdicts if isinstance(verdict, Choice)),
+        problems=tuple(verdict for verdict in verdicts if isinstance(verdict, Diagnostic)),
+    )
+
+
+def parse_runtime(text: str) -> tuple[str, Selection]:
+    """Parse ``NAME=WORD`` or ``NAME=HOST:PORT``. Raises ValueError."""
+    name, equals, value = text.rpartition("=")
+    words = ", ".join(_WORDS)
+    if not (name and equals and value):
+        raise ValueError(f'"{text}" is not of the form NAME=RUNTIME, with one of {words}')
+    if value not in _WORDS and ":" not in value:
+        near = spelling.nearest(value, _WORDS)
+        raise ValueError(
+            f'"{value}" is none of {words}' + (f', did you mean "{near}"?' if near else "")
+        )
+    return name, Selection(value=value)
 
 
 def find_runtimes(steps: Iterable[Step], index: FunctionIndex) -> dict[str, Runtime]:
     """Return the runtime of every step's function. Raises InputError with all that have none."""
-    runtimes: dict[str, Runtime] = {}
-    problems = []
-    for step in steps:
-        runtime = _find_runtime(step, index)
-        if isinstance(runtime, Diagnostic):
-            problems.append(runtime)
-        else:
-            runtimes[step.name] = runtime
+    verdicts = _choose_all(steps, index)
+    problems = [verdict for verdict in verdicts if isinstance(verdict, Diagnostic)]
     if problems:
         raise InputError(*problems)
-    return runtimes
+    return {
+        verdict.function.step.name: verdict.runtime
+        for verdict in verdicts
+        if isinstance(verdict, Choice)
+    }
 
 
-def _find_runtime(step: Step, index: FunctionIndex) -> Runtime | Diagnostic:
-    for name in (step.revision, step.function):
-        if name and name in index.runtimes:
-            return _local_or(index.runtimes[name], step.function)
-    if index.manifests is None:
-        has_own_input = step.input is not None and inputs.is_meant_for_us(step.input)
-        if has_own_input or _is_own(step.function, step.function):
-            return "local"
-        if function := builtin.find((step.function,)):
-            return Builtin(function=function)
-        return _unknown(step, "no FUNCTIONS file was given")
-    # Of two Functions with one name the last counts, as when they are applied.
-    for manifest in reversed(index.manifests):
-        if step.function in {
-            manifests.name(manifest),
-            manifests.text_at(manifest, "spec", "package"),
-        }:
-            return _described_runtime(step, manifest, index)
-    if _is_own(step.function, step.function):
-        return "local"
-    if function := builtin.find((step.function,)):
-        return Builtin(function=function)
-    return _unknown_in(index.manifests, step)
+def _choose_all(steps: Iterable[Step], index: FunctionIndex) -> list[Choice | Diagnostic]:
+    """Return the choice for every step, or the problem of one that cannot run."""
+    return [_choose(step, index) for step in steps]
 
 
-def _unknown_in(functions: Sequence[Object], step: Step) -> Diagnostic:
-    """Return the problem of a function that is not in FUNCTIONS."""
-    near = spelling.nearest(step.function, map(manifests.name, functions))
-    if near is None:
-        return _unknown(step, f'FUNCTIONS has none named "{step.function}"')
-    return Diagnostic(
-        message=f'cannot run step "{step.name}": FUNCTIONS has no function "{step.function}"',
-        field=_field(step),
-        hint=f'did you mean "{near}"?',
-    )
+def _choose(step: Step, index: FunctionIndex) -> Choice | Diagnostic:
+    function = _describe(step, index)
+    try:
+        choice = (
+            _select_by_flag(function, index)
+            or _select_by_annotation(function)
+            or _select_by_itself(function)
+        )
+    except InputError as error:
+        (problem,) = error.diagnostics
+        message = f'cannot run step "{step.name}" with {step.function}: {problem.message}'
+        return replace(problem, message=message)
+    if choice is None:
+        return _no_choice(function, index)
+    if index.is_strict and isinstance(choice.runtime, Builtin):
+        return _check_version(choice, choice.runtime)
+    return choice
 
 
-def _field(step: Step) -> str:
-    return f"spec.pipeline[{step.index}].functionRef.name"
-
-
-def _local_or(runtime: Runtime, name: str) -> Runtime:
-    """Return the built-in function for "local" if ``name`` is one."""
-    function = builtin.find((name,)) if runtime == "local" else None
-    return Builtin(function=function) if function else runtime
-
-
-def _described_runtime(step: Step, manifest: Object, index: FunctionIndex) -> Runtime | Diagnostic:
-    if _is_own(manifests.name(manifest), manifests.text_at(manifest, "spec", "package")):
-        return "local"
+def _describe(step: Step, index: FunctionIndex) -> FunctionReference:
+    """Return what FUNCTIONS and the command line say of a step's function."""
+    manifest = _find_manifest(step, index.manifests or ())
+    if manifest is None:
+        # Newer versions of Crossplane take a package in place of a name.
+        package = step.function if "/" in step.function else ""
+        return FunctionReference(step=step, package=package, annotations=index.annotations)
     own = manifests.texts_at(manifest, "metadata", "annotations")
-    annotations = {**own, **index.annotations}
-    if annotations.get(_RUNTIME) == "Development" or _ADDRESS in annotations:
-        return Remote.at(annotations.get(_ADDRESS, _DEFAULT_ADDRESS))
-    package = manifests.text_at(manifest, "spec", "package")
-    if function := builtin.find((package, manifests.name(manifest))):
-        return Builtin(function=function, package=package)
-    return _unknown(step, "it is not ours, and nothing says where it is served")
-
-
-def _is_own(name: str, package: str) -> bool:
-    """Report whether the name, or the last part of the package's repository, is ours."""
-    return OURS in {name, builtin.repository_name(package)}
-
-
-def _unknown(step: Step, cause: str) -> Diagnostic:
-    return Diagnostic(
-        message=f'cannot run step "{step.name}": where function "{step.function}" runs is unknown',
-        notes=(cause,),
-        field=_field(step),
-        hint=f"serve it with --insecure and pass --function {step.function}=HOST:PORT, "
-        f"or leave it out with --function {step.function}=skip",
+    return FunctionReference(
+        step=step,
+        package=manifests.text_at(manifest, "spec", "package"),
+        annotations={**own, **index.annotations},
     )
 
 
-def find_unused(steps: Iterable[Step], runtimes: Mapping[str, Runtime]) -> Iterator[str]:
-    """Yield a note for each runtime of a function that no step calls."""
+def _find_manifest(step: Step, functions: Sequence[Object]) -> Object | None:
+    """Return the Function; of two with one name the last counts, as when they are applied."""
+    for manifest in reversed(functions):
+        package = manifests.text_at(manifest, "spec", "package")
+        if step.function in {manifests.name(manifest), package}:
+            return manifest
+    return None
+
+
+def _select_by_flag(function: FunctionReference, index: FunctionIndex) -> Choice | None:
+    for name in (function.step.revision, function.name):
+        selection = index.runtimes.get(name) if name else None
+        if selection is not None:
+            reason = f"--function {name}={selection.value}"
+            function = replace(function, is_explicit=True)
+            return _choice(function, _build(function, selection), reason)
+    return None
+
+
+def _build(function: FunctionReference, selection: Selection) -> Runtime:
+    kinds = selection.kinds
+    if not kinds:
+        return Remote.at(selection.value, function.name)
+    suitable = (kind for kind in kinds if kind.judge(function).is_suitable)
+    return next(suitable, kinds[0]).build(function)
+
+
+def _select_by_annotation(function: FunctionReference) -> Choice | None:
+    value = function.annotations.get(_RUNTIME)
+    target = function.annotations.get(TARGET, "")
+    if value in {None, "", RemoteKind.annotation} and target in _WORDS:
+        # As for the engine of the official command, which passes the target on.
+        return _choice(function, _build(function, Selection(value=target)), f"{TARGET}: {target}")
+    if not value:
+        return None
+    kind = next((kind for kind in RUNTIMES if kind.annotation == value), None)
+    if kind is None:
+        allowed = ", ".join(kind.annotation for kind in RUNTIMES if kind.annotation)
+        raise InputError.of(f'invalid annotation {_RUNTIME} "{value}": must be one of {allowed}')
+    if kind.is_default and not kind.judge(function).is_suitable:
+        return None
+    return _choice(function, kind.build(function), f"its Function has {_RUNTIME}: {value}")
+
+
+def _select_by_itself(function: FunctionReference) -> Choice | None:
+    """Return the first way that suits. Later ones are not judged, which may take time."""
+    for kind in RUNTIMES:
+        suitability = kind.judge(function)
+        if suitability.is_suitable:
+            reason = suitability.reason
+            if value := function.annotations.get(_RUNTIME):
+                default = next(kind for kind in RUNTIMES if kind.annotation == value)
+                cause = default.judge(function).reason
+                reason = f"{reason}; its Function has {_RUNTIME}: {value}, but {cause}"
+            choice = _choice(function, kind.build(function), reason)
+            return replace(choice, kind=kind)
+    return None
+
+
+def _choice(function: FunctionReference, runtime: Runtime, reason: str) -> Choice:
+    return Choice(function=function, runtime=runtime, reason=reason)
+
+
+def _check_version(choice: Choice, runtime: Builtin) -> Choice | Diagnostic:
+    other = runtime.other_version()
+    if not other:
+        return choice
+    hint = "without --strict-versions the built-in function runs"
+    if flags := choice.list_other_ways():
+        hint = f"{flags} runs {other}; {hint}"
+    return Diagnostic(
+        message=f'cannot run step "{choice.function.step.name}": {runtime.note()}', hint=hint
+    )
+
+
+def _no_choice(function: FunctionReference, index: FunctionIndex) -> Diagnostic:
+    """Return the problem of a function that no row of the table can run, with every way out."""
+    name = function.name
+    reasons = [kind.judge(function).reason for kind in RUNTIMES]
+    ways = {kind.word: kind.meaning for kind in RUNTIMES}
+    return Diagnostic(
+        message=f'cannot run step "{function.step.name}": nothing says how function "{name}" runs',
+        field=f"spec.pipeline[{function.step.index}].functionRef.name",
+        notes=tuple(note for note in (*_absences(function, index), *reasons) if note),
+        hint="; ".join(f"--function {name}={word} {meaning}" for word, meaning in ways.items()),
+    )
+
+
+def _absences(function: FunctionReference, index: FunctionIndex) -> Iterator[str]:
+    """Yield what the files and the command line lack, with names that are close."""
+    names = tuple(manifests.name(item) for item in index.manifests or ())
+    if index.manifests is None:
+        yield "no FUNCTIONS file was given"
+    elif _find_manifest(function.step, index.manifests) is None:
+        cause = f'FUNCTIONS has none named "{function.name}"'
+        near = spelling.nearest(function.name, names)
+        yield f'{cause}, did you mean "{near}"?' if near else cause
+    if near := spelling.nearest(function.name, tuple(index.runtimes)):
+        yield f'--function names "{near}"'
+
+
+def find_unused(steps: Iterable[Step], selections: Mapping[str, Selection]) -> Iterator[str]:
+    """Yield a note for each --function of a name that no step calls."""
     names = [name for step in steps for name in (step.function, step.revision) if name]
     called_names = tuple(dict.fromkeys(names))
-    for name in runtimes:
+    for name in selections:
         if name not in called_names:
             hint = suggest(name, called_names, f"steps call {', '.join(called_names)}")
             yield f'no step calls function "{name}" of --function: {hint}'

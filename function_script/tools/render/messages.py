@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from google.protobuf.struct_pb2 import Struct
 
 
+# The lifetime of a response that names none, in the SDKs of functions.
+_TTL_SECONDS: Final = 60
+
 # For modules that pass the message on without the stubs.
 State = fnv1.State
 
@@ -92,6 +95,18 @@ def sign(request: fnv1.RunFunctionRequest) -> None:
     tag = hashlib.sha256(request.SerializeToString(deterministic=True)).hexdigest()
     request.meta.tag = tag
     request.meta.capabilities.extend(CAPABILITIES)
+
+
+def pass_through(request: fnv1.RunFunctionRequest) -> fnv1.RunFunctionResponse:
+    """Build the response of a function that changes nothing."""
+    response = fnv1.RunFunctionResponse()
+    response.meta.tag = request.meta.tag
+    response.meta.ttl.seconds = _TTL_SECONDS
+    if request.HasField("desired"):
+        response.desired.CopyFrom(request.desired)
+    if request.HasField("context"):
+        response.context.CopyFrom(request.context)
+    return response
 
 
 def quoted(text: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import queue
 import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
@@ -14,7 +15,6 @@ from function_script.proto.v1 import run_function_pb2 as fnv1
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from function_script.tools.render.functions import Remote
     from function_script.tools.render.steps import Step
 
 _METHOD: Final = "/apiextensions.fn.proto.{}.FunctionRunnerService/RunFunction"
@@ -26,24 +26,61 @@ _SILENT_SECONDS: Final = 1.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallOptions:
-    """The timeout of a call, and the receiver of notes."""
+    """The timeout of a call, the receiver of notes, and the hint if no function answers."""
 
     timeout_seconds: float
     print: Callable[[str], None]
+    hint: str = ""
+
+
+class CallError(Exception):
+    """A call without a response; ``text`` is the cause."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(text)
+        self.text = text
+
+
+class Connection:
+    """A connection to a function on this machine, which stays open between calls."""
+
+    def __init__(self, target: str) -> None:
+        self._channel = grpc.insecure_channel(target, options=(("grpc.enable_http_proxy", 0),))
+
+    def wait(self, seconds: float) -> bool:
+        """Wait until the function answers in gRPC; report whether it does."""
+        try:
+            grpc.channel_ready_future(self._channel).result(timeout=seconds)
+        except grpc.FutureTimeoutError:
+            return False
+        return True
+
+    def call(
+        self, request: fnv1.RunFunctionRequest, timeout_seconds: float
+    ) -> fnv1.RunFunctionResponse:
+        """Call the function. Raises CallError."""
+        try:
+            return _call(self._channel, request, timeout_seconds)
+        except grpc.RpcError as error:
+            if error.code() is grpc.StatusCode.DEADLINE_EXCEEDED:
+                raise CallError(f"it did not answer within {timeout_seconds:.3g} s") from error
+            raise CallError(f"it answered {error.code().name}: {error.details()}") from error
+
+    def close(self) -> None:
+        """Close the connection."""
+        self._channel.close()
 
 
 def call(
-    step: Step, runtime: Remote, request: fnv1.RunFunctionRequest, options: CallOptions
+    step: Step, address: str, request: fnv1.RunFunctionRequest, options: CallOptions
 ) -> fnv1.RunFunctionResponse:
     """Call a function. Raises ProgramError if there is no response."""
     deadline = time.monotonic() + options.timeout_seconds
-    address = runtime.address
     with grpc.insecure_channel(address) as channel:
         if not _wait_until_ready(channel, f"waiting for {step.function} at {address}", options):
             raise ProgramError.of(
                 f'cannot run step "{step.name}": no function answers at {address}',
-                hint=f"serve {step.function} there with --insecure, "
-                f"or pass --function {step.function}=HOST:PORT",
+                hint=options.hint or None,
             )
         try:
             return _call(channel, request, deadline - time.monotonic())
@@ -53,6 +90,23 @@ def call(
                 f'cannot run step "{step.name}": {step.function} at {address} '
                 f"answered {code.name}: {details}"
             ) from error
+
+
+def is_answering(address: str, max_seconds: float = _SILENT_SECONDS) -> bool:
+    """Report whether a function accepts connections; a refusal is not waited out."""
+    states: queue.SimpleQueue[grpc.ChannelConnectivity] = queue.SimpleQueue()
+    deadline = time.monotonic() + max_seconds
+    with grpc.insecure_channel(address) as channel:
+        channel.subscribe(states.put, try_to_connect=True)
+        while True:
+            try:
+                state = states.get(timeout=max(0.0, deadline - time.monotonic()))
+            except queue.Empty:
+                return False
+            if state is grpc.ChannelConnectivity.READY:
+                return True
+            if state is grpc.ChannelConnectivity.TRANSIENT_FAILURE:
+                return False
 
 
 def _wait_until_ready(channel: grpc.Channel, note: str, options: CallOptions) -> bool:

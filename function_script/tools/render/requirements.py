@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from function_script import wire
+from function_script.blocked import Blocked
 from function_script.diagnostics import Diagnostic
 from function_script.errors import ProgramError
 from function_script.proto.v1 import run_function_pb2 as fnv1
@@ -28,12 +29,14 @@ class StepResponse:
     """A function's response.
 
     ``diagnostics`` are the problems behind a FATAL result, if they are known; ``missing`` are
-    notes about required resources that do not exist.
+    notes about required resources that do not exist. ``blocked`` are the resources that wait, if
+    the function is ours.
     """
 
     response: fnv1.RunFunctionResponse
     diagnostics: tuple[Diagnostic, ...] = ()
     missing: tuple[str, ...] = ()
+    blocked: tuple[Blocked, ...] = ()
 
 
 # Calls a step's function once; raises FatalError if there is no response.

@@ -16,6 +16,12 @@ from function_script.tools import manifests, step_inputs
 from function_script.values import Object
 
 _PIPELINE: Final = "Pipeline"
+# The mode that Crossplane 2 no longer has, and the last version of its command that converts it.
+_RESOURCES: Final = "Resources"
+_CONVERSION: Final = (
+    "convert it with the command line of Crossplane 1.20: "
+    "crossplane beta convert pipeline-composition OLD.yaml -o NEW.yaml"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,9 +71,7 @@ def _parse(fields: ObjectReader, problems: ProblemList, *, is_lenient: bool) -> 
     steps: list[Step] = []
     if spec := fields.object("spec", required=True):
         if not is_lenient:
-            spec.choice("mode", {_PIPELINE: _PIPELINE})
-        if not is_lenient and spec.value.get("pipeline") is None:
-            problems.add(spec.at("pipeline"), "is required")
+            _check_mode(spec, is_composition=fields.value.get("kind") == "Composition")
         steps = [_step(index, item) for index, item in enumerate(spec.objects("pipeline"))]
         if not is_lenient:
             names = [step.name for step in steps]
@@ -83,6 +87,19 @@ def _parse(fields: ObjectReader, problems: ProblemList, *, is_lenient: bool) -> 
     return steps
 
 
+def _check_mode(spec: ObjectReader, *, is_composition: bool) -> None:
+    """Add a problem unless the mode is that of pipelines."""
+    mode, has_pipeline = spec.value.get("mode"), spec.value.get("pipeline") is not None
+    has_resources = mode is None and "resources" in spec.value and not has_pipeline
+    if is_composition and (mode == _RESOURCES or has_resources):
+        text = f"is {_RESOURCES}, which only Crossplane 1 runs"
+        spec.problems.add(spec.at("mode"), text, hint=_CONVERSION)
+        return
+    spec.choice("mode", {_PIPELINE: _PIPELINE})
+    if not has_pipeline:
+        spec.problems.add(spec.at("pipeline"), "is required")
+
+
 def check_type(composition: Object, xr: Object) -> None:
     """Raise InputError unless the Composition is for XRs of this type."""
     reference = manifests.object_at(composition, "spec", "compositeTypeRef")
@@ -93,7 +110,8 @@ def check_type(composition: Object, xr: Object) -> None:
             "spec.compositeTypeRef",
             f"is {expected[1]} of {expected[0]}, "
             f"but the XR to render is {actual[1]} of {actual[0]}",
-            "they must be the same: give the Composition of this XR, or mend one of both",
+            "they must be the same: give the Composition of this XR, or mend one of both; "
+            "for a claim, --xrd gives the XRD that defines it",
         )
         raise InputError(problem.to_diagnostic())
 

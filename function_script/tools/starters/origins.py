@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 from function_script import objects, release
 from function_script.errors import InputError
-from function_script.tools.render.functions import OURS
+from function_script.tools.render.runtimes.local import OURS
 from function_script.tools.xpkg import references
 from function_script.tools.xpkg.references import Reference
 from function_script.values import Object

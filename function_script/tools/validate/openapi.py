@@ -10,8 +10,8 @@ import json
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Final
 
-from function_script.tools import structural_schema
-from function_script.tools.validate import formats, patterns, wording
+from function_script.tools import patterns, structural_schema
+from function_script.tools.validate import formats, wording
 from function_script.tools.validate.findings import SkippedRule
 from function_script.values import Object, Value
 

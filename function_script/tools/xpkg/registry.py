@@ -105,8 +105,13 @@ class Repository:
             self._check_digest(response, sha256(response.body))
         return response.body
 
-    def pull_blob(self, descriptor: Object, max_bytes: int) -> bytes:
-        """Pull the blob that a descriptor names, of at most ``max_bytes``, and verify it."""
+    def pull_blob(
+        self, descriptor: Object, max_bytes: int, progress: Progress | None = None
+    ) -> bytes:
+        """Pull the blob that a descriptor names, of at most ``max_bytes``, and verify it.
+
+        ``progress`` gets the part of it that is here.
+        """
         try:
             digest, size = digests.read(descriptor), digests.read_size(descriptor)
         except ValueError as error:
@@ -115,7 +120,8 @@ class Repository:
             text = f"{digest} has {size_text(size)}; at most {size_text(max_bytes)} are read"
             raise self._failure(text)
         limit = max_bytes if size is None else size
-        request = transport.HttpRequest("GET", f"{self._base}/blobs/{digest}", max_bytes=limit)
+        url = f"{self._base}/blobs/{digest}"
+        request = transport.HttpRequest("GET", url, max_bytes=limit, progress=progress)
         data = self._check_status(self._try(request)).body
         self._verify(data, descriptor)
         return data

@@ -20,7 +20,7 @@ from urllib import request as url_requests
 
 from function_script import __version__
 from function_script.tools.xpkg import certificates
-from function_script.tools.xpkg.progress import Body
+from function_script.tools.xpkg.progress import Body, Progress
 
 if TYPE_CHECKING:
     from email.message import Message
@@ -49,13 +49,17 @@ class NoAnswerError(Exception):
 
 
 class HttpRequest(NamedTuple):
-    """A request; at most ``max_bytes`` of its response are read."""
+    """A request; at most ``max_bytes`` of its response are read.
+
+    ``progress`` gets the part of ``max_bytes`` that was read.
+    """
 
     method: str
     url: str
     data: bytes | Body | None = None
     headers: Mapping[str, str] = {}
     max_bytes: int = MAX_ANSWER_BYTES
+    progress: Progress | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -150,7 +154,7 @@ class Client:
         except url_errors.HTTPError as error:
             reader = error
         with reader:
-            body = _read(reader, request.max_bytes, exchange.deadline)
+            body = _read(reader, request, exchange.deadline)
             return HttpResponse(
                 status=reader.status or 0,
                 url=request.url,
@@ -262,15 +266,19 @@ def _bind_deadline(kind: type[_Connection], exchange: url_requests.Request) -> t
 
 
 def _read(
-    reader: http.client.HTTPResponse | url_errors.HTTPError, max_bytes: int, deadline: _Deadline
+    reader: http.client.HTTPResponse | url_errors.HTTPError,
+    request: HttpRequest,
+    deadline: _Deadline,
 ) -> bytes:
     chunks: list[bytes] = []
     size = 0
-    while chunk := reader.read(min(_CHUNK_BYTES, max_bytes + 1 - size)):
+    while chunk := reader.read(min(_CHUNK_BYTES, request.max_bytes + 1 - size)):
         chunks.append(chunk)
         size += len(chunk)
-        if size > max_bytes:
-            raise NoAnswerError(f"its answer has more than {max_bytes:,} bytes")
+        if size > request.max_bytes:
+            raise NoAnswerError(f"its answer has more than {request.max_bytes:,} bytes")
+        if request.progress is not None:
+            request.progress.share(size / request.max_bytes)
     if deadline.is_over:
         raise TimeoutError
     return b"".join(chunks)

@@ -204,7 +204,7 @@ USAGE = [
     pytest.param(["serve", "--memory-limit", "x"], "a number and a unit", id="size"),
     pytest.param(["serve", "--workers", "0"], "is not in the range", id="range"),
     pytest.param(["render", "a", "b", "--context-values", "x"], "KEY=VALUE", id="pair"),
-    pytest.param(["render", "a", "b", "--function", "x"], "NAME=local", id="place"),
+    pytest.param(["render", "a", "b", "--function", "x"], "NAME=RUNTIME", id="runtime"),
 ]
 
 

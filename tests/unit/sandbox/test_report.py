@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from support.sandbox_handlers import PROBLEM
 
+from function_script.blocked import Blocked
 from function_script.diagnostics import Diagnostic, Note
 from function_script.sandbox import report
 from function_script.sandbox.outcome import Cause
@@ -24,6 +25,7 @@ def test_a_report_is_read_as_it_was_written() -> None:
     """All members survive JSON."""
     original = WorkerReport(
         diagnostics=(PROBLEM, type(PROBLEM)(message="bare"), MENTIONING),
+        blocked=(Blocked("b", "for a, c", ("a", "c")), Blocked("d", "because x is undefined")),
         info=RequestInfo(name="\N{SNOWMAN}", documents=0),
         log="a\nb",
         cause=Cause.CRASH,
@@ -58,6 +60,7 @@ def test_empty_members_are_left_out() -> None:
 
 FULL = WorkerReport(
     diagnostics=(PROBLEM,),
+    blocked=(Blocked("w", "for v", ("v",)),),
     info=RequestInfo(name="b", documents=7),
     log="l",
     cause=Cause.BUG,
@@ -84,6 +87,8 @@ FULL = WorkerReport(
         pytest.param(b'"trace":"t"', b'"trace":{}', id="an odd trace"),
         pytest.param(b'"diagnostics":[', b'"diagnostics":[{},', id="an empty problem"),
         pytest.param(b'"diagnostics":[', b'"diagnostics":1,"x":[', id="problems are a number"),
+        pytest.param(b'["w","for v","v"]', b'["w"]', id="no reason"),
+        pytest.param(b'["w","for v","v"]', b'["w","for v",1]', id="a dependency is a number"),
         pytest.param(b'"excerpt":[1,1,"a","b"]', b'"excerpt":[]', id="an empty excerpt"),
         pytest.param(b'"main.star",2', b'"main.star"', id="a span of three"),
     ],

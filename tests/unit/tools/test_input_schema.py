@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from support import one_step
 from support.notes import without_note
 
 from function_script import documents, inputs, objects
@@ -40,24 +41,6 @@ KNOWN_DIFFERENCES = re.compile(
     # To the parser an empty namespace is none.
     r"|(modulesFrom\[\d\]\.)?requiredResource\.namespace: must not be empty"
 )
-
-XR = "apiVersion: example.org/v1\nkind: Thing\nmetadata: {name: a}\n"
-COMPOSITION = f"""\
-apiVersion: apiextensions.crossplane.io/v1
-kind: Composition
-metadata: {{name: things}}
-spec:
-  compositeTypeRef: {{apiVersion: example.org/v1, kind: Thing}}
-  mode: Pipeline
-  pipeline:
-    - step: make
-      functionRef: {{name: function-script}}
-      input:
-        apiVersion: script.fn.crossplane.io/v1beta1
-        kind: JinjaTemplate
-        limits: {{steps: {MAX_INTEGER + 1}}}
-        inline: "# no document"
-"""
 
 
 def mutations(value: Value) -> Iterator[Value]:
@@ -135,8 +118,10 @@ def test_problem_has_the_path_of_its_field() -> None:
 @pytest.mark.parametrize("command", [("check",), ("render", "xr.yaml")], ids=["check", "render"])
 def test_commands_report_the_problem_at_its_field(tmp_path: Path, command: tuple[str, ...]) -> None:
     """The parser accepts this input, its CRD does not."""
-    (tmp_path / "xr.yaml").write_text(XR)
-    (tmp_path / "composition.yaml").write_text(COMPOSITION)
+    (tmp_path / "xr.yaml").write_text(one_step.XR)
+    limits = f"limits: {{steps: {MAX_INTEGER + 1}}}\n"
+    text = one_step.composition("JinjaTemplate", "# no document", fields=limits)
+    (tmp_path / "composition.yaml").write_text(text)
     completed = subprocess.run(
         [sys.executable, "-m", "function_script", *command, "composition.yaml"],
         cwd=tmp_path,
@@ -147,7 +132,7 @@ def test_commands_report_the_problem_at_its_field(tmp_path: Path, command: tuple
     assert completed.returncode == 1
     first, second = without_note(completed.stdout + completed.stderr).splitlines()[:2]
     assert first == "error: input.limits.steps: must be an integer of at most 53 bits"
-    assert second.strip() == "--> composition.yaml:13:18"
+    assert second.strip() == "--> composition.yaml:13:16"
 
 
 def test_input_of_another_group_is_not_validated() -> None:

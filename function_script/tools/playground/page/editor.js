@@ -1,29 +1,58 @@
 // A text area with line numbers, colours and marks: the colours lie below, the text area is transparent.
 
-import { highlight } from "./highlight.js";
+import { highlight, regionAt } from "./highlight.js";
+import { History } from "./history.js";
+import { indentAfter, indentLines, toNextStop, unindentLines, unitOf } from "./indent.js";
+
+const escape = (text) => text.replace(/[&<>]/g, (c) => ({ "&": "&amp;", "<": "&lt;", ">": "&gt;" })[c]);
 
 export class Editor {
-  constructor(host, changed) {
+  /** `changed` gets the text after each change, `left` is called when Escape lets Tab leave. */
+  constructor(host, hover, { changed, left }) {
     this.host = host;
+    this.hover = hover;
+    this.changed = changed;
+    this.left = left;
     this.area = host.querySelector("textarea");
     this.paint = host.querySelector("pre");
     this.gutter = host.querySelector(".gutter");
     this.marks = host.querySelector(".marks");
     this.problems = [];
-    this.area.addEventListener("input", () => {
-      this.problems = [];
-      this.draw();
-      changed(this.area.value);
-    });
+    this.histories = new Map();
+    this.carets = new Map();
+    this.tabLeaves = false;
+    this.area.addEventListener("input", (event) => this.accept(event.inputType));
+    this.area.addEventListener("beforeinput", (event) => this.before(event));
     this.area.addEventListener("keydown", (event) => this.key(event));
+    this.area.addEventListener("blur", () => (this.tabLeaves = false));
+    host.addEventListener("mousemove", (event) => this.point(event));
+    host.addEventListener("mouseleave", () => (hover.hidden = true));
+    host.addEventListener("scroll", () => (hover.hidden = true));
   }
 
-  /** Show `text` of the file `name`, with problems: objects with line, column and width. */
+  /** Forget all files: another folder is open. */
+  clear() {
+    this.histories.clear();
+    this.carets.clear();
+    this.name = undefined;
+  }
+
+  /** Show `text` of the file `name`, with problems: objects with severity, message, line, column and width. */
   show(name, text, problems) {
+    const isOther = name !== this.name;
+    if (isOther && this.name !== undefined) this.carets.set(this.name, { at: this.area.selectionStart, top: this.host.scrollTop });
     this.name = name;
     this.problems = problems;
-    if (this.area.value !== text) this.area.value = text;
+    this.area.setAttribute("aria-label", `Text of ${name}`);
+    if (!this.histories.has(name)) this.histories.set(name, new History(text));
+    this.histories.get(name).record(text);
+    if (this.area.value !== text || isOther) {
+      const at = isOther ? (this.carets.get(name)?.at ?? 0) : this.area.selectionStart;
+      this.area.value = text;
+      this.area.setSelectionRange(at, at);
+    }
     this.draw();
+    if (isOther) this.host.scrollTo({ top: this.carets.get(name)?.top ?? 0, left: 0 });
   }
 
   /** Put the caret there and bring it into view; lines and columns begin at 1. */
@@ -33,17 +62,35 @@ export class Editor {
     const at = before + [...(lines[line - 1] ?? "")].slice(0, (column ?? 1) - 1).join("").length;
     this.area.focus({ preventScroll: true });
     this.area.setSelectionRange(at, at);
-    const height = this.gutter.scrollHeight / Math.max(1, lines.length);
-    this.host.scrollTo({ top: Math.max(0, line * height - this.host.clientHeight / 2), left: 0 });
+    // The mark of a long line is in view, and so is the line's beginning if there is room for both.
+    const right = this.gutter.offsetWidth + ((column ?? 1) + 30) * this.characterWidth();
+    const top = line * this.lineHeight() - this.host.clientHeight / 2;
+    this.host.scrollTo({ top: Math.max(0, top), left: Math.max(0, right - this.host.clientWidth) });
+  }
+
+  characterWidth() {
+    const ruler = document.createElement("i");
+    ruler.style.width = "100ch";
+    this.marks.append(ruler);
+    const { width } = ruler.getBoundingClientRect();
+    ruler.remove();
+    return width / 100;
+  }
+
+  lineHeight() {
+    return parseFloat(getComputedStyle(this.area).lineHeight);
   }
 
   draw() {
     const text = this.area.value;
     const lines = text.split("\n");
-    const bad = new Set(this.problems.map((problem) => problem.line));
+    const worst = new Map();
+    for (const { line, severity } of this.problems) if (worst.get(line) !== "error") worst.set(line, severity);
     this.paint.innerHTML = highlight(text, this.name) + "\n";
-    this.gutter.innerHTML = lines.map((_, at) => (bad.has(at + 1) ? `<b>${at + 1}</b>` : at + 1)).join("\n");
+    const number = (at) => (worst.has(at) ? `<b class="${escape(worst.get(at))}">${at}</b>` : at);
+    this.gutter.innerHTML = lines.map((_, at) => number(at + 1)).join("\n");
     this.marks.replaceChildren(...this.problems.filter((problem) => problem.line).map((problem) => this.mark(problem, lines)));
+    this.hover.hidden = true;
   }
 
   mark(problem, lines) {
@@ -52,29 +99,116 @@ export class Editor {
     const column = problem.column ?? indent + 1;
     const width = problem.column ? problem.width || 1 : Math.max(1, line.length - indent);
     const mark = document.createElement("i");
+    mark.className = problem.severity;
     mark.style.top = `calc(${problem.line - 1}em * var(--line))`;
     mark.style.left = `${column - 1}ch`;
     mark.style.width = `${width}ch`;
     return mark;
   }
 
+  /** Show the messages of the line under the pointer. */
+  point(event) {
+    const line = Math.floor((event.clientY - this.marks.getBoundingClientRect().top) / this.lineHeight()) + 1;
+    const here = this.problems.filter((problem) => problem.line === line);
+    this.hover.hidden = !here.length;
+    if (!here.length) return;
+    const text = ({ message, hint, rule }) => `${message}${rule ? ` (${rule})` : ""}${hint ? `\nHint: ${hint}` : ""}`;
+    this.hover.textContent = here.map(text).join("\n\n");
+    const below = this.marks.getBoundingClientRect().top + line * this.lineHeight() + 4;
+    const isLow = below + this.hover.offsetHeight > innerHeight;
+    this.hover.style.top = `${isLow ? below - this.lineHeight() - this.hover.offsetHeight - 8 : below}px`;
+    this.hover.style.left = `${Math.max(4, Math.min(event.clientX + 8, innerWidth - this.hover.offsetWidth - 8))}px`;
+  }
+
+  accept(kind) {
+    this.histories.get(this.name)?.record(this.area.value, kind);
+    this.problems = [];
+    this.draw();
+    this.changed(this.area.value);
+  }
+
+  /** The browser's own undo knows one text only: its menu and keys work on the file's history. */
+  before(event) {
+    const step = { historyUndo: "undo", historyRedo: "redo" }[event.inputType];
+    if (!step) return;
+    event.preventDefault();
+    this.travel(step);
+  }
+
+  travel(step) {
+    const history = this.histories.get(this.name);
+    const at = history[step]();
+    if (at !== null) this.put(history.text, at, at, false);
+  }
+
+  /** Replace the whole text, as one step, and select from `start` to `end`. */
+  put(text, start, end, records = true) {
+    this.area.value = text;
+    this.area.setSelectionRange(start, end);
+    if (records) this.histories.get(this.name).record(text);
+    this.accept("");
+    this.reveal(end);
+  }
+
+  reveal(at) {
+    const line = this.area.value.slice(0, at).split("\n").length;
+    const [top, height] = [(line - 1) * this.lineHeight(), this.lineHeight()];
+    const { host } = this;
+    if (top < host.scrollTop) host.scrollTop = top;
+    else if (top + 3 * height > host.scrollTop + host.clientHeight) host.scrollTop = top + 3 * height - host.clientHeight;
+  }
+
   key(event) {
-    if (event.isComposing || event.ctrlKey || event.metaKey || event.altKey) return;
-    const { area } = this;
-    if (event.key === "Escape") {
-      area.blur(); // so that Tab leads out of the editor
-    } else if (event.key === "Tab" && !event.shiftKey) {
+    if (event.isComposing || event.altKey) return;
+    const isCommand = event.ctrlKey || event.metaKey;
+    const key = event.key.toLowerCase();
+    const step = isCommand && (key === "y" || (key === "z" && event.shiftKey) ? "redo" : key === "z" && "undo");
+    if (step) {
       event.preventDefault();
-      insert("  ");
-    } else if (event.key === "Enter") {
-      const line = area.value.slice(0, area.selectionStart).split("\n").pop();
-      event.preventDefault();
-      insert("\n" + line.match(/^\s*/)[0] + (/[:{(\[]\s*$/.test(line) && !/^\s*#/.test(line) ? "  " : ""));
+      this.travel(step);
+    } else if (isCommand) {
+      return;
+    } else if (event.key === "Escape") {
+      this.tabLeaves = true;
+      this.left();
+    } else if (event.key === "Tab") {
+      if (!this.tabLeaves) this.tab(event);
+    } else {
+      if (event.key !== "Shift") this.tabLeaves = false;
+      if (event.key === "Enter") this.enter(event);
     }
   }
-}
 
-// The only way to change the text that leaves undo as it is.
-function insert(text) {
-  document.execCommand("insertText", false, text);
+  /** The part of the file around a position: its lines, its style, and the line's index in it. */
+  around(at) {
+    const { value } = this.area;
+    const number = value.slice(0, at).split("\n").length - 1;
+    const { first, last, style } = regionAt(value, this.name, number);
+    return { lines: value.split("\n").slice(first, last + 1), at: number - first, style };
+  }
+
+  tab(event) {
+    const { value, selectionStart: start, selectionEnd: end } = this.area;
+    event.preventDefault();
+    const region = this.around(start);
+    const unit = unitOf(region.lines, region.style);
+    if (event.shiftKey || start !== end) {
+      const edited = (event.shiftKey ? unindentLines : indentLines)(value, start, end, unit);
+      if (edited.text !== value) this.put(edited.text, edited.start, edited.end);
+      return;
+    }
+    const line = value.slice(value.lastIndexOf("\n", start - 1) + 1, start);
+    const base = Math.min(...region.lines.filter((other, at) => other.trim() && at !== region.at).map((other) => other.length - other.trimStart().length), Infinity);
+    const blanks = line.trim() || base === Infinity ? " ".repeat(unit) : toNextStop(line.length, base, unit);
+    this.put(value.slice(0, start) + blanks + value.slice(start), start + blanks.length, start + blanks.length);
+  }
+
+  enter(event) {
+    const { value, selectionStart: start, selectionEnd: end } = this.area;
+    event.preventDefault();
+    const line = value.slice(value.lastIndexOf("\n", start - 1) + 1, start);
+    const inserted = `\n${indentAfter(line, this.around(start))}`;
+    const at = start + inserted.length;
+    this.put(value.slice(0, start) + inserted + value.slice(end), at, at);
+  }
 }

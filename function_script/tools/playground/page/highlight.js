@@ -77,22 +77,39 @@ function painterOfBlock(key) {
   return ofField ? PAINTERS[ofField.highlight] : text;
 }
 
+/** The blocks of lines of `content`: objects with first, last, paint; the file `name` decides about the lines outside. */
+function blocksOf(lines, name) {
+  const whole = painterOfFile(name) ?? yaml;
+  if (whole === script) return [{ first: 0, last: lines.length - 1, paint: script }];
+  const blocks = [{ first: 0, last: -1, paint: whole, indent: -1 }];
+  lines.forEach((line, at) => {
+    const indent = line.search(/\S/);
+    let block = blocks.at(-1);
+    if (block.indent >= 0 && indent >= 0 && indent <= block.indent) {
+      block = { first: at, last: at, paint: whole, indent: -1 };
+      blocks.push(block);
+    }
+    block.last = at;
+    const begin = block.indent < 0 && BLOCK.exec(line);
+    if (begin) blocks.push({ first: at + 1, last: at, paint: painterOfBlock(begin[2]), indent: begin[1].length });
+  });
+  return blocks;
+}
+
+/** The block with the line `number`, which begins at 0: first and last line, and style: script, template, yaml or text. */
+export function regionAt(content, name, number) {
+  const block = blocksOf(content.split("\n"), name).find(({ first, last }) => first <= number && number <= last);
+  const styles = new Map([[script, "script"], [template, "template"], [yaml, "yaml"], [text, "text"]]);
+  return { first: block.first, last: block.last, style: styles.get(block.paint) };
+}
+
 /** HTML for `content`, line for line; `name` is the file's. */
 export function highlight(content, name = "") {
-  const paint = painterOfFile(name) ?? yaml;
-  if (paint === script) return content.split("\n").map(script).join("\n");
-  const state = { end: "" };
-  let block = null;
-  return content
-    .split("\n")
-    .map((line) => {
-      const indent = line.search(/\S/);
-      if (block && (indent < 0 || indent > block.indent)) return block.paint(line, state);
-      block = null;
-      state.end = "";
-      const begin = BLOCK.exec(line);
-      if (begin) block = { indent: begin[1].length, paint: painterOfBlock(begin[2]) };
-      return paint(line, state);
+  const lines = content.split("\n");
+  return blocksOf(lines, name)
+    .flatMap(({ first, last, paint }) => {
+      const state = { end: "" };
+      return lines.slice(first, last + 1).map((line) => paint(line, state));
     })
     .join("\n");
 }

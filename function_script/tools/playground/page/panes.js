@@ -1,24 +1,23 @@
 // What a rendering looks like: resources, changes, graph, events, problems.
 
-import { difference } from "./difference.js";
-import { draw } from "./graph.js";
+import { draw, WORDS } from "./graph.js";
 import { highlight } from "./highlight.js";
+import { comparison } from "./notices.js";
 
-function make(name, attributes = {}, ...children) {
-  const made = Object.assign(document.createElement(name), attributes);
-  made.append(...children);
-  return made;
+export function make(name, attributes = {}, ...children) {
+  const element = Object.assign(document.createElement(name), attributes);
+  element.append(...children);
+  return element;
 }
 
 const empty = (text) => make("p", { className: "empty" }, text);
-const whole = (shown) => shown.documents.map((item) => `---\n${item.yaml}`).join("");
+const whole = (result) => result.documents.map((item) => `---\n${item.yaml}`).join("");
 const field = (yaml, pattern) => (pattern.exec(yaml) ?? ["", ""])[1];
 
-function documents({ shown, folded }) {
-  const states = new Map(shown.graph.nodes.map((node) => [node.id, node.state]));
-  return shown.documents.map(({ name, yaml }) => {
-    const state = states.get(name ? `resource/${name}` : "xr");
-    const words = { ready: "ready", unready: "not ready yet" };
+function documents({ result, folded }) {
+  const states = new Map(result.graph.nodes.map((node) => [node.id, node.state]));
+  const boxes = result.documents.map(({ name, yaml }) => {
+    const state = states.get(name ? `resource/${name}` : "xr") ?? "";
     const box = make(
       "details",
       { open: !folded.has(name) },
@@ -27,59 +26,65 @@ function documents({ shown, folded }) {
         {},
         make("b", {}, name || "the XR"),
         make("span", {}, field(yaml, /^kind: (.*)$/m)),
-        make("em", { className: state ?? "" }, words[state] ?? ""),
+        make("em", { className: state }, WORDS[state] ?? ""),
       ),
       make("pre", { innerHTML: highlight(yaml) }),
     );
     box.addEventListener("toggle", () => (box.open ? folded.delete(name) : folded.add(name)));
     return box;
   });
+  const waiting = result.waiting.map(({ name, reason }) =>
+    make("p", { className: "waits" }, make("b", {}, name), make("span", {}, reason), make("em", { className: "waiting" }, WORDS.waiting)),
+  );
+  return [...boxes, ...waiting];
 }
 
-function changes({ shown, last, first, since, choose }) {
-  const select = make("select", {}, make("option", { value: "last" }, "the last run"), make("option", { value: "first" }, "the folder was opened"));
+function changes({ result, baselines, since, choose }) {
+  const labels = { opened: "the folder was opened", saved: "the last save", run: "the last run" };
+  const options = Object.entries(labels).map(([value, label]) => make("option", { value }, label));
+  const select = make("select", { id: "since" }, ...options);
   select.value = since;
   select.addEventListener("change", () => choose(select.value));
-  const before = since === "last" ? last : first;
-  const items = before ? difference(whole(before), whole(shown)).filter(([kind], at, all) => kind !== "gap" || all.length > 1) : [];
-  const signs = { added: "+ ", removed: "- ", same: "  ", gap: "" };
-  const lines = items.map(([kind, line]) => make("span", { className: kind }, signs[kind] + line));
+  const before = baselines[since];
   const choice = make("label", { className: "choice" }, "Since ", select);
+  if (!before) return [choice, empty("There is nothing to compare with: there was no result then.")];
+  const lines = whole(before) === whole(result) ? [] : comparison(whole(before), whole(result));
   return [choice, lines.length ? make("pre", { className: "lines" }, ...lines) : empty("Nothing has changed.")];
 }
 
-function graph({ shown }) {
-  const word = (kind, text) => make("span", { className: kind }, text);
-  const states = [word("ready", "Ready"), ", ", word("unready", "not ready yet"), ", ", word("deleted", "would be deleted")];
-  const legend = make("p", { className: "empty" }, ...states, ". Dotted: a field that names another resource.");
-  return [draw(shown.graph, matchMedia("(max-width: 800px)").matches), legend];
+function graph({ result, room }) {
+  const counts = Map.groupBy(result.graph.nodes.slice(1), ({ state }) => state);
+  const states = Object.keys(WORDS).filter((state) => counts.has(state));
+  const words = states.map((state) => make("span", { className: state }, `${counts.get(state).length} ${WORDS[state]}`));
+  const legend = make("p", { className: "empty legend" }, ...words, "Dotted: names or waits for another resource.");
+  return [legend, draw(result.graph, room)];
 }
 
-function events({ shown }) {
-  const items = shown.events.map((event) =>
+function events({ result }) {
+  const items = result.events.map((event) =>
     make("li", { className: event.severity }, make("b", {}, `${event.severity} ${event.reason}`), event.message),
   );
-  const printed = shown.printed ? [make("h3", {}, "Printed"), make("pre", {}, shown.printed)] : [];
+  const printed = result.printed ? [make("h3", {}, "Printed"), make("pre", {}, result.printed)] : [];
   return [items.length ? make("ul", { className: "events" }, ...items) : empty("No events."), ...printed];
 }
 
 const PANES = { documents, changes, graph, events };
 
-/** Elements for the pane `name`; `state` has what was shown, before and now. */
+/** Elements for the pane `name`; `state` has the result, and those to compare it with. */
 export function pane(name, state) {
-  return state.shown ? PANES[name](state) : [empty("Nothing has been rendered yet.")];
+  return state.result ? PANES[name](state) : [empty("Nothing has been rendered yet.")];
 }
 
 /** A button for each problem; `go` is called with the one that is clicked. */
-export function problems(found, go) {
-  return found.map((problem) => {
+export function problems(list, go) {
+  return list.map((problem) => {
     const place = problem.file ? `${problem.file}:${problem.line}${problem.column ? `:${problem.column}` : ""}` : "";
     const more = [...problem.notes, ...(problem.hint ? [`Hint: ${problem.hint}`] : [])];
     const button = make(
       "button",
-      { type: "button" },
-      make("strong", {}, problem.message),
-      make("code", {}, place),
+      { type: "button", className: problem.severity },
+      make("strong", {}, make("span", { className: "hidden" }, `${problem.severity}: `), problem.message),
+      make("code", {}, [place, problem.rule].filter(Boolean).join("  ")),
       ...more.map((text) => make("small", {}, text)),
     );
     button.addEventListener("click", () => go(problem));

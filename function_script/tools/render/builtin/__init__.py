@@ -14,8 +14,6 @@ from function_script.proto.v1 import run_function_pb2 as fnv1
 from function_script.tools.render import messages
 from function_script.values import Object
 
-_TTL_SECONDS: Final = 60
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BuiltinFunction:
@@ -61,23 +59,11 @@ def call(function: BuiltinFunction, request: fnv1.RunFunctionRequest) -> fnv1.Ru
     run = cast(
         "Callable[[Object, fnv1.RunFunctionRequest, fnv1.RunFunctionResponse], None]", module.run
     )
-    response = _pass_through(request)
+    response = messages.pass_through(request)
     try:
         run(messages.read_struct(request.input), request, response)
     except InputError as error:
-        response = _pass_through(request)
+        response = messages.pass_through(request)
         message = "; ".join(diagnostic.message for diagnostic in error.diagnostics)
         response.results.add(severity=fnv1.SEVERITY_FATAL, message=message)
-    return response
-
-
-def _pass_through(request: fnv1.RunFunctionRequest) -> fnv1.RunFunctionResponse:
-    """Build the response of a function that changes nothing."""
-    response = fnv1.RunFunctionResponse()
-    response.meta.tag = request.meta.tag
-    response.meta.ttl.seconds = _TTL_SECONDS
-    if request.HasField("desired"):
-        response.desired.CopyFrom(request.desired)
-    if request.HasField("context"):
-        response.context.CopyFrom(request.context)
     return response

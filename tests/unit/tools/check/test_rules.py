@@ -345,3 +345,36 @@ def test_metadata_of_a_template_is_told(tmp_path: Path) -> None:
     assert message.startswith("spec.operationTemplate.metadata.labels: no cluster keeps this field")
     path.write_text(TEMPLATE.replace("      labels: {team: platform}\n", ""))
     assert check.check([str(path)]).findings == ()
+
+
+BUILTIN_INPUTS = [
+    pytest.param(
+        ("environmentconfigs", "spec: {environmentConfigs: [{type: Selektor, ref: {name: a}}]}"),
+        "input.spec.environmentConfigs[0].type: must be one of Reference, Selector",
+        id="environment-configs",
+    ),
+    pytest.param(
+        ("extra-resources", "spec: {}"),
+        "input.spec.extraResources: is required",
+        id="extra-resources",
+    ),
+    pytest.param(("autoready", "ttl: 5"), "input.ttl: must be of type string", id="auto-ready"),
+    pytest.param(("autoready", "ttk: 5s"), "input.ttk: unknown field", id="unknown-field"),
+]
+
+
+@pytest.mark.parametrize(("value", "message"), BUILTIN_INPUTS)
+def test_input_of_a_builtin_function_is_compared_with_its_schema(
+    tmp_path: Path, value: tuple[str, str], message: str
+) -> None:
+    group, fields = value
+    file = tmp_path / "composition.yaml"
+    file.write_text(
+        "apiVersion: apiextensions.crossplane.io/v1\nkind: Composition\nmetadata: {name: a}\n"
+        "spec:\n  mode: Pipeline\n  pipeline:\n  - step: one\n    functionRef: {name: f}\n"
+        f"    input:\n      apiVersion: {group}.fn.crossplane.io/v1beta1\n      kind: Input\n"
+        f"      {fields}\n"
+    )
+    report = check.check([str(file)])
+    assert [finding.diagnostic.message for finding in report.findings] == [message]
+    assert not report.others

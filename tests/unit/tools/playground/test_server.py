@@ -7,7 +7,7 @@ import json
 import shutil
 import socket
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 import pytest
@@ -37,7 +37,10 @@ class Visitor:
 
     def __init__(self, playground: Playground) -> None:
         self.authority = playground.authority
-        self.headers = {"Origin": f"http://{playground.authority}"}
+        self.headers = {
+            "Origin": f"http://{playground.authority}",
+            "Content-Type": "application/json",
+        }
 
     def send(
         self, method: str, path: str, body: str | None = None, **headers: str
@@ -62,6 +65,17 @@ class Visitor:
         """Send a request like the page's."""
         status, text, _ = self.send("POST", path, json.dumps(query))
         return status, text
+
+    def load(self, name: str) -> dict[str, str]:
+        """Return the texts of a folder, by file."""
+        folder = json.loads(self.ask("/api/folder", {"folder": name})[1])
+        return {file: content["text"] for file, content in folder["files"].items()}
+
+    def render(self, files: dict[str, str]) -> Any:
+        """Render texts as the page does."""
+        status, text = self.ask("/api/render", {"files": files})
+        assert status == 200
+        return json.loads(text)
 
 
 @pytest.fixture(scope="module")
@@ -90,12 +104,15 @@ def test_token_is_good_once(playground: Playground, guest: Visitor) -> None:
     "headers",
     [
         pytest.param({"Origin": "https://example.org"}, id="another-origin"),
+        pytest.param({"Origin": "null"}, id="no-origin"),
         pytest.param({"Host": "example.org"}, id="another-name-for-this-address"),
+        pytest.param({"Content-Type": "text/plain"}, id="a-form"),
     ],
 )
 def test_other_sites_are_refused(guest: Visitor, headers: dict[str, str]) -> None:
     """A page from elsewhere in the same browser gets no answer, though it has the cookie."""
-    assert guest.send("POST", "/api/folders", "{}", **headers)[0] == 403
+    for path in ("/api/folders", "/api/save"):
+        assert guest.send("POST", path, "{}", **headers)[0] == 403
 
 
 def test_page_may_load_nothing_else(guest: Visitor) -> None:
@@ -137,25 +154,23 @@ def test_any_name_of_a_file_is_answered(
     guest: Visitor, name: str, capfd: pytest.CaptureFixture[str]
 ) -> None:
     """It is left alone or refused in words; the terminal stays as it is."""
-    folder = json.loads(guest.ask("/api/folder", {"name": "starlark-robots"})[1])
-    status, text = guest.ask("/api/render", {"files": {**folder["files"], name: "text"}})
-    problems = [problem["message"] for problem in json.loads(text)["problems"]]
-    assert (status, capfd.readouterr().err) == (200, "")
-    expected = ["cannot write the program"] * name.startswith("programs")
-    assert [problem[:24] for problem in problems] == expected
+    result = guest.render({**guest.load("starlark-robots"), name: "text"})
+    problems = [problem["message"] for problem in result["problems"]]
+    assert capfd.readouterr().err == ""
+    expected = ["cannot write 'programs/"] * name.startswith("programs/")
+    assert [problem[:23] for problem in problems] == expected
 
 
 def test_aliases_are_not_multiplied(guest: Visitor) -> None:
     """The playground answers at once, and goes on."""
     levels = ["  a0: &a0 [x, x, x, x, x, x, x, x, x]"]
     levels += [f"  a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]" for n in range(1, 13)]
-    folder = json.loads(guest.ask("/api/folder", {"name": "starlark-robots"})[1])
-    bomb = folder["files"]["xr.yaml"] + "\nbomb:\n" + "\n".join(levels) + "\n"
-    files = {**folder["files"], "xr.yaml": bomb}
-    (problem,) = json.loads(guest.ask("/api/render", {"files": files})[1])["problems"]
+    files = guest.load("starlark-robots")
+    bomb = files["xr.yaml"] + "\nbomb:\n" + "\n".join(levels) + "\n"
+    (problem,) = guest.render({**files, "xr.yaml": bomb})["problems"]
     assert "values with aliases expanded" in problem["message"]
     assert problem["file"] == "xr.yaml"
-    assert json.loads(guest.ask("/api/render", folder)[1])["problems"] == []
+    assert guest.render(files)["problems"] == []
 
 
 def test_an_address_that_cannot_be_read(
@@ -190,20 +205,17 @@ def test_endless_body_is_refused(guest: Visitor) -> None:
 
 def test_renders_what_it_is_given(guest: Visitor) -> None:
     """The folder's texts come, and go back to be rendered."""
-    status, text = guest.ask("/api/folder", {"name": "starlark-robots"})
-    assert status == 200
-    status, text = guest.ask("/api/render", json.loads(text))
-    result = json.loads(text)
-    assert (status, result["problems"]) == (200, [])
+    result = guest.render(guest.load("starlark-robots"))
+    assert result["problems"] == []
     assert {node["state"] for node in result["graph"]["nodes"]} <= {"ready", "unready"}
     assert [item["name"] for item in result["documents"][:2]] == ["", "robot-0"]
 
 
 def test_programs_in_files_cannot_leave(guest: Visitor, tmp_path: Path) -> None:
     """A text with a path that leads elsewhere is refused, and nothing is written."""
-    files = json.loads(guest.ask("/api/folder", {"name": "filesystem-source"})[1])["files"]
+    files = guest.load("filesystem-source")
     files["programs/../../../escaped.txt"] = "text"
-    result = json.loads(guest.ask("/api/render", {"files": files})[1])
+    result = guest.render(files)
     assert "leads out of its folder" in result["problems"][0]["message"]
     assert not list(tmp_path.rglob("escaped.txt"))
 
@@ -212,7 +224,7 @@ def test_starters_are_offered(tmp_path: Path) -> None:
     """Without a folder to render, there is a starter project for each language."""
     result = folders.find(tmp_path)
     assert list(result) == ["starter: starlark", "starter: jinja", "starter: gotemplate"]
-    assert {"composition.yaml", "xr.yaml"} <= set(folders.load(result["starter: jinja"]))
+    assert {"composition.yaml", "xr.yaml"} <= set(result["starter: jinja"].load().files)
 
 
 def test_a_directory_that_is_not_there(tmp_path: Path) -> None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from concurrent import futures
 from typing import TYPE_CHECKING
 
 import grpc
 import pytest
 from support.case_projects import COMPOSITION, XR
+from support.docker_command import DockerCommand
 
 from function_script import documents
 from function_script.errors import FatalError, InputError, ProgramError
@@ -16,8 +18,9 @@ from function_script.proto.v1 import run_function_pb2 as pb
 from function_script.source import Source
 from function_script.tools import local_pool
 from function_script.tools.render import command, loading
-from function_script.tools.render.functions import Remote
+from function_script.tools.render.functions import Selection
 from function_script.tools.render.output import OutputOptions
+from function_script.tools.render.runtimes.servers import Servers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -289,15 +292,54 @@ def address() -> Iterator[str]:
 def test_other_functions_are_called_at_their_address(tmp_path: Path, address: str) -> None:
     """Between our own steps; without v1 the older version is called."""
     paths = example(tmp_path, STEP + SCRIPT + REMOTE)
-    text = render(paths, runtimes={"function-other": Remote(address=address)})
+    text = render(paths, runtimes={"function-other": Selection(value=address)})
     kinds = [document["kind"] for document in objects_in(text)]
     assert kinds[1:3] == ["Other", "Thing"]
+
+
+FUNCTION = """\
+apiVersion: pkg.crossplane.io/v1
+kind: Function
+metadata: {name: function-other}
+spec: {package: "registry.example.org/team/function-other:v1.0.0"}
+"""
+DOCKER = {"function-other": Selection(value="docker")}
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="the stand-in for docker is a script")
+def test_container_is_called_and_removed(
+    tmp_path: Path, address: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (folder := tmp_path / "bin").mkdir()
+    docker = DockerCommand.install(folder, monkeypatch)
+    docker.set_answers((["port"], 0, address, ""))
+    paths = example(tmp_path, STEP + SCRIPT + REMOTE, functions=FUNCTION)
+    with Servers() as servers:
+        for _ in range(2):
+            text = render(paths, runtimes=DOCKER, servers=servers)
+            assert [document["kind"] for document in objects_in(text)][1:3] == ["Other", "Thing"]
+    words = [line.split()[0] for line in docker.read_calls()]
+    assert words == ["image", "run", "port", "rm"]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="the stand-in for docker is a script")
+def test_container_that_does_not_answer_shows_its_log(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (folder := tmp_path / "bin").mkdir()
+    docker = DockerCommand.install(folder, monkeypatch)
+    docker.set_answers((["port"], 0, "127.0.0.1:1", ""), (["logs"], 0, "panic: no\n", ""))
+    paths = example(tmp_path, REMOTE, functions=FUNCTION)
+    with Servers() as servers, pytest.raises(ProgramError) as caught:
+        render(paths, runtimes=DOCKER, servers=servers, timeout_seconds=0.3)
+    assert "panic: no" in caught.value.diagnostics[0].notes
+    assert docker.read_calls()[-1] == "rm --force NAME"
 
 
 def test_a_function_that_is_not_there_is_told(tmp_path: Path) -> None:
     """With its name and address."""
     paths = example(tmp_path, REMOTE)
-    nobody = {"function-other": Remote(address="127.0.0.1:1")}
+    nobody = {"function-other": Selection(value="127.0.0.1:1")}
     with pytest.raises(ProgramError, match="no function answers at"):
         render(paths, runtimes=nobody, timeout_seconds=0.3)
 
@@ -305,7 +347,7 @@ def test_a_function_that_is_not_there_is_told(tmp_path: Path) -> None:
 def test_who_waits_for_a_function_is_told(tmp_path: Path) -> None:
     """After a second of silence; the function may be starting in a container."""
     notes: list[str] = []
-    nobody = {"function-other": Remote(address="127.0.0.1:1")}
+    nobody = {"function-other": Selection(value="127.0.0.1:1")}
     with pytest.raises(ProgramError):
         render(example(tmp_path, REMOTE), runtimes=nobody, timeout_seconds=1.2, print=notes.append)
     assert notes == ["waiting for function-other at 127.0.0.1:1"]
@@ -315,7 +357,8 @@ def test_a_place_for_a_function_that_no_step_calls_is_noted(tmp_path: Path) -> N
     """One list of flags may serve many Compositions, but a misspelt name is told."""
     notes: list[str] = []
     paths = example(tmp_path, STEP + SCRIPT + REMOTE)
-    places = {"function-other": "skip", "function-othr": "skip"}
+    skip = Selection(value="skip")
+    places = {"function-other": skip, "function-othr": skip}
     render(paths, runtimes=places, print=notes.append)
     (note,) = [note for note in notes if note.startswith("note:")]
     assert note == (
@@ -354,5 +397,6 @@ def test_a_clock_that_stands_still_is_noted(created: bool, tmp_path: Path) -> No
 
 def test_a_step_may_be_skipped(tmp_path: Path) -> None:
     """Desired state and context pass it untouched."""
-    text = render(example(tmp_path, STEP + SCRIPT + REMOTE), runtimes={"function-other": "skip"})
+    skip = {"function-other": Selection(value="skip")}
+    text = render(example(tmp_path, STEP + SCRIPT + REMOTE), runtimes=skip)
     assert text == render(example(tmp_path, STEP + SCRIPT))

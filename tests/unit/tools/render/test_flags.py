@@ -113,3 +113,33 @@ def test_an_xrd_that_makes_no_crd_is_refused(
     (tmp_path / "xrd.yaml").write_text(XRD + rest)
     assert cli.execute(["render", str(tmp_path)]) == 1
     assert message in capsys.readouterr().err
+
+
+BUILTIN = Path(__file__).parents[4] / "examples" / "built-in-functions"
+
+
+def run(*arguments: str) -> int:
+    """The exit code of `render` of the example with built-in functions."""
+    return cli.execute(["render", str(BUILTIN), *arguments])
+
+
+def test_explanation_has_a_line_for_each_step(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("--explain-functions", "--function", "function-auto-ready=skip") == 0
+    settings, queue, ready = capsys.readouterr().out.splitlines()
+    assert settings.startswith("settings: function-environment-configs is built in, as v")
+    assert queue.startswith("queue: function-script runs here, in the sandbox: ")
+    assert ready.startswith("ready: function-auto-ready is skipped: --function")
+
+
+def test_strict_versions_refuse_a_builtin_function(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("--strict-versions") == 1
+    assert "is built in; the Function names v0.4.0" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("is_quiet", [False, True])
+def test_note_of_a_builtin_function_is_printed_once(
+    capsys: pytest.CaptureFixture[str], is_quiet: bool
+) -> None:
+    assert run(*(["--quiet"] if is_quiet else [])) == 0
+    note = "note: function-auto-ready v0.7.0 is built in; the Function names v0.5.0"
+    assert capsys.readouterr().err.count(note) == (0 if is_quiet else 1)

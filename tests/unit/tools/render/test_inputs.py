@@ -1,4 +1,4 @@
-"""What is read before anything runs: XRDs, schemas, steps, and where functions are."""
+"""What is read before anything runs: XRDs, schemas and steps."""
 
 from __future__ import annotations
 
@@ -10,12 +10,10 @@ from support.render_helpers import CLUSTER_XR, XR, composition, script
 from function_script.errors import InputError
 from function_script.objects import find_path
 from function_script.tools import render
-from function_script.tools.render import functions, steps, xrds
-from function_script.tools.render.functions import Builtin, FunctionIndex, Remote
+from function_script.tools.render import steps, xrds
 from function_script.tools.render.schemas import Schemas
 
 if TYPE_CHECKING:
-    from function_script.tools.render.functions import Runtime
     from function_script.values import Object
 
 GVK = "x-kubernetes-group-version-kind"
@@ -166,13 +164,26 @@ def test_required_schemas_reach_the_function() -> None:
     assert received == {"base": {"openapi_v3": schema}, "other": {}}
 
 
+@pytest.mark.parametrize(
+    "fields",
+    [
+        pytest.param({"mode": "Resources"}, id="mode"),
+        pytest.param({"mode": None, "pipeline": None, "resources": []}, id="no-mode"),
+    ],
+)
+def test_mode_resources_names_the_official_converter(fields: Object) -> None:
+    with pytest.raises(InputError, match="which only Crossplane 1 runs") as caught:
+        steps.parse(composition(**fields))
+    assert "crossplane beta convert pipeline-composition" in str(caught.value.diagnostics[0].hint)
+
+
 def test_every_problem_of_a_composition_is_told() -> None:
     """All at once, with the paths of the fields."""
-    broken = composition({"step": 3}, {"functionRef": None}, {"step": "step-1"}, mode="Resources")
+    broken = composition({"step": 3}, {"functionRef": None}, {"step": "step-1"}, mode="Scripts")
     with pytest.raises(InputError) as caught:
         steps.parse(broken)
     assert [problem.message for problem in caught.value.diagnostics] == [
-        'spec.mode: must be one of Pipeline, not "Resources"',
+        'spec.mode: must be one of Pipeline, not "Scripts"',
         "spec.pipeline[0].step: must be a string, not an integer",
         "spec.pipeline[1].functionRef: is required",
         'spec.pipeline[2].step: duplicate name "step-1"',
@@ -198,214 +209,3 @@ def test_the_composition_must_be_for_the_xr() -> None:
     xr: Object = {**CLUSTER_XR, "spec": {"crossplane": selector}}
     with pytest.raises(InputError, match='selects label tier="gold", the Composition does not'):
         render.render(render.RenderInputs(xr=xr, composition=composition()), script())
-
-
-def function(name: str, package: str = "", **annotations: str) -> Object:
-    """A Function; its annotations without their prefix and with _ for -."""
-    prefix = "render.crossplane.io/"
-    return {
-        "apiVersion": "pkg.crossplane.io/v1",
-        "kind": "Function",
-        "metadata": {
-            "name": name,
-            "annotations": {
-                prefix + key.replace("_", "-"): value for key, value in annotations.items()
-            },
-        },
-        "spec": {"package": package},
-    }
-
-
-OURS: Object = {"apiVersion": "script.fn.crossplane.io/v1beta1", "kind": "StarlarkScript"}
-PEER: Object = {"apiVersion": "gotemplating.fn.crossplane.io/v1beta1", "kind": "GoTemplate"}
-SHAPED: Object = {"apiVersion": "x/v1", "kind": "Y", "source": "Inline", "inline": {}}
-PACKAGE = "registry.example.org/team/function-script:v1.0.0"
-ADDRESS = "127.0.0.1:9999"
-
-# The Functions given (None: no file), the step, and where it is to run.
-PLACES = [
-    pytest.param(None, {"input": OURS}, "local", id="no-file-but-our-input"),
-    pytest.param(None, {"input": PEER}, "local", id="no-file-but-an-input-we-accept"),
-    pytest.param(None, {"input": SHAPED}, "local", id="no-file-but-the-fields-of-one"),
-    pytest.param([function("function-other", PACKAGE)], {}, "local", id="our-package"),
-    pytest.param(
-        [function("function-other", PACKAGE.replace(":v1.0.0", "@sha256:0123"))],
-        {},
-        "local",
-        id="our-package-by-digest",
-    ),
-    pytest.param(
-        [function("function-script")],
-        {"functionRef": {"name": "function-script"}},
-        "local",
-        id="our-name",
-    ),
-    pytest.param(
-        [function("function-other", runtime="Development")],
-        {},
-        Remote(address="localhost:9443"),
-        id="development",
-    ),
-    pytest.param(
-        [function("function-other", runtime_development_target=ADDRESS)],
-        {},
-        Remote(address=ADDRESS),
-        id="address",
-    ),
-    pytest.param(
-        [function("function-other", runtime_development_target=f"passthrough:///{ADDRESS}")],
-        {},
-        Remote(address=ADDRESS),
-        id="target-of-go",
-    ),
-    pytest.param(
-        [
-            function("function-other", runtime_development_target="old:1"),
-            function("function-other", runtime_development_target=ADDRESS),
-        ],
-        {},
-        Remote(address=ADDRESS),
-        id="last-of-two",
-    ),
-]
-
-
-@pytest.mark.parametrize(("manifests", "step", "place"), PLACES)
-def test_where_a_function_runs(
-    manifests: list[Object] | None, step: Object, place: Runtime
-) -> None:
-    """Ours run here, others where their Function says."""
-    index = FunctionIndex(manifests=manifests, runtimes={}, annotations={})
-    runtimes = functions.find_runtimes(steps.parse(composition(step)), index)
-    assert list(runtimes.values()) == [place]
-
-
-def test_flags_win() -> None:
-    """A place from the command line beats everything, an annotation those of the file."""
-    todo = steps.parse(composition({"input": OURS}))
-    manifests = [function("function-other", runtime_development_target="old:1")]
-    prefix = "render.crossplane.io/"
-    annotations = {f"{prefix}runtime-development-target": ADDRESS}
-    index = FunctionIndex(manifests=manifests, runtimes={}, annotations=annotations)
-    assert functions.find_runtimes(todo, index) == {"step-0": Remote(address=ADDRESS)}
-    index = FunctionIndex(
-        manifests=manifests, runtimes={"function-other": "skip"}, annotations=annotations
-    )
-    assert functions.find_runtimes(todo, index) == {"step-0": "skip"}
-
-
-REVISION: Object = {
-    "functionRef": {"name": "function-other"},
-    "functionRevisionRef": {"name": "function-other-4f1a"},
-}
-SELECTOR: Object = {"functionRevisionSelector": {"matchLabels": {"channel": "stable"}}}
-
-
-@pytest.mark.parametrize(
-    ("step", "name"),
-    [
-        pytest.param(REVISION, "function-other-4f1a", id="revision"),
-        pytest.param(REVISION, "function-other", id="function-of-a-revision"),
-        pytest.param(SELECTOR, "function-other", id="selector"),
-        pytest.param(
-            {"functionRef": None, "functionRevisionRef": {"name": "other-1"}}, "other-1", id="alone"
-        ),
-        pytest.param(
-            {"functionRef": None, "function": "r.io/f@sha256:1"}, "r.io/f@sha256:1", id="oci"
-        ),
-    ],
-)
-def test_what_newer_steps_refer_to_may_be_given_a_place(step: Object, name: str) -> None:
-    """By whichever name stands in the step; a selector's revision is not looked for."""
-    fields = {
-        key: value for key, value in composition(step)["spec"]["pipeline"][0].items() if value
-    }
-    todo = steps.parse(composition() | {"spec": {"mode": "Pipeline", "pipeline": [fields]}})
-    runtimes: dict[str, Runtime] = {name: "skip"}
-    assert list(functions.find_unused(todo, runtimes)) == []
-    index = FunctionIndex(manifests=[], runtimes=runtimes, annotations={})
-    assert list(functions.find_runtimes(todo, index).values()) == ["skip"]
-
-
-def test_functions_that_run_nowhere_are_told() -> None:
-    """All of them, before anything runs, with the flag that helps."""
-    todo = steps.parse(composition({}, {"functionRef": {"name": "function-script-2"}}))
-    index = FunctionIndex(manifests=[function("function-otter")], runtimes={}, annotations={})
-    with pytest.raises(InputError) as caught:
-        functions.find_runtimes(todo, index)
-    first, second = caught.value.diagnostics
-    assert 'FUNCTIONS has no function "function-other"' in first.message
-    assert first.hint == 'did you mean "function-otter"?'
-    assert first.field == "spec.pipeline[0].functionRef.name"
-    assert 'where function "function-script-2" runs is unknown' in second.message
-    assert "--function function-script-2=HOST:PORT" in str(second.hint)
-
-
-@pytest.mark.parametrize("text", ["name", "name=", "=local", ""])
-def test_a_place_needs_name_and_value(text: str) -> None:
-    """Anything else is a mistake."""
-    with pytest.raises(ValueError, match="is not of the form NAME=local"):
-        functions.parse_runtime(text)
-
-
-def test_places_are_parsed() -> None:
-    """References hold colons, addresses too."""
-    assert functions.parse_runtime("a=local") == ("a", "local")
-    assert functions.parse_runtime("r.io/f@sha256:0=h:1") == (
-        "r.io/f@sha256:0",
-        Remote(address="h:1"),
-    )
-
-
-REGISTRY = "xpkg.example.org/team"
-READY = "function-auto-ready"
-
-
-@pytest.mark.parametrize(
-    ("manifests", "step"),
-    [
-        pytest.param(None, {"functionRef": {"name": READY}}, id="no-functions"),
-        pytest.param([], {"functionRef": {"name": READY}}, id="not-in-functions"),
-        pytest.param([function(READY)], {"functionRef": {"name": READY}}, id="name"),
-        pytest.param([function("function-other", f"{REGISTRY}/{READY}:v0.7.0")], {}, id="package"),
-        pytest.param([function("function-other", f"{REGISTRY}/{READY}@sha256:0")], {}, id="digest"),
-    ],
-)
-def test_builtin_function_runs_here(manifests: list[Object] | None, step: Object) -> None:
-    index = FunctionIndex(manifests=manifests, runtimes={}, annotations={})
-    (runtime,) = functions.find_runtimes(steps.parse(composition(step)), index).values()
-    assert isinstance(runtime, Builtin)
-    assert runtime.function.name == READY
-    assert runtime.note() == "function-auto-ready v0.7.0 is built in"
-
-
-def test_builtin_function_notes_another_version() -> None:
-    manifests = [function(READY, f"{REGISTRY}/{READY}:v0.2.1")]
-    todo = steps.parse(composition({"functionRef": {"name": READY}}))
-    index = FunctionIndex(manifests=manifests, runtimes={}, annotations={})
-    (runtime,) = functions.find_runtimes(todo, index).values()
-    assert isinstance(runtime, Builtin)
-    assert runtime.note().endswith("is built in; the Function names v0.2.1")
-
-
-@pytest.mark.parametrize(
-    ("manifests", "runtimes", "is_builtin"),
-    [
-        pytest.param([function(READY, runtime_development_target=ADDRESS)], {}, False, id="served"),
-        pytest.param([function(READY)], {READY: Remote(address=ADDRESS)}, False, id="address"),
-        pytest.param([function(READY)], {READY: "skip"}, False, id="skip"),
-        pytest.param(
-            [function(READY, runtime_development_target=ADDRESS)],
-            {READY: "local"},
-            True,
-            id="local",
-        ),
-    ],
-)
-def test_builtin_function_yields_to_an_explicit_runtime(
-    manifests: list[Object], runtimes: dict[str, Runtime], is_builtin: bool
-) -> None:
-    index = FunctionIndex(manifests=manifests, runtimes=runtimes, annotations={})
-    todo = steps.parse(composition({"functionRef": {"name": READY}}))
-    (runtime,) = functions.find_runtimes(todo, index).values()
-    assert isinstance(runtime, Builtin) is is_builtin

@@ -10,33 +10,12 @@ import sys
 from typing import TYPE_CHECKING
 
 import pytest
+from support import one_step
 from support.timing import takes_less
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-XR = """\
-apiVersion: example.org/v1
-kind: XThing
-metadata: {{name: demo, namespace: default}}
-spec: {{count: {count}}}
-"""
-COMPOSITION = """\
-apiVersion: apiextensions.crossplane.io/v1
-kind: Composition
-metadata: {{name: things}}
-spec:
-  compositeTypeRef: {{apiVersion: example.org/v1, kind: XThing}}
-  mode: Pipeline
-  pipeline:
-    - step: one
-      functionRef: {{name: function-script}}
-      input:
-        apiVersion: script.fn.crossplane.io/v1beta1
-        kind: {kind}
-        {field}: |
-{program}
-"""
 SCRIPT = """\
           def thing(i):
               return {
@@ -83,8 +62,8 @@ PROGRAMS = {
 def test_render_is_quick(tmp_path: Path, kind: str, count: int, limit_seconds: float) -> None:
     """A composition of 50 resources, and of 500, in every language."""
     field, program = PROGRAMS[kind]
-    (tmp_path / "xr.yaml").write_text(XR.format(count=count))
-    text = COMPOSITION.format(kind=kind, field=field, program=program)
+    (tmp_path / "xr.yaml").write_text(f"{one_step.XR}spec: {{count: {count}}}\n")
+    text = one_step.composition(kind, program, field=field)
     (tmp_path / "composition.yaml").write_text(text)
     command = ("-m", "function_script.cli", "render", str(tmp_path))
     process = subprocess.run([sys.executable, *command], capture_output=True, text=True, check=True)

@@ -1,0 +1,12 @@
+// Requests to the server: JSON in both directions.
+
+export async function ask(path, query) {
+  let answer;
+  try {
+    answer = await fetch(path, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(query) });
+  } catch {
+    throw new Error("the playground has ended: start it again");
+  }
+  if (!answer.ok) throw new Error((await answer.text()).trim());
+  return answer.json();
+}

@@ -1,0 +1,163 @@
+"""The images of function packages on disk, each in a directory named by its manifest's digest.
+
+    references/HASH.json        the digest that a reference was resolved to
+    images/DIGEST/config.json   the image's config
+    images/DIGEST/rootfs/       the files of its layers
+
+An image gets its name by a rename, after all of it is on the disk, so that no command sees a part
+of one. Nothing is written outside of the cache's directory.
+"""
+
+import ctypes
+import fcntl
+import hashlib
+import json
+import os
+import re
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from function_script.errors import InputError
+from function_script.tools import bounded, manifests
+from function_script.values import Object
+
+_CONFIG: Final = "config.json"
+_DIGEST: Final = re.compile("sha256:[0-9a-f]{64}|sha512:[0-9a-f]{128}")
+ROOT_FILES: Final = "rootfs"
+# A function of another user than ours reads the files: root runs functions as nobody.
+_DIRECTORY_MODE: Final = 0o755
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CachedImage:
+    """An unpacked image: ``directory`` has the files below `ROOT_FILES`."""
+
+    directory: Path
+    config: Object
+
+
+class ImageCache:
+    """The images below ``root``, a directory that is made when the first one is added."""
+
+    def __init__(self, root: Path) -> None:
+        self.root: Final = root
+        self._references = root / "references"
+        self._images = root / "images"
+
+    def find(self, reference: str, platform: str) -> CachedImage | None:
+        """Return the image that a reference had for a platform when it was last resolved."""
+        try:
+            entry = bounded.read_json(self._reference_path(reference, platform).read_bytes())
+        except (OSError, ValueError):
+            return None
+        return self.image(manifests.text_at(entry, "digest")) if isinstance(entry, dict) else None
+
+    def image(self, digest: str) -> CachedImage | None:
+        """Return the image of a manifest, if it is here."""
+        try:
+            directory = self._image_path(digest)
+            config = bounded.read_json((directory / _CONFIG).read_bytes())
+        except (OSError, ValueError):
+            return None
+        return CachedImage(directory=directory, config=config) if isinstance(config, dict) else None
+
+    def add(self, digest: str, config: Object, unpack: Callable[[Path], None]) -> CachedImage:
+        """Add an image, whose files ``unpack`` writes into an empty directory.
+
+        Another command that adds the same image is waited for, and its image returned. Raises
+        InputError if the cache cannot be written, and what ``unpack`` raises.
+        """
+        with _explain_errors(self._images):
+            self._images.mkdir(parents=True, exist_ok=True, mode=_DIRECTORY_MODE)
+            directory = self._image_path(digest)
+            with _exclusive(directory.with_suffix(".lock")):
+                image = self.image(digest)
+                return image or self._add(directory, config, unpack)
+
+    def _add(self, directory: Path, config: Object, unpack: Callable[[Path], None]) -> CachedImage:
+        # Only the owner of the lock writes here, so a leftover is that of a killed command.
+        partial = directory.with_suffix(".partial")
+        _remove(partial)
+        _remove(directory)
+        try:
+            files = partial / ROOT_FILES
+            files.mkdir(parents=True)
+            unpack(files)
+            (partial / _CONFIG).write_text(json.dumps(config), encoding="utf-8")
+            partial.chmod(_DIRECTORY_MODE)
+            files.chmod(_DIRECTORY_MODE)
+            _write_to_disk(partial)
+            partial.rename(directory)
+        except BaseException:
+            _remove(partial)
+            raise
+        return CachedImage(directory=directory, config=config)
+
+    def add_reference(self, reference: str, platform: str, digest: str) -> None:
+        """Record the digest that a reference was resolved to. Raises InputError."""
+        path = self._reference_path(reference, platform)
+        entry: Object = {"reference": reference, "platform": platform, "digest": digest}
+        partial = path.with_suffix(f".{os.getpid()}.partial")
+        with _explain_errors(self._references):
+            self._references.mkdir(parents=True, exist_ok=True)
+            partial.write_text(json.dumps(entry), encoding="utf-8")
+            partial.replace(path)
+
+    def _reference_path(self, reference: str, platform: str) -> Path:
+        name = hashlib.sha256(f"{platform} {reference}".encode()).hexdigest()
+        return self._references / f"{name}.json"
+
+    def _image_path(self, digest: str) -> Path:
+        """Return the directory of an image. Raises ValueError for an invalid digest."""
+        if not _DIGEST.fullmatch(digest):
+            raise ValueError(f"{digest[:100]!r} is not a digest")
+        return self._images / digest.replace(":", "-")
+
+
+def default_root() -> Path:
+    """Return the user's directory of the cache. Raises InputError for a user without one."""
+    base = os.environ.get("XDG_CACHE_HOME", "")
+    if Path(base).is_absolute():
+        return Path(base, "function-script")
+    try:
+        return Path.home() / ".cache" / "function-script"
+    except RuntimeError as error:
+        raise InputError.of(
+            "cannot find a directory for packages: this user has no home directory",
+            hint="name one: XDG_CACHE_HOME=DIRECTORY",
+        ) from error
+
+
+@contextmanager
+def _explain_errors(directory: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        cause = (error.strerror or str(error)).lower()
+        raise InputError.of(f'cannot write into the cache "{directory}": {cause}') from error
+
+
+@contextmanager
+def _exclusive(path: Path) -> Iterator[None]:
+    """Hold a lock that ends with this process at the latest."""
+    with path.open("a") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+def _remove(directory: Path) -> None:
+    if directory.exists():
+        shutil.rmtree(directory)
+
+
+def _write_to_disk(directory: Path) -> None:
+    """Have the kernel write the directory's file system to the disk, before the rename."""
+    descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        ctypes.CDLL(None, use_errno=True).syncfs(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,129 @@
+"""Fetch the image of a package from its registry into the cache."""
+
+import threading
+from collections.abc import Callable, Iterable
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Final
+
+from function_script.errors import InputError
+from function_script.tools import manifests
+from function_script.tools.processes import image_config
+from function_script.tools.processes.cache import CachedImage, ImageCache
+from function_script.tools.processes.options import PackageOptions
+from function_script.tools.processes.unpacking import Unpacker
+from function_script.tools.xpkg import digests, expansion, image_loader, images, references
+from function_script.tools.xpkg.progress import NullProgress, Progress
+from function_script.tools.xpkg.references import Reference
+from function_script.tools.xpkg.registry import Repository
+from function_script.values import Object
+
+_GIB: Final = 1 << 30
+_MAX_LAYERS_BYTES: Final = 2 * _GIB
+_MAX_FILES_BYTES: Final = 8 * _GIB
+# One package is fetched after the other: they share the network and the display of progress.
+_FETCHES: Final = threading.Lock()
+
+parse = references.parse
+
+
+def fetch(
+    reference: Reference, image_cache: ImageCache, options: PackageOptions
+) -> tuple[CachedImage, str]:
+    """Return the image of a package for this machine, and its digest.
+
+    The layers are fetched if the cache does not have the image. Raises InputError and ValueError.
+    """
+    display = options.progress() if options.progress else nullcontext(NullProgress())
+    with _FETCHES, display as lines:
+        progress = _CancellableProgress(lines, options.is_cancelled or (lambda: False))
+        progress.line(f"{reference}: resolving")
+        repository = Repository(reference, "pull", progress=progress)
+        data = _pull_manifest(repository, image_config.this_platform())
+        digest = images.sha256(data)
+        image = image_cache.image(digest) or _pull(repository, data, image_cache, progress)
+    return image, digest
+
+
+class _CancellableProgress:
+    """Ends a fetch from inside, at its next piece."""
+
+    def __init__(self, display: Progress, is_cancelled: Callable[[], bool]) -> None:
+        self._display = display
+        self._is_cancelled = is_cancelled
+
+    def line(self, text: str) -> None:
+        """Display the beginning of a step."""
+        self._check()
+        self._display.line(text)
+
+    def share(self, part: float) -> None:
+        """Display how much of the step is done."""
+        self._check()
+        self._display.share(part)
+
+    def _check(self) -> None:
+        if self._is_cancelled():
+            raise InputError.of("the fetch was cancelled")
+
+
+def _pull_manifest(repository: Repository, platform: str) -> bytes:
+    """Pull the manifest of the reference, or of this platform if it is an index."""
+    data = repository.pull_manifest(repository.reference.version)
+    index = image_loader.read_object(data)
+    if "manifests" not in index:
+        return data
+    entries = image_loader.platform_entries(index)
+    for entry in entries:
+        if _platform(entry) == platform:
+            return repository.pull_manifest(digests.read(entry), digests.read_size(entry))
+    names = ", ".join(sorted(filter(None, map(_platform, entries)))) or "no platform"
+    raise ValueError(f"it is built for {names}, and this machine is {platform}")
+
+
+def _platform(entry: Object) -> str:
+    parts = [manifests.text_at(entry, "platform", key) for key in ("os", "architecture")]
+    return "/".join(parts) if all(parts) else ""
+
+
+def _pull(
+    repository: Repository, data: bytes, image_cache: ImageCache, progress: Progress
+) -> CachedImage:
+    manifest = image_loader.read_object(data)
+    descriptor = manifests.object_at(manifest, "config")
+    config = image_loader.read_object(repository.pull_blob(descriptor, image_loader.MAX_JSON_BYTES))
+    # Nothing is fetched for an image that cannot be started.
+    working_directory = image_config.parse(config).working_directory
+    layers = list(_runtime_layers(manifest, config))
+    sizes = [digests.read_size(layer) for layer in layers]
+    compressed_bytes = sum(size or 0 for size in sizes)
+    if None in sizes:
+        raise ValueError("it does not state the size of a layer")
+    if compressed_bytes > _MAX_LAYERS_BYTES:
+        raise ValueError(
+            f"its layers have {images.size_text(compressed_bytes)}; "
+            f"at most {images.size_text(_MAX_LAYERS_BYTES)} are fetched"
+        )
+
+    def unpack(directory: Path) -> None:
+        max_bytes = min(expansion.Budget.of(compressed_bytes).readable, _MAX_FILES_BYTES)
+        unpacker = Unpacker(directory, max_bytes)
+        for layer, size in zip(layers, sizes, strict=True):
+            progress.line(f"{digests.read(layer)[:19]} {images.size_text(size or 0)}: fetching")
+            unpacker.add(repository.pull_blob(layer, _MAX_LAYERS_BYTES, progress))
+        unpacker.complete(working_directory)
+
+    return image_cache.add(images.sha256(data), config, unpack)
+
+
+def _runtime_layers(manifest: Object, config: Object) -> Iterable[Object]:
+    """Return the layers that are files of the function, and not of the package."""
+    layers = manifests.objects_at(manifest, "layers")
+    image_loader.check_count(layers)
+    kinds = images.layer_kinds(images.Image(config=config))
+    return [
+        layer
+        for layer in layers
+        if images.LABEL not in manifests.object_at(layer, "annotations")
+        and digests.read(layer) not in kinds
+    ]

@@ -1,0 +1,38 @@
+"""Get the image of a function's package: from the cache, or once from its registry."""
+
+from function_script.errors import FatalError, InputError
+from function_script.tools.processes import cache, image_config
+from function_script.tools.processes.cache import CachedImage
+from function_script.tools.processes.diagnostics import cannot_run
+from function_script.tools.processes.options import PackageOptions
+
+
+def load(function: str, package: str, options: PackageOptions) -> CachedImage:
+    """Return the unpacked image of a package for this machine. Raises InputError."""
+    root = options.root or cache.default_root()
+    images = cache.ImageCache(root)
+    platform = image_config.this_platform()
+    if options.pull != "Always" and (image := images.find(package, platform)):
+        return image
+    try:
+        return _fetch(package, images, options)
+    except ValueError as error:
+        raise cannot_run(function, f'package "{package}": {error}') from error
+    except FatalError as error:
+        first = error.diagnostics[0]
+        raise cannot_run(function, first.message, hint=first.hint) from error
+
+
+def _fetch(package: str, images: cache.ImageCache, options: PackageOptions) -> CachedImage:
+    # The client of registries is slow to import.
+    from function_script.tools.processes import fetching  # noqa: PLC0415 - see above
+
+    reference = fetching.parse(package)
+    if options.pull == "Never":
+        raise InputError.of(
+            f'package "{package}" is not in the cache "{images.root}"',
+            hint="run the command once without --offline",
+        )
+    image, digest = fetching.fetch(reference, images, options)
+    images.add_reference(package, image_config.this_platform(), digest)
+    return image

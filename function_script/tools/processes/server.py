@@ -1,0 +1,297 @@
+"""One function's server: start its process, wait until it answers, call it, end it."""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+import secrets
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from function_script.diagnostics import CONTROL, cut
+from function_script.errors import InputError
+from function_script.tools.processes import image_config, probe
+from function_script.tools.processes.cache import ROOT_FILES, CachedImage
+from function_script.tools.processes.diagnostics import cannot_run
+from function_script.tools.processes.messages import (
+    MAX_MESSAGE_BYTES,
+    STATUS,
+    Assignment,
+    Report,
+)
+
+if TYPE_CHECKING:
+    from function_script.proto.v1 import run_function_pb2 as fnv1
+    from function_script.tools.render.remote import Connection
+
+PORT: Final = 9443
+"""The port that the specification of functions promises."""
+
+_MAIN: Final = """\
+import sys
+sys.path[:] = [sys.argv[2], *sys.path]
+from function_script.tools.processes import supervisor
+supervisor.main(*map(int, sys.argv[1].split()))
+"""
+# Some builds of Python do not start without these; the function gets none of them.
+_INHERITED_VARIABLES: Final = ("LD_LIBRARY_PATH",)
+_ANSWER_SECONDS: Final = 2.0
+_EXIT_SECONDS: Final = 0.1
+_END_SECONDS: Final = 5.0
+_MAX_LOG_LINES: Final = 20
+_MAX_LINE_BYTES: Final = 400
+# Of gRPC: an address without a file.
+_SCHEME: Final = "unix-abstract"
+_SIGNALS: Final = {each.value: each.name for each in signal.Signals}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServerOptions:
+    """The confinement, and the time that a function has until it listens.
+
+    ``allows_unconfined``: where the system allows no namespaces, run the function without them.
+    """
+
+    allows_unconfined: bool = False
+    start_seconds: float = 30.0
+
+
+class FunctionServer:
+    """A function's process, from construction until `stop`; ``address`` is a target of gRPC.
+
+    All methods raise InputError, whose message begins with "cannot run function".
+    """
+
+    def __init__(self, function: str, image: CachedImage, options: ServerOptions) -> None:
+        self._function = function
+        self._image = image
+        self._options = options
+        self._deadline = time.monotonic() + options.start_seconds
+        self._is_listening = False
+        self._is_ready = False
+        self._lock = threading.RLock()
+        self._connection: Connection | None = None
+        try:
+            self._config = image_config.parse(image.config)
+        except ValueError as error:
+            raise cannot_run(function, str(error)) from error
+        self._name = f"function-script-{secrets.token_hex(16)}"
+        self.address: Final = f"{_SCHEME}:{self._name}"
+        self._spawn(is_confined=True)
+
+    def wait(self) -> None:
+        """Wait until the function listens on its port. Without success the process is ended."""
+        with self._lock:
+            while not self._is_listening:
+                report = self._receive(self._deadline - time.monotonic())
+                if report is None:
+                    raise self._failure(self._status() or Report(state="status"))
+                if report.state == "refused":
+                    self._end()
+                    if not self._options.allows_unconfined:
+                        raise self._refusal(report)
+                    self._spawn(is_confined=False)
+                elif report.state == "listening":
+                    self._is_listening = True
+                else:
+                    raise self._failure(report)
+
+    def connect(self) -> Connection:
+        """Return the connection, which need not be ready yet."""
+        from function_script.tools.render import remote  # noqa: PLC0415 - grpc is slow to import
+
+        with self._lock:
+            if self._connection is None:
+                self._connection = remote.Connection(self.address)
+            return self._connection
+
+    def call(
+        self, request: fnv1.RunFunctionRequest, timeout_seconds: float
+    ) -> fnv1.RunFunctionResponse:
+        """Call the function."""
+        from function_script.tools.render.remote import CallError  # noqa: PLC0415 - as above
+
+        connection = self.connect()
+        try:
+            if not self._is_ready:
+                seconds = min(timeout_seconds, self._options.start_seconds)
+                self._is_ready = connection.wait(seconds)
+            if not self._is_ready:
+                raise self._explain("it listens, but does not answer in gRPC without TLS")
+            return connection.call(request, timeout_seconds)
+        except CallError as error:
+            raise self._explain(error.text) from error
+
+    def has_ended(self) -> bool:
+        """Report whether the process has ended by itself since it listened."""
+        if not self._is_listening:
+            return False
+        report = self._status()
+        return report is None or report.state != "status"
+
+    def read_log(self) -> str:
+        """Return the end of what the function printed."""
+        return "\n".join(_log_notes(self._status()))
+
+    def stop(self) -> None:
+        """End the process, and every process that it started."""
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+        self._end()
+
+    def _explain(self, cause: str) -> InputError:
+        """Build the error of a call that failed."""
+        # A connection ends just before its process does.
+        time.sleep(_EXIT_SECONDS)
+        report = self._status()
+        if report is not None and report.state != "status":
+            return self._failure(report)
+        return cannot_run(self._function, cause, notes=_log_notes(report))
+
+    def _spawn(self, *, is_confined: bool) -> None:
+        port = PORT if is_confined else _free_port()
+        self._port = port
+        address = () if is_confined else (f"--address=127.0.0.1:{port}",)
+        assignment = Assignment(
+            directory=str(self._image.directory.resolve()),
+            arguments=(*self._config.arguments, "--insecure", *address),
+            environment=self._config.environment,
+            working_directory=self._config.working_directory,
+            port=port,
+            is_confined=is_confined,
+        )
+        control, remote = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self._control = control
+        # Other users may know the name: the supervisor asks the kernel whose connection it is.
+        with remote, socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as listener:
+            listener.bind(f"\0{self._name}")
+            listener.listen(16)
+            descriptors = (remote.fileno(), listener.fileno())
+            try:
+                self._process = subprocess.Popen(  # noqa: S603 - our own interpreter and program
+                    [
+                        sys.executable,
+                        *("-I", "-S", "-X", "utf8", "-c", _MAIN),
+                        " ".join(map(str, descriptors)),
+                        str(Path(__file__).resolve().parents[3]),
+                    ],
+                    stdin=subprocess.DEVNULL,
+                    stdout=subprocess.DEVNULL,
+                    stderr=subprocess.DEVNULL,
+                    pass_fds=descriptors,
+                    env={
+                        name: os.environ[name]
+                        for name in _INHERITED_VARIABLES
+                        if name in os.environ
+                    },
+                    start_new_session=True,
+                )
+            except OSError as error:
+                control.close()
+                cause = f"its supervisor does not start: {os.strerror(error.errno or 0).lower()}"
+                raise cannot_run(self._function, cause) from error
+        try:
+            control.send(assignment.to_bytes())
+        except OSError as error:
+            self._end()
+            cause = "its entrypoint and environment are too long"
+            raise cannot_run(self._function, cause) from error
+
+    def _receive(self, seconds: float) -> Report | None:
+        """Return the next report, None if there is none in time."""
+        self._control.settimeout(max(seconds, 0.001))
+        try:
+            data = self._control.recv(MAX_MESSAGE_BYTES)
+        except TimeoutError:
+            return None
+        except OSError:
+            data = b""
+        # A supervisor that ends without a report was killed.
+        return Report.from_bytes(data) if data else Report(state="exited", status=-signal.SIGKILL)
+
+    def _status(self) -> Report | None:
+        """Ask for the state; threads that call the function share the socket."""
+        with self._lock:
+            with suppress(OSError):
+                self._control.send(STATUS)
+            while (report := self._receive(_ANSWER_SECONDS)) and report.state == "listening":
+                pass
+            return report
+
+    def _failure(self, report: Report) -> InputError:
+        """Build the error of a function that does not run."""
+        ports = ", ".join(str(port) for port in report.ports if port != PORT)
+        seconds = f"{self._options.start_seconds:g} s"
+        match report.state:
+            case "exited" if report.status < 0:
+                name = _SIGNALS.get(-report.status, str(-report.status))
+                cause = f"its process was ended by {name}"
+            case "exited":
+                cause = f"its process ended with exit code {report.status}"
+            case "inexecutable":
+                cause = self._describe_entrypoint(report.errno)
+            case "flooded":
+                cause = "its log has no end"
+            case _ if ports:
+                cause = f"it listens on port {ports} and not on {PORT}"
+            case _:
+                cause = f"it did not listen on port {self._port} within {seconds}"
+        self._end()
+        return cannot_run(self._function, cause, notes=_log_notes(report))
+
+    def _describe_entrypoint(self, number: int) -> str:
+        name = self._config.arguments[0]
+        if number == errno.ENOEXEC:
+            return f'its entrypoint "{name}" is no program for this machine'
+        path = self._image.directory / ROOT_FILES / name.lstrip("/")
+        is_file = "/" in name and path.is_file()
+        if number == errno.ENOENT and is_file:
+            return f'its entrypoint "{name}" needs an interpreter that the image does not have'
+        return f'its entrypoint "{name}" cannot be executed: {os.strerror(number).lower()}'
+
+    def _refusal(self, report: Report) -> InputError:
+        reason = probe.describe_errno(report.errno)
+        return cannot_run(
+            self._function,
+            f"this system does not let us confine it ({report.call or 'namespaces'}: {reason})",
+            hint=f"trust it with your files: --function {self._function}=process; "
+            f"or serve it elsewhere: --function {self._function}=HOST:PORT",
+        )
+
+    def _end(self) -> None:
+        # Wakes a thread that waits for a report.
+        with suppress(OSError):
+            self._control.shutdown(socket.SHUT_RDWR)
+        self._control.close()
+        try:
+            self._process.wait(_END_SECONDS)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+
+
+def _log_notes(report: Report | None) -> tuple[str, ...]:
+    """Return the last lines of a log."""
+    lines = [] if report is None else report.log.splitlines()[-_MAX_LOG_LINES:]
+    texts = [cut(CONTROL.sub(_escape, line.rstrip()), _MAX_LINE_BYTES) for line in lines]
+    return tuple(f"log: {text}" for text in texts if text)
+
+
+def _escape(match: re.Match[str]) -> str:
+    return f"\\u{ord(match[0]):04x}"
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])

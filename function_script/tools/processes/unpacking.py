@@ -1,0 +1,233 @@
+"""Unpack the layers of an image below a directory, and never outside of it.
+
+Layers are as the OCI image specification has them: a name that begins with ``.wh.`` removes what a
+lower layer has. Symbolic links in the path of a file are followed inside the image only. Owners,
+device files and the bits setuid and setgid are not taken over.
+"""
+
+import io
+import os
+import shutil
+import stat
+import tarfile
+from pathlib import Path
+from typing import IO, Final, cast
+
+from function_script.tools.xpkg import archives, expansion
+
+_WHITEOUT: Final = ".wh."
+_OPAQUE: Final = ".wh..wh..opq"
+_MAX_ENTRIES: Final = 500_000
+_MAX_LINKS: Final = 40
+_MAX_HEADER_BYTES: Final = 1 << 20
+_CHUNK_BYTES: Final = 1 << 20
+_HOSTS: Final = "127.0.0.1\tlocalhost\n::1\tlocalhost\n"
+# Directories that the confinement mounts something on.
+_MOUNT_POINTS: Final = ("proc", "dev", "tmp")
+_HEADERS: Final = {
+    tarfile.XHDTYPE,
+    tarfile.XGLTYPE,
+    tarfile.SOLARIS_XHDTYPE,
+    tarfile.GNUTYPE_LONGNAME,
+    tarfile.GNUTYPE_LONGLINK,
+}
+
+
+class _Member(tarfile.TarInfo):
+    """A member whose extended headers, which are read into memory, are bounded."""
+
+    def _proc_member(self, archive: tarfile.TarFile) -> tarfile.TarInfo:
+        if self.type in _HEADERS and self.size > _MAX_HEADER_BYTES:
+            raise ValueError(f"a header of its archive has more than {_MAX_HEADER_BYTES:,} bytes")
+        return cast("tarfile.TarInfo", super()._proc_member(archive))  # type: ignore[misc] # its documented hook
+
+
+class Unpacker:
+    """Writes layers below ``root``, an empty directory of ours; ``max_bytes`` bounds all files.
+
+    All methods raise ValueError for an archive that no image has, and OSError.
+    """
+
+    def __init__(self, root: Path, max_bytes: int) -> None:
+        self._root = str(root)
+        self._max_bytes = self._remaining_bytes = max_bytes
+        self._entries = 0
+        # The paths of the present layer, with the directories above them.
+        self._layer: set[str] = set()
+
+    def add(self, data: bytes) -> None:
+        """Unpack a layer, an archive that may be compressed with gzip."""
+        if archives.is_zstd(data):
+            raise ValueError("a layer is compressed with zstd, which is not read here")
+        budget = expansion.Budget(self._max_bytes)
+        reader: IO[bytes] = io.BytesIO(data)
+        if archives.is_gzip(data):
+            reader = cast("IO[bytes]", expansion.gunzip(data, budget))
+        self._layer.clear()
+        try:
+            with tarfile.open(fileobj=reader, mode="r|", tarinfo=_Member) as archive:
+                for member in archive:
+                    self._add(archive, member)
+                    # The archive would keep every member.
+                    archive.members = []  # type: ignore[attr-defined] # no stub has it
+        except tarfile.TarError as error:
+            raise ValueError("a layer is no archive") from error
+
+    def complete(self, working_directory: str = "/") -> None:
+        """Add what every container has: directories to mount on, and the name localhost."""
+        self._locate(f"{working_directory}/.keep")
+        for name in _MOUNT_POINTS:
+            path = f"{self._root}/{name}"
+            if not _is_directory(path):
+                _remove(path)
+                os.mkdir(path, 0o755)  # noqa: PTH102 - see `_locate`
+        hosts = f"{self._root}/etc/hosts"
+        if not os.path.lexists(f"{self._root}/etc"):
+            os.mkdir(f"{self._root}/etc", 0o755)  # noqa: PTH102 - see `_locate`
+        if _is_directory(f"{self._root}/etc") and not os.path.lexists(hosts):
+            with open(hosts, "x") as file:  # noqa: PTH123 - see `_locate`
+                file.write(_HOSTS)
+
+    def _add(self, archive: tarfile.TarFile, member: tarfile.TarInfo) -> None:
+        self._entries += 1
+        if self._entries > _MAX_ENTRIES:
+            raise ValueError(f"it holds more than {_MAX_ENTRIES:,} files")
+        path = self._locate(member.name)
+        if path is None:
+            return
+        directory, _, name = path.rpartition("/")
+        if name == _OPAQUE:
+            self._remove_lower(directory)
+        elif name.startswith(_WHITEOUT):
+            _remove(f"{directory}/{_check_whiteout(name)}")
+        else:
+            self._write(archive, member, path)
+            self._record(path)
+
+    def _write(self, archive: tarfile.TarFile, member: tarfile.TarInfo, path: str) -> None:
+        if member.isdir():
+            if not _is_directory(path):
+                _remove(path)
+                os.mkdir(path)  # noqa: PTH102 - see `_locate`
+            os.chmod(path, member.mode & 0o777 | 0o755)  # noqa: PTH101, S103 - see `cache`
+            return
+        _check_kind(member)
+        source = self._link_source(member) if member.islnk() else ""
+        if source == path:
+            return
+        _remove(path)
+        if source:
+            os.link(source, path, follow_symlinks=False)
+        elif member.issym():
+            os.symlink(member.linkname, path)  # noqa: PTH211 - see `_locate`
+        else:
+            self._write_file(archive, member, path)
+
+    def _write_file(self, archive: tarfile.TarFile, member: tarfile.TarInfo, path: str) -> None:
+        self._remaining_bytes -= member.size
+        if member.size < 0 or self._remaining_bytes < 0:
+            raise ValueError(
+                f"its files have more than {self._max_bytes // expansion.MIB:,} MiB together"
+            )
+        content = archive.extractfile(member)
+        with open(path, "xb") as file:  # noqa: PTH123 - see `_locate`
+            if content is not None:
+                shutil.copyfileobj(content, file, _CHUNK_BYTES)
+        # Everyone may read, and execute what the owner may: see `cache`.
+        executable = 0o111 if member.mode & 0o100 else 0
+        os.chmod(path, member.mode & 0o777 | 0o444 | executable)  # noqa: PTH101 - see `_locate`
+        # Compiled Python files are for sources of this time.
+        seconds = min(max(member.mtime, 0), 1 << 33)
+        os.utime(path, (seconds, seconds))
+
+    def _link_source(self, member: tarfile.TarInfo) -> str:
+        source = self._locate(member.linkname)
+        if source is None or not os.path.lexists(source) or _is_directory(source):
+            raise ValueError(f"its file {member.name!r} is a link to a file that it does not have")
+        return source
+
+    def _locate(self, name: str) -> str | None:
+        """Return the path of a file of the image; make its directories. None: the image's root.
+
+        Texts instead of `Path`, which is slow for the hundred thousand files of an image.
+        """
+        parts = [part for part in name.split("/") if part not in {"", "."}]
+        if ".." in parts or "\0" in name:
+            raise ValueError(f"its file {name[:200]!r} is outside of it")
+        if not parts:
+            return None
+        return f"{self._make_directory(parts[:-1], name)}/{parts[-1]}"
+
+    def _make_directory(self, parts: list[str], name: str) -> str:
+        pending, current, links = parts[::-1], [self._root], 0
+        while pending:
+            part = pending.pop()
+            if part in {"", "."}:
+                continue
+            if part == "..":
+                # Only targets of links have it. The root's parent is the root.
+                del current[max(1, len(current) - 1) :]
+                continue
+            path = "/".join((*current, part))
+            try:
+                mode = os.lstat(path).st_mode
+            except FileNotFoundError:
+                os.mkdir(path, 0o755)  # noqa: PTH102 - see `_locate`
+                mode = stat.S_IFDIR
+            if stat.S_ISLNK(mode):
+                links += 1
+                target = os.readlink(path)  # noqa: PTH115 - see `_locate`
+                if links > _MAX_LINKS:
+                    raise ValueError(f"its file {name!r} is below a loop of links")
+                if target.startswith("/"):
+                    del current[1:]
+                pending += target.split("/")[::-1]
+            elif stat.S_ISDIR(mode):
+                current.append(part)
+            else:
+                raise ValueError(f"its file {name!r} is below a file that is no directory")
+        return "/".join(current)
+
+    def _record(self, path: str) -> None:
+        while len(path) > len(self._root) and path not in self._layer:
+            self._layer.add(path)
+            path = path.rpartition("/")[0]
+
+    def _remove_lower(self, directory: str) -> None:
+        """Remove what lower layers have in a directory."""
+        for name in os.listdir(directory):  # noqa: PTH208 - see `_locate`
+            path = f"{directory}/{name}"
+            if path not in self._layer:
+                _remove(path)
+            elif _is_directory(path):
+                self._remove_lower(path)
+
+
+def _check_kind(member: tarfile.TarInfo) -> None:
+    if member.isdev():
+        kind = "a named pipe" if member.isfifo() else "a device"
+        raise ValueError(f"its file {member.name!r} is {kind}, which is not unpacked")
+    if member.issparse():
+        raise ValueError(f"its file {member.name!r} is sparse, which no image has")
+
+
+def _check_whiteout(name: str) -> str:
+    """Return the name that a whiteout removes."""
+    target = name.removeprefix(_WHITEOUT)
+    if target in {"", ".", ".."}:
+        raise ValueError(f"its file {name!r} is outside of it")
+    return target
+
+
+def _is_directory(path: str) -> bool:
+    try:
+        return stat.S_ISDIR(os.lstat(path).st_mode)
+    except FileNotFoundError:
+        return False
+
+
+def _remove(path: str) -> None:
+    if _is_directory(path):
+        shutil.rmtree(path)
+    elif os.path.lexists(path):
+        os.unlink(path)  # noqa: PTH108 - see `_locate`

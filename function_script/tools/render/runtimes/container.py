@@ -1,0 +1,275 @@
+"""A container of a function's image, by the command line of Docker or Podman.
+
+The annotations mean what they mean to the official command, and so do their defaults. The command
+line reads the author's own settings: DOCKER_HOST, contexts, credentials of registries.
+"""
+
+from __future__ import annotations
+
+import secrets
+import shutil
+import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final, Literal, cast
+
+from function_script.diagnostics import Diagnostic
+from function_script.errors import InputError, ProgramError
+from function_script.tools.render.runtimes.model import (
+    FunctionCaller,
+    FunctionReference,
+    Runtime,
+    RuntimeKind,
+    Suitability,
+)
+from function_script.tools.render.runtimes.served import ServedRuntime
+from function_script.tools.render.runtimes.servers import Server
+
+_PREFIX: Final = "render.crossplane.io/runtime-docker-"
+_PORT: Final = 9443
+_COMMANDS: Final = ("docker", "podman")
+# Longer than any image takes that somebody waits for.
+_PULL_SECONDS: Final = 900.0
+_COMMAND_SECONDS: Final = 60.0
+_LOG_LINES: Final = 20
+_UNREACHABLE: Final = ("cannot connect", "is the docker daemon running", "error during connect")
+_ABSENT: Final = ("no such", "no container with")
+
+_Cleanup = Literal["Stop", "Remove", "Orphan"]
+_PullPolicy = Literal["Always", "IfNotPresent", "Never"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Container(ServedRuntime):
+    """A container of ``image``; the other fields are the annotations of the official command."""
+
+    command: str
+    function: str
+    image: str
+    name: str = ""
+    cleanup: _Cleanup = "Remove"
+    pull_policy: _PullPolicy = "IfNotPresent"
+    environment: tuple[str, ...] = ()
+    publish_address: str = "127.0.0.1"
+    target: str = ""
+    network: str = ""
+
+    def describe(self) -> str:
+        """Return the words after the function's name."""
+        return f"runs as a container of {self.image}, by {self.command}"
+
+    def open(self, caller: FunctionCaller) -> Server:
+        """Start the container, or the one of its name. Raises ProgramError."""
+        name = self.name or f"function-script-{secrets.token_hex(6)}"
+        client = _Client(command=self.command, function=self.function)
+        try:
+            if self.name and client.exists(name):
+                client.run("start", name)
+            else:
+                self._pull(client, caller)
+                client.run(
+                    "run", "--detach", "--name", name, *self._flags(), self.image, "--insecure"
+                )
+            return _RunningContainer(
+                client=client, name=name, cleanup=self.cleanup, address=self._address(client, name)
+            )
+        except BaseException:
+            if not self.name:
+                client.try_run("rm", "--force", name)
+            raise
+
+    def _pull(self, client: _Client, caller: FunctionCaller) -> None:
+        is_offline = caller.servers.packages.pull == "Never"
+        is_present = (is_offline or self.pull_policy != "Always") and client.has_image(self.image)
+        if is_present:
+            return
+        if is_offline or self.pull_policy == "Never":
+            cause = "this command is offline" if is_offline else "the pull policy is Never"
+            raise client.error(
+                f"there is no image {self.image}, and {cause}",
+                hint=f"pull it with: {self.command} pull {self.image}",
+            )
+        caller.note(f"{self.command} pulls {self.image}")
+        client.run("pull", "--quiet", self.image, timeout_seconds=_PULL_SECONDS)
+
+    def _flags(self) -> list[str]:
+        flags = [text for pair in self.environment for text in ("--env", pair)]
+        if self.network:
+            return ["--network", self.network, *flags]
+        host = f"[{self.publish_address}]" if ":" in self.publish_address else self.publish_address
+        return ["--publish", f"{host}::{_PORT}", *flags]
+
+    def _address(self, client: _Client, name: str) -> str:
+        if self.network:
+            return f"{name}:{_PORT}"
+        lines = client.run("port", name, f"{_PORT}/tcp").split()
+        if not lines:
+            raise client.error(f"its container publishes no port for {_PORT}")
+        host, _, port = lines[0].rpartition(":")
+        # What listens everywhere is called here.
+        local = {"0.0.0.0": "127.0.0.1", "[::]": "[::1]"}.get(host, host)  # noqa: S104 - compared
+        return f"{self.target or local}:{port}"
+
+
+class ContainerKind(RuntimeKind):
+    """Docker, or Podman in its place."""
+
+    word = "docker"
+    meaning = "runs its image with Docker or Podman"
+    annotation = "Docker"
+    is_default = True
+
+    def judge(self, function: FunctionReference) -> Suitability:
+        """Accept every function with an image where a command is installed."""
+        command = find_command()
+        if not command:
+            return Suitability(is_suitable=False, reason="neither docker nor podman is installed")
+        if not _image(function):
+            return Suitability(is_suitable=False, reason="no Function names its image")
+        return Suitability(is_suitable=True, reason=f"{command} is installed")
+
+    def build(self, function: FunctionReference) -> Runtime:
+        """Return the container that the annotations describe. Raises InputError."""
+        suitability = self.judge(function)
+        if not suitability.is_suitable:
+            raise InputError.of(suitability.reason)
+        annotations = function.annotations
+        for key in ("image", "name", "network"):
+            _refuse_flag(f"annotation {_PREFIX}{key}", annotations.get(f"{_PREFIX}{key}", ""))
+        _refuse_flag("package", function.package)
+        environment = annotations.get(f"{_PREFIX}env", "").split(",")
+        return Container(
+            command=find_command(),
+            function=function.name,
+            image=_image(function),
+            name=annotations.get(f"{_PREFIX}name", ""),
+            cleanup=cast("_Cleanup", _choice(function, "cleanup", ("Remove", "Stop", "Orphan"))),
+            pull_policy=cast(
+                "_PullPolicy", _choice(function, "pull-policy", ("IfNotPresent", "Always", "Never"))
+            ),
+            environment=tuple(pair for pair in environment if "=" in pair),
+            publish_address=annotations.get(f"{_PREFIX}publish-address") or "127.0.0.1",
+            target=annotations.get(f"{_PREFIX}target", ""),
+            network=annotations.get(f"{_PREFIX}network", ""),
+        )
+
+
+def find_command() -> str:
+    """Return the name of the command that is installed, or ""."""
+    return next((name for name in _COMMANDS if shutil.which(name)), "")
+
+
+def _image(function: FunctionReference) -> str:
+    return function.annotations.get(f"{_PREFIX}image") or function.package
+
+
+def _refuse_flag(what: str, value: str) -> None:
+    """Raise InputError for a name that the command line would read as a flag."""
+    if value.startswith("-"):
+        raise InputError.of(f'invalid {what} "{value}": must not begin with -')
+
+
+def _choice(function: FunctionReference, key: str, allowed: Sequence[str]) -> str:
+    """Return an annotation that is one of ``allowed``, whose first is the default."""
+    value = function.annotations.get(f"{_PREFIX}{key}") or allowed[0]
+    if value not in allowed:
+        raise InputError.of(
+            f'invalid annotation {_PREFIX}{key} "{value}": must be one of {", ".join(allowed)}'
+        )
+    return value
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Client:
+    """Runs the command line. An error names the function."""
+
+    command: str
+    function: str
+
+    def run(self, *arguments: str, timeout_seconds: float = _COMMAND_SECONDS) -> str:
+        """Return what the command prints. Raises ProgramError if it fails."""
+        result = self.try_run(*arguments, timeout_seconds=timeout_seconds)
+        if result.returncode == 0:
+            return result.stdout
+        raise self._failure(arguments, result.stderr)
+
+    def try_run(
+        self, *arguments: str, timeout_seconds: float = _COMMAND_SECONDS
+    ) -> subprocess.CompletedProcess[str]:
+        """Run the command, whatever it returns. Raises ProgramError if it does not end."""
+        try:
+            return subprocess.run(  # noqa: S603 - a command of the author's machine
+                [self.command, *arguments],
+                capture_output=True,
+                encoding="utf-8",
+                errors="replace",
+                stdin=subprocess.DEVNULL,
+                timeout=timeout_seconds,
+                check=False,
+            )
+        except subprocess.TimeoutExpired as error:
+            raise self.error(
+                f'"{self.command} {arguments[0]}" did not end within {timeout_seconds:g} s'
+            ) from error
+        except OSError as error:
+            raise self.error(f"{self.command}: {error.strerror or error}") from error
+
+    def exists(self, name: str) -> bool:
+        """Report whether there is a container of this name."""
+        return self._inspect("container", name)
+
+    def has_image(self, image: str) -> bool:
+        """Report whether an image is there."""
+        return self._inspect("image", image)
+
+    def _inspect(self, kind: str, name: str) -> bool:
+        arguments = (kind, "inspect", "--format", "{{.Id}}", name)
+        result = self.try_run(*arguments)
+        text = result.stderr.lower()
+        if result.returncode != 0 and not any(absent in text for absent in _ABSENT):
+            raise self._failure(arguments, result.stderr)
+        return result.returncode == 0
+
+    def error(
+        self, cause: str, *, hint: str | None = None, notes: Sequence[str] = ()
+    ) -> ProgramError:
+        """Return an error about the function."""
+        message = f'cannot start function "{self.function}": {cause}'
+        return ProgramError(Diagnostic(message=message, hint=hint, notes=tuple(notes)))
+
+    def _failure(self, arguments: Sequence[str], output: str) -> ProgramError:
+        lines = [line.strip() for line in output.splitlines() if line.strip()]
+        if any(text in output.lower() for text in _UNREACHABLE):
+            return self.error(
+                f"{self.command} does not answer",
+                notes=lines[-1:],
+                hint=f"start it, or select another way with --function {self.function}=…",
+            )
+        if arguments[0] == "pull":
+            return self.error(f"{self.command} cannot pull {arguments[-1]}", notes=lines[-1:])
+        return self.error(f'"{self.command} {arguments[0]}" failed', notes=lines[-_LOG_LINES:])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _RunningContainer:
+    """A container that was started."""
+
+    client: _Client
+    name: str
+    cleanup: _Cleanup
+    address: str
+
+    def read_log(self) -> str:
+        """Return the last lines that the function printed."""
+        result = self.client.try_run("logs", "--tail", str(_LOG_LINES), self.name)
+        return f"{result.stdout}{result.stderr}".strip()
+
+    def stop(self) -> None:
+        """Remove, stop or leave the container."""
+        commands = {
+            "Remove": ("rm", "--force", self.name),
+            "Stop": ("stop", self.name),
+            "Orphan": (),
+        }
+        if arguments := commands[self.cleanup]:
+            self.client.try_run(*arguments)

@@ -1,0 +1,127 @@
+"""The types that every way to run a function shares."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import ClassVar, Final
+
+from function_script.proto.v1 import run_function_pb2 as fnv1
+from function_script.sandbox import Pool
+from function_script.tools.render import builtin
+from function_script.tools.render.requirements import StepResponse
+from function_script.tools.render.runtimes.servers import Servers
+from function_script.tools.render.steps import Step
+
+_PUBLISHERS: Final = ("crossplane-contrib-", "upbound-")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FunctionReference:
+    """The function of a step, with the facts that decide how it runs.
+
+    ``package`` is ``spec.package`` of its Function, or "" if no file names it. ``annotations`` are
+    those of the Function, with those of the command line. ``is_explicit``: the command line selects
+    its runtime.
+    """
+
+    step: Step
+    package: str = ""
+    annotations: Mapping[str, str] = field(default_factory=dict)
+    is_explicit: bool = False
+
+    @property
+    def name(self) -> str:
+        """Return the name by which the step calls the function."""
+        return self.step.function
+
+    @property
+    def repository(self) -> str:
+        """Return the last part of the package's repository.
+
+        Without a package it is the name; Crossplane's package manager puts the publisher before it.
+        """
+        if self.package:
+            return builtin.repository_name(self.package)
+        name = builtin.repository_name(self.name)
+        for publisher in _PUBLISHERS:
+            name = name.removeprefix(publisher)
+        return name
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FunctionCaller:
+    """The sandbox, the servers that were started, and the receiver of notes and programs' output.
+
+    ``pool`` may be None if no step runs here. ``is_quiet``: notes are not printed. ``timeout_hint``
+    is the advice to whoever needs more time for all steps.
+    """
+
+    pool: Pool | None
+    print: Callable[[str], None]
+    servers: Servers = field(default_factory=Servers)
+    is_quiet: bool = False
+    timeout_hint: str = ""
+
+    def note(self, text: str) -> None:
+        """Print a note, unless the author wants none."""
+        if not self.is_quiet:
+            self.print(f"note: {text}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Suitability:
+    """The answer of a way to run functions: it suits one or does not, and the reason."""
+
+    is_suitable: bool
+    reason: str
+
+
+class Runtime(ABC):
+    """A way to run one function."""
+
+    @abstractmethod
+    def describe(self) -> str:
+        """Return the words after "runs": ``at localhost:9443``."""
+
+    def note(self) -> str:
+        """Return a note for the author, or ""."""
+        return ""
+
+    def start(self, caller: FunctionCaller) -> None:  # noqa: B027 - most runtimes start nothing
+        """Begin to start what the function needs; return at once."""
+
+    def wait(self, caller: FunctionCaller) -> None:  # noqa: B027 - most runtimes start nothing
+        """Wait until what `start` began is there. Raises FatalError."""
+
+    @abstractmethod
+    def call(
+        self,
+        step: Step,
+        request: fnv1.RunFunctionRequest,
+        caller: FunctionCaller,
+        timeout_seconds: float,
+    ) -> StepResponse:
+        """Call the function once. Raises FatalError if there is no response."""
+
+
+class RuntimeKind(ABC):
+    """A row of the table of runtimes.
+
+    ``word`` selects it in ``--function NAME=WORD``, ``annotation`` in a Function. ``is_default``:
+    the annotation is what the official command does without one, so it yields where it cannot run.
+    """
+
+    word: ClassVar[str]
+    meaning: ClassVar[str]
+    annotation: ClassVar[str] = ""
+    is_default: ClassVar[bool] = False
+
+    @abstractmethod
+    def judge(self, function: FunctionReference) -> Suitability:
+        """Judge whether the function runs so if nothing selects a runtime."""
+
+    @abstractmethod
+    def build(self, function: FunctionReference) -> Runtime:
+        """Return the runtime of a function, or raise InputError with the reason against it."""

@@ -1,0 +1,130 @@
+"""A function that runs from its package as a process, confined by namespaces."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final, cast
+
+from function_script.errors import InputError
+from function_script.proto.v1 import run_function_pb2 as fnv1
+from function_script.tools.processes.options import PullPolicy
+from function_script.tools.render.requirements import StepResponse
+from function_script.tools.render.runtimes.model import (
+    FunctionCaller,
+    FunctionReference,
+    Runtime,
+    RuntimeKind,
+    Suitability,
+)
+from function_script.tools.render.runtimes.served import ServedRuntime
+from function_script.tools.render.steps import Step
+
+if TYPE_CHECKING:
+    from function_script.tools.processes.server import FunctionServer
+
+_PULL_POLICY: Final = "render.crossplane.io/runtime-docker-pull-policy"
+_POLICIES: Final = ("IfNotPresent", "Always", "Never")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Process(ServedRuntime):
+    """The entrypoint of a package's image.
+
+    ``is_explicit``: the command line asks for a process, so that the function is run without
+    namespaces, too, where the system allows none.
+    """
+
+    function: str
+    package: str
+    pull: PullPolicy = "IfNotPresent"
+    is_explicit: bool = False
+
+    def describe(self) -> str:
+        """Return the words after the function's name."""
+        return f"runs as a process, from {self.package}"
+
+    def open(self, caller: FunctionCaller) -> FunctionServer:
+        """Fetch the package if it is not in the cache, and start it; `wait` waits for it."""
+        # Of Linux, and slow to import.
+        from function_script.tools.processes import packages, server  # noqa: PLC0415 - see above
+
+        options = replace(caller.servers.packages, is_cancelled=caller.servers.is_closing)
+        if options.pull == "IfNotPresent":
+            options = replace(options, pull=self.pull)
+        image = packages.load(self.function, self.package, options)
+        process = server.FunctionServer(
+            self.function, image, server.ServerOptions(allows_unconfined=self.is_explicit)
+        )
+        # Imports gRPC while the function starts.
+        process.connect()
+        return process
+
+    def wait(self, caller: FunctionCaller) -> None:
+        """Wait until the process listens; start a new one if it has ended since the last call."""
+        self.start(caller)
+        if self._server(caller).has_ended():
+            caller.servers.discard(self)
+            self.start(caller)
+        try:
+            self._server(caller).wait()
+        except BaseException:
+            caller.servers.discard(self)
+            raise
+
+    def call(
+        self,
+        step: Step,
+        request: fnv1.RunFunctionRequest,
+        caller: FunctionCaller,
+        timeout_seconds: float,
+    ) -> StepResponse:
+        """Call the process; one that fails is started anew by the next call."""
+        del step
+        try:
+            return StepResponse(response=self._server(caller).call(request, timeout_seconds))
+        except InputError:
+            caller.servers.discard(self)
+            raise
+
+    def _server(self, caller: FunctionCaller) -> FunctionServer:
+        return cast("FunctionServer", caller.servers.wait(self))
+
+
+class ProcessKind(RuntimeKind):
+    """A function's package holds its program, which needs no Docker on Linux."""
+
+    word = "process"
+    meaning = "runs its package as a process, on Linux"
+
+    def judge(self, function: FunctionReference) -> Suitability:
+        """Accept every function with a package where namespaces confine it."""
+        if not function.package:
+            return Suitability(is_suitable=False, reason="no Function names its package")
+        if sys.platform != "linux":
+            reason = "a package runs as a process on Linux alone"
+            return Suitability(is_suitable=False, reason=reason)
+        from function_script.tools.processes import probe  # noqa: PLC0415 - of Linux
+
+        refusal = probe.find_refusal()
+        if refusal:
+            reason = f"this system does not let us confine a process ({refusal})"
+            return Suitability(is_suitable=False, reason=reason)
+        return Suitability(is_suitable=True, reason="its package runs as a confined process")
+
+    def build(self, function: FunctionReference) -> Runtime:
+        """Return the process of the package. Raises InputError."""
+        if not function.package or sys.platform != "linux":
+            raise InputError.of(self.judge(function).reason)
+        policy = function.annotations.get(_PULL_POLICY) or "IfNotPresent"
+        if policy not in _POLICIES:
+            allowed = ", ".join(_POLICIES)
+            raise InputError.of(
+                f'invalid annotation {_PULL_POLICY} "{policy}": not one of {allowed}'
+            )
+        return Process(
+            function=function.name,
+            package=function.package,
+            pull=cast("PullPolicy", policy),
+            is_explicit=function.is_explicit,
+        )

@@ -1,0 +1,100 @@
+"""Functions' servers: each is started once, at the same time as the others, and all are stopped."""
+
+from __future__ import annotations
+
+import atexit
+import threading
+from collections.abc import Callable, Hashable
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Final, Protocol, Self
+
+from function_script.tools.processes.options import PackageOptions
+
+_MAX_STARTS: int = 8
+
+
+class Server(Protocol):
+    """A function that serves in plain text at a gRPC target."""
+
+    @property
+    def address(self) -> str:
+        """Return the gRPC target."""
+
+    def read_log(self) -> str:
+        """Return the end of what the function printed."""
+
+    def stop(self) -> None:
+        """End the function, or leave it as its Function asks for. Raises no FatalError."""
+
+
+class Servers:
+    """The servers of a command, by what they run. Threads may share it.
+
+    ``packages`` are the choices of the command about packages.
+    """
+
+    def __init__(self, packages: PackageOptions | None = None) -> None:
+        self.packages: Final = packages or PackageOptions()
+        self._lock = threading.Lock()
+        self._starts: dict[Hashable, Future[Server]] = {}
+        self._executor: ThreadPoolExecutor | None = None
+        self._is_closing = False
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        self.close()
+
+    def start(self, key: Hashable, start: Callable[[], Server]) -> None:
+        """Begin to start a server, unless there is one for ``key``."""
+        with self._lock:
+            if self._executor is None:
+                self._executor = ThreadPoolExecutor(max_workers=_MAX_STARTS)
+                # Nothing stays behind, even if nobody closes this.
+                atexit.register(self.close)
+            if key not in self._starts:
+                self._starts[key] = self._executor.submit(start)
+
+    def wait(self, key: Hashable) -> Server:
+        """Return a server when it has started. Raises what its start raised."""
+        start = self._starts[key]
+        try:
+            return start.result()
+        except Exception:
+            # Not for Ctrl-C: the start may go on, and `close` ends it.
+            self.discard(key)
+            raise
+
+    def discard(self, key: Hashable) -> None:
+        """Stop a server that is of no use, so that it is started again when it is needed."""
+        with self._lock:
+            start = self._starts.pop(key, None)
+        _stop(start)
+
+    def is_closing(self) -> bool:
+        """Report whether a start is of no use, because all servers are being stopped."""
+        return self._is_closing
+
+    def close(self) -> None:
+        """Stop all servers. Starts end as soon as they ask `is_closing`."""
+        self._is_closing = True
+        with self._lock:
+            starts, self._starts = list(self._starts.values()), {}
+            executor, self._executor = self._executor, None
+        if executor is not None:
+            atexit.unregister(self.close)
+            for start in starts:
+                try:
+                    executor.submit(_stop, start)
+                except RuntimeError:
+                    # An interpreter that is ending starts no threads.
+                    _stop(start)
+            executor.shutdown()
+        self._is_closing = False
+
+
+def _stop(start: Future[Server] | None) -> None:
+    """Stop a server, if its start succeeded."""
+    if start is not None and not start.cancel() and start.exception() is None:
+        start.result().stop()

@@ -1,0 +1,99 @@
+"""A browser at the sizes of a small and of a large screen, and playgrounds of copied examples."""
+
+from __future__ import annotations
+
+import shutil
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+import pytest
+from browser import pages
+from browser.browser import Browser, find
+
+from function_script.tools.playground import Playground
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from function_script.tools.render.functions import Selection
+
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+SIZES = [(1366, 768), (1920, 1080)]
+
+
+class Serve(Protocol):
+    """Opens a playground of a directory in the browser."""
+
+    def __call__(self, root: Path, runtimes: Mapping[str, Selection] | None = None) -> Browser: ...
+
+
+@pytest.fixture(scope="session", params=SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
+def window(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Browser]:
+    """A browser with an empty page."""
+    program = find()
+    if program is None:
+        pytest.skip("there is no Chromium on PATH")
+    with Browser(program, tmp_path_factory.mktemp("profile")) as browser:
+        browser.size = request.param
+        browser.resize(*browser.size)
+        yield browser
+
+
+@contextmanager
+def open_playground(
+    window: Browser, root: Path, runtimes: Mapping[str, Selection] | None = None
+) -> Iterator[Browser]:
+    """Serve a directory and open it, with a record of what the content policy stopped."""
+    with Playground(root, 0, runtimes) as playground:
+        window.origin = f"http://{playground.authority}"
+        window.open(playground.address)
+        window.wait_for(f'location.origin === "{window.origin}" && {pages.DONE}')
+        yield window
+        window.open("about:blank")
+
+
+@pytest.fixture(scope="module")
+def home(window: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The origin of a playground of three examples."""
+    root = tmp_path_factory.mktemp("playground")
+    for name in ("starlark-status", "filesystem-source", "program-in-context"):
+        shutil.copytree(EXAMPLES / name, root / name)
+    with open_playground(window, root) as page:
+        yield page.origin
+
+
+@pytest.fixture
+def browser(window: Browser, home: str) -> Browser:
+    """A browser on the playground of three examples."""
+    if window.evaluate("location.origin") != home:
+        window.origin = home
+        window.open(home)
+        window.wait_for(f'location.origin === "{home}" && {pages.DONE}')
+    return window
+
+
+@pytest.fixture
+def page(browser: Browser) -> Browser:
+    """The page with starlark-status as it is in its folder."""
+    browser.evaluate("localStorage.clear()")
+    pages.choose(browser, "starlark-status")
+    return browser
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    """A directory with starlark-status, of which a test may change the files."""
+    directory = tmp_path / "root"
+    shutil.copytree(EXAMPLES / "starlark-status", directory / "starlark-status")
+    return directory
+
+
+@pytest.fixture
+def own_page(window: Browser, root: Path) -> Iterator[Browser]:
+    """The page on a playground of ``root`` alone."""
+    with open_playground(window, root) as page:
+        pages.choose(page, "starlark-status")
+        yield page

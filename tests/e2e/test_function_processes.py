@@ -1,0 +1,475 @@
+"""Functions of packages, from a registry through cache and process to the answer."""
+
+import ast
+import itertools
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from e2e.scripted_registry import Registry, serving
+from support.function_images import archive, member, put_image, put_server
+from support.timing import wait_until
+
+from function_script.cli import execute
+from function_script.diagnostics import Diagnostic
+from function_script.errors import InputError
+from function_script.proto.v1 import run_function_pb2 as fnv1
+from function_script.tools.processes import packages, probe
+from function_script.tools.processes.options import PackageOptions
+from function_script.tools.processes.server import FunctionServer, ServerOptions
+from function_script.tools.render.runtimes.model import FunctionCaller
+from function_script.tools.render.runtimes.process import Process
+from function_script.tools.render.runtimes.servers import Servers
+from function_script.tools.render.steps import Step
+
+REFUSAL = probe.find_refusal()
+pytestmark = pytest.mark.skipif(bool(REFUSAL), reason=f"no namespaces: {REFUSAL}")
+
+_MARKS = itertools.count()
+STEP = Step(index=0, name="a", function="f", input=None, credentials={}, resources={}, schemas={})
+
+
+@pytest.fixture(scope="module")
+def registry() -> Iterator[Registry]:
+    """A registry with functions of several modes, each under the tag of its mode."""
+    with serving() as served:
+        yield served
+
+
+@pytest.fixture(scope="module")
+def cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """The user's directory of caches."""
+    root = tmp_path_factory.mktemp("cache")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_CACHE_HOME", str(root))
+        patch.setenv("DOCKER_CONFIG", str(root))
+        yield root / "function-script"
+
+
+@pytest.fixture
+def mark() -> Iterator[str]:
+    """A word in the command lines of a test's functions, none of which runs after the test."""
+    word = f"test-{os.getpid()}-{next(_MARKS)}"
+    yield word
+    wait_until(lambda: not processes(word))
+
+
+def processes(mark: str) -> list[int]:
+    """Return the processes with a word in their command lines."""
+    matches = []
+    for path in Path("/proc").glob("[0-9]*"):
+        try:
+            is_match = mark.encode() in (path / "cmdline").read_bytes()
+        except OSError:
+            continue
+        if is_match and int(path.name) != os.getpid():
+            matches.append(int(path.name))
+    return matches
+
+
+def start(
+    registry: Registry, cache: Path, mode: str, mark: str, *, seconds: float = 30.0
+) -> FunctionServer:
+    """Return the server of a function, before it listens."""
+    put_server(registry, mode, mode, mark)
+    reference = f"{registry.name}/team/function-test:{mode}"
+    options = PackageOptions(root=cache, pull="Always")
+    image = packages.load("function-test", reference, options)
+    return FunctionServer("function-test", image, ServerOptions(start_seconds=seconds))
+
+
+def request(size: int = 1) -> fnv1.RunFunctionRequest:
+    value = fnv1.RunFunctionRequest()
+    value.desired.resources["a"].resource["text"] = "x" * size
+    return value
+
+
+def failure(server: FunctionServer, *, call_seconds: float = 10.0) -> Diagnostic:
+    """Return the problem of a function that does not answer."""
+    try:
+        server.wait()
+        response = server.call(request(), call_seconds)
+    except InputError as error:
+        (problem,) = error.diagnostics
+        return problem
+    finally:
+        server.stop()
+    pytest.fail(f"it answered {response}")
+
+
+@pytest.fixture(scope="module")
+def facts(registry: Registry, cache: Path) -> dict[str, object]:
+    """The surroundings as a function sees them."""
+    # An open file of this process that programs inherit.
+    leak = os.open("/etc/passwd", os.O_RDONLY)
+    os.set_inheritable(leak, True)  # noqa: FBT003 - positional alone
+    server = start(registry, cache, "serve", "facts")
+    try:
+        server.wait()
+        response = server.call(request(), 10)
+    finally:
+        server.stop()
+        os.close(leak)
+    assert response.desired == request().desired
+    return dict(ast.literal_eval(response.results[0].message))
+
+
+def test_a_function_gets_its_arguments_and_nothing_of_the_users_environment(
+    facts: dict[str, object],
+) -> None:
+    assert facts["arguments"] == ["--mark=facts", "--insecure"]
+    environment = facts["environment"]
+    assert isinstance(environment, dict)
+    # Python itself sets the last one.
+    assert set(environment) <= {"PATH", "HOME", "MODE", "LC_CTYPE"}
+    assert (environment["HOME"], environment["MODE"]) == ("/tmp", "serve")  # noqa: S108 - its own
+    assert facts["directory"] == "/tmp"  # noqa: S108 - its own
+
+
+def test_a_function_sees_its_image_alone(facts: dict[str, object]) -> None:
+    root = facts["root"]
+    assert isinstance(root, list)
+    # The top of the paths of this interpreter and its libraries.
+    tops = {Path(sys.executable).resolve().parts[1], Path(sys.base_prefix).parts[1]}
+    assert set(root) <= {"dev", "etc", "function", "lib", "lib64", "proc", "tmp", "usr", *tops}
+    devices = "fd full null random shm stderr stdin stdout urandom zero"
+    assert facts["devices"] == devices.split()
+    assert facts["interfaces"] == ["lo"]
+    assert facts["user"] == 65532
+
+
+def test_a_function_sees_its_own_processes_alone(facts: dict[str, object]) -> None:
+    """The supervisor, the function, its child for the connection, and the one before it."""
+    numbers = facts["processes"]
+    assert isinstance(numbers, list)
+    assert numbers[0] == 1
+    assert len(numbers) <= 4
+    # Standard streams, its sockets, and the directory that it reads.
+    descriptors = facts["descriptors"]
+    assert isinstance(descriptors, list)
+    assert len(descriptors) <= 6
+
+
+def test_a_function_has_no_privileges(facts: dict[str, object]) -> None:
+    status = facts["status"]
+    assert isinstance(status, dict)
+    sets = ("CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb")
+    assert {int(status[name], 16) for name in sets} == {0}
+    assert status["NoNewPrivs"] == "1"
+    answers = facts["answers"]
+    assert isinstance(answers, dict)
+    # A signal to the supervisor is sent, and has no effect: the function has answered.
+    assert answers == {"unshare": -1, "mount": -1, "ptrace": -1, "chmod": -1, "kill": 0}
+
+
+def test_a_function_writes_into_memory_alone(facts: dict[str, object]) -> None:
+    assert facts["writable"] == ["/tmp", "/dev/shm"]  # noqa: S108 - its own
+
+
+@pytest.mark.parametrize(
+    ("mode", "cause"),
+    [
+        ("crash", "its process ended with exit code 4"),
+        ("flood", "its log has no end"),
+        ("hang", "it did not listen on port 9443 within 2 s"),
+        ("elsewhere", "it listens on port 8080 and not on 9443"),
+        ("silent", "it listens, but does not answer in gRPC without TLS"),
+        ("memory", "its process ended with exit code 1"),
+        ("crash-at-request", "its process was ended by SIGKILL"),
+        ("hang-at-request", "it did not answer within 2 s"),
+    ],
+)
+def test_a_function_that_misbehaves_is_ended_with_an_error(
+    registry: Registry, cache: Path, mark: str, mode: str, cause: str
+) -> None:
+    slow = mode in {"hang", "elsewhere", "silent"}
+    server = start(registry, cache, mode, mark, seconds=2 if slow else 30)
+    problem = failure(server, call_seconds=2 if mode == "hang-at-request" else 30)
+    assert problem.message == f'cannot run function "function-test": {cause}'
+    assert processes(mark) == []
+
+
+def test_the_log_of_a_function_that_fails_is_shown_without_control_characters(
+    registry: Registry, cache: Path, mark: str
+) -> None:
+    problem = failure(start(registry, cache, "crash", mark))
+    assert problem.notes == ("log: starting", "log: no \\u001b[31mconfiguration")
+
+
+def test_the_log_of_a_function_that_prints_without_end_is_cut(
+    registry: Registry, cache: Path, mark: str
+) -> None:
+    problem = failure(start(registry, cache, "flood", mark))
+    assert sum(len(str(note)) for note in problem.notes) < 10_000
+
+
+@pytest.mark.parametrize(
+    ("content", "entrypoint", "cause"),
+    [
+        pytest.param(b"", "/missing", "cannot be executed: no such file or directory", id="none"),
+        pytest.param(b"", "missing", "cannot be executed: no such file or directory", id="PATH"),
+        pytest.param(b"text", "/function", "is no program for this machine", id="text"),
+        pytest.param(b"\x7fELF", "/function", "is no program for this machine", id="machine"),
+        pytest.param(
+            b"#!/bin/sh\n",
+            "/function",
+            "needs an interpreter that the image does not have",
+            id="interpreter",
+        ),
+    ],
+)
+def test_an_entrypoint_that_is_no_program_is_an_error(
+    registry: Registry, cache: Path, content: bytes, entrypoint: str, cause: str
+) -> None:
+    put_image(registry, [archive([member("function", content)])], "v2", entrypoint=[entrypoint])
+    options = PackageOptions(root=cache, pull="Always")
+    image = packages.load("f", f"{registry.name}/team/function-test:v2", options)
+    problem = failure(FunctionServer("f", image, ServerOptions()))
+    assert problem.message == f'cannot run function "f": its entrypoint "{entrypoint}" {cause}'
+
+
+def test_a_command_that_is_interrupted_ends_a_start_at_once(
+    project: Path, registry: Registry, cache: Path, mark: str
+) -> None:
+    del cache
+    put_server(registry, "hang", "interrupted", mark)
+    functions = project / "functions.yaml"
+    functions.write_text(functions.read_text().replace(":render", ":interrupted"))
+    with subprocess.Popen(
+        [sys.executable, "-m", "function_script.cli", "render", str(project)],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    ) as command:
+        wait_until(lambda: processes(mark))
+        command.send_signal(signal.SIGINT)
+        # Less than a function has to listen.
+        assert command.wait(20) == 130
+    assert processes(mark) == []
+
+
+def test_processes_that_a_function_starts_end_with_it(
+    registry: Registry, cache: Path, mark: str
+) -> None:
+    server = start(registry, cache, "children", mark)
+    try:
+        server.wait()
+        assert len(processes(mark)) >= 2
+    finally:
+        server.stop()
+    assert processes(mark) == []
+
+
+def test_a_function_is_called_several_times_at_once(
+    registry: Registry, cache: Path, mark: str
+) -> None:
+    sizes = range(1, 6)
+    server = start(registry, cache, "serve", mark)
+    try:
+        server.wait()
+        # All responses together fit into HTTP/2's first window, which the server does not watch.
+        with ThreadPoolExecutor(4) as executor:
+            calls = [executor.submit(server.call, request(size), 30) for size in sizes]
+            responses = [call.result() for call in calls]
+    finally:
+        server.stop()
+    assert [response.desired for response in responses] == [request(size).desired for size in sizes]
+
+
+_COMMAND = """
+import sys, time
+from pathlib import Path
+from function_script.tools.processes import packages
+from function_script.tools.processes.options import PackageOptions
+from function_script.tools.processes.server import FunctionServer, ServerOptions
+image = packages.load("f", sys.argv[2], PackageOptions(root=Path(sys.argv[1])))
+server = FunctionServer("f", image, ServerOptions())
+server.wait()
+print("ready", flush=True)
+time.sleep(60)
+"""
+
+
+def test_nothing_outlives_a_command_that_is_killed(
+    registry: Registry, cache: Path, mark: str
+) -> None:
+    put_server(registry, "children", "killed", mark)
+    reference = f"{registry.name}/team/function-test:killed"
+    with subprocess.Popen(
+        [sys.executable, "-c", _COMMAND, str(cache), reference], stdout=subprocess.PIPE
+    ) as command:
+        assert command.stdout is not None
+        assert command.stdout.readline() == b"ready\n"
+        assert len(processes(mark)) >= 2
+        command.send_signal(signal.SIGKILL)
+    wait_until(lambda: not processes(mark))
+
+
+def test_a_function_that_ended_between_two_calls_is_started_again(
+    registry: Registry, cache: Path, mark: str
+) -> None:
+    put_server(registry, "serve", "again", mark)
+    process = Process(function="f", package=f"{registry.name}/team/function-test:again")
+    with Servers(PackageOptions(root=cache)) as servers:
+        caller = FunctionCaller(pool=None, print=lambda _: None, servers=servers)
+        process.start(caller)
+        process.wait(caller)
+        process.call(STEP, request(), caller, 30)
+        (first, *_) = processes(mark)
+        os.kill(first, signal.SIGKILL)
+        wait_until(lambda: not processes(mark))
+        process.wait(caller)
+        response = process.call(STEP, request(), caller, 30).response
+    assert response.desired == request().desired
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="another user is needed")
+def test_other_users_cannot_call_a_function(registry: Registry, cache: Path, mark: str) -> None:
+    server = start(registry, cache, "serve", mark)
+    server.wait()
+    name = server.address.partition(":")[2]
+    connect = (
+        "import os, socket, sys\nos.setuid(int(sys.argv[2]))\ns = socket.socket(socket.AF_UNIX)\n"
+        "s.connect('\\0' + sys.argv[1])\ns.sendall(b'PRI * HTTP/2.0')\nprint(len(s.recv(9)))"
+    )
+    # Its own user gets the frame SETTINGS; sockets of others are closed.
+    preface = connect.replace("HTTP/2.0", "HTTP/2.0\\r\\n\\r\\nSM\\r\\n\\r\\n")
+    answers = [
+        subprocess.run(
+            [sys.executable, "-c", preface, name, user], capture_output=True, text=True, check=False
+        )
+        for user in ("0", "1000")
+    ]
+    server.stop()
+    assert answers[0].stdout == "9\n"
+    assert answers[1].stdout in {"", "0\n"}
+
+
+@pytest.fixture
+def project(tmp_path: Path, registry: Registry, mark: str) -> Path:
+    """A pipeline of one function of a package."""
+    put_server(registry, "serve", "render", mark)
+    (tmp_path / "xr.yaml").write_text(
+        "apiVersion: example.org/v1\nkind: App\nmetadata: {name: a}\n"
+    )
+    (tmp_path / "composition.yaml").write_text(
+        "apiVersion: apiextensions.crossplane.io/v1\nkind: Composition\nmetadata: {name: a}\n"
+        "spec:\n  compositeTypeRef: {apiVersion: example.org/v1, kind: App}\n  mode: Pipeline\n"
+        "  pipeline: [{step: one, functionRef: {name: function-test}}]\n"
+    )
+    (tmp_path / "functions.yaml").write_text(
+        "apiVersion: pkg.crossplane.io/v1\nkind: Function\nmetadata: {name: function-test}\n"
+        f'spec: {{package: "{registry.name}/team/function-test:render"}}\n'
+    )
+    return tmp_path
+
+
+def test_render_runs_a_package_and_takes_it_from_the_cache_offline(
+    project: Path, registry: Registry, cache: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    del cache
+    assert execute(["render", str(project), "--offline"]) == 1
+    assert "is not in the cache" in capsys.readouterr().err
+    registry.seen.clear()
+    assert execute(["render", str(project)]) == 0
+    assert "kind: App" in capsys.readouterr().out
+    assert registry.seen
+    registry.seen.clear()
+    assert execute(["render", str(project), "--offline"]) == 0
+    assert registry.seen == []
+
+
+def test_check_and_validate_run_nothing(project: Path, registry: Registry, cache: Path) -> None:
+    del cache
+    registry.seen.clear()
+    execute(["check", str(project)])
+    execute(["validate", str(project), str(project)])
+    assert registry.seen == []
+
+
+def test_run_calls_the_function_of_a_package(
+    project: Path, registry: Registry, cache: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    del cache
+    (project / "request.json").write_text(
+        json.dumps({"desired": {"resources": {"a": {"resource": {"kind": "ConfigMap"}}}}})
+    )
+    reference = f"{registry.name}/team/function-test:render"
+    assert execute(["run", str(project / "request.json"), "--function", reference]) == 0
+    response = json.loads(capsys.readouterr().out)
+    assert response["desired"] == {"resources": {"a": {"resource": {"kind": "ConfigMap"}}}}
+
+
+# A user namespace in which no other one may be made.
+_FORBID = """
+import ctypes, os, sys
+if ctypes.CDLL(None).unshare(0x10000000):
+    sys.exit("no namespace")
+with open("/proc/sys/user/max_user_namespaces", "w") as file:
+    file.write("0")
+from function_script.cli import execute
+sys.exit(execute(sys.argv[1:]))
+"""
+
+
+def test_a_function_that_cannot_be_confined_runs_if_the_command_line_says_so(
+    project: Path, registry: Registry, cache: Path
+) -> None:
+    del cache
+    (project / "request.json").write_text("{}")
+    reference = f"{registry.name}/team/function-test:render"
+    environment = {**os.environ, "HOME": "/home/me", "SSH_AUTH_SOCK": "/agent", "AWS_PROFILE": "me"}
+
+    def run(function: str) -> subprocess.CompletedProcess[str]:
+        arguments = ["run", str(project / "request.json"), "--function", function]
+        return subprocess.run(
+            [sys.executable, "-c", _FORBID, *arguments],
+            capture_output=True,
+            text=True,
+            check=False,
+            env=environment,
+        )
+
+    refusal = run(reference)
+    assert refusal.returncode == 1
+    assert "this system does not let us confine it" in refusal.stderr
+    assert f"--function {reference}=process" in refusal.stderr
+    answer = run(f"{reference}=process")
+    assert answer.returncode == 0, answer.stderr
+    facts = ast.literal_eval(json.loads(answer.stdout)["results"][0]["message"])
+    assert set(facts["environment"]) <= {"PATH", "HOME", "MODE", "LC_CTYPE"}
+    assert facts["environment"]["HOME"] == "/nonexistent"
+    assert facts["status"]["NoNewPrivs"] == "1"
+    assert int(facts["status"]["CapEff"], 16) == 0
+    assert facts["arguments"][-1].startswith("--address=127.0.0.1:")
+
+
+def test_a_function_that_takes_no_address_cannot_run_unconfined(
+    registry: Registry, cache: Path, mark: str, tmp_path: Path
+) -> None:
+    del cache
+    put_server(registry, "no-address", "no-address", mark)
+    (tmp_path / "request.json").write_text("{}")
+    reference = f"{registry.name}/team/function-test:no-address=process"
+    result = subprocess.run(
+        [
+            sys.executable,
+            "-c",
+            _FORBID,
+            "run",
+            str(tmp_path / "request.json"),
+            "--function",
+            reference,
+        ],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert result.returncode == 1
+    assert "its process ended with exit code 1" in result.stderr
+    assert "log: unknown flag --address" in result.stderr

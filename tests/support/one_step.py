@@ -1,0 +1,24 @@
+"""The texts of a project with one step: an XR, and its Composition with one program."""
+
+from textwrap import dedent, indent
+
+XR = "apiVersion: example.org/v1\nkind: XThing\nmetadata: {name: demo}\n"
+_COMPOSITION = """\
+apiVersion: apiextensions.crossplane.io/v1
+kind: Composition
+metadata: {name: things}
+spec:
+  compositeTypeRef: {apiVersion: example.org/v1, kind: XThing}
+  mode: Pipeline
+  pipeline:
+  - step: one
+    functionRef: {name: function-script}
+    input:
+      apiVersion: script.fn.crossplane.io/v1beta1
+"""
+
+
+def composition(kind: str, program: str, *, field: str = "inline", fields: str = "") -> str:
+    """A Composition for `XR`: ``program`` in ``field`` of an input, with ``fields`` as YAML."""
+    lines = f"kind: {kind}\n{fields}{field}: |\n{indent(dedent(program), '  ')}"
+    return _COMPOSITION + indent(lines, " " * 6)

@@ -1,0 +1,153 @@
+"""A folder on the page renders as `render` does, and its waiting resources are known."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import socket
+import threading
+import time
+from concurrent import futures
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import grpc
+import pytest
+
+from function_script.cli import execute
+from function_script.errors import InputError
+from function_script.tools.playground import Playground
+from function_script.tools.render import remote
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+EXAMPLES = Path(__file__).resolve().parents[4] / "examples"
+
+
+@pytest.fixture(scope="module")
+def playground() -> Iterator[Playground]:
+    """A playground of all examples."""
+    with Playground(EXAMPLES, 0) as served:
+        yield served
+
+
+def render(playground: Playground, folder: str, files: dict[str, str] | None = None) -> Any:
+    """Render a folder with texts over its files."""
+    return playground.handle("/api/render", {"folder": folder, "files": {**(files or {})}})
+
+
+@pytest.mark.parametrize(
+    "name", ["program-in-context", "required-resources", "credentials", "filesystem-source"]
+)
+def test_a_folder_renders_as_the_command_does(
+    playground: Playground, name: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert execute(["render", str(EXAMPLES / name), "-x"]) == 0
+    result = render(playground, name)
+    assert "".join(f"---\n{item['yaml']}" for item in result["documents"]) == capfd.readouterr().out
+    assert result["problems"] == []
+
+
+def test_schemas_are_those_of_the_folder(tmp_path: Path) -> None:
+    folder = tmp_path / "app"
+    shutil.copytree(EXAMPLES / "starlark-status", folder)
+    gvk = {"group": "example.org", "version": "v1", "kind": "Thing"}
+    schema = {"type": "object", "x-kubernetes-group-version-kind": [gvk], "description": "Seen."}
+    (folder / "schemas").mkdir()
+    text = json.dumps({"components": {"schemas": {"thing": schema}}})
+    (folder / "schemas" / "openapi.json").write_text(text)
+    head = (folder / "composition.yaml").read_text().partition("script: |\n")[0]
+    script = """
+        def main(req):
+            rsp = response()
+            rsp.require_schema("thing", "example.org/v1", "Thing")
+            print(req["required_schemas"] if "required_schemas" in req else "none")
+            return rsp.build()
+"""
+    (folder / "composition.yaml").write_text(f"{head}script: |{script}")
+    with Playground(tmp_path, 0) as served:
+        assert "Seen." in render(served, "app")["printed"]
+
+
+def test_waiting_resources_have_their_reason(playground: Playground) -> None:
+    result = render(playground, "starlark-order")
+    assert result["waiting"] == [{"name": "instance", "reason": "for subnets"}]
+    (node,) = [node for node in result["graph"]["nodes"] if node["state"] == "waiting"]
+    assert node == {
+        "id": "resource/instance",
+        "name": "instance",
+        "kind": "",
+        "state": "waiting",
+        "note": "for subnets",
+    }
+    assert ["resource/instance", "resource/subnets"] in result["graph"]["edges"]
+
+
+def test_findings_of_check_are_in_the_files_of_the_page(playground: Playground) -> None:
+    files: Any = playground.handle("/api/folder", {"folder": "starlark-status"})
+    text = files["files"]["composition.yaml"]["text"]
+    text = text.replace("      script: |", "      modules: {a.star: b = 1}\n      script: |")
+    (finding,) = render(playground, "starlark-status", {"composition.yaml": text})["problems"]
+    assert (finding["severity"], finding["rule"]) == ("warning", "unused-module")
+    assert finding["file"] == "composition.yaml"
+
+
+def test_paths_of_the_copy_are_not_shown(playground: Playground) -> None:
+    result = render(playground, "starlark-status", {"xr.yaml": "# nothing\n"})
+    assert [problem["message"] for problem in result["problems"]] == [
+        'cannot load an XR from "xr.yaml": it holds 0 objects instead of one'
+    ]
+
+
+def test_a_case_has_the_context(playground: Playground) -> None:
+    answer: Any = playground.handle("/api/case", {"folder": "program-in-context", "files": {}})
+    assert "example.org/modules" in answer["case"]
+    assert "name: bucket" in answer["case"] or "bucket:" in answer["case"]
+
+
+def test_steps_that_are_left_out_are_told_beside_the_error_of_another(tmp_path: Path) -> None:
+    folder = tmp_path / "app"
+    shutil.copytree(EXAMPLES / "error-jinja", folder)
+    with (folder / "composition.yaml").open("a") as file:
+        file.write("  - step: elsewhere\n    functionRef:\n      name: function-elsewhere\n")
+    with Playground(tmp_path, 0) as served:
+        messages = [problem["message"] for problem in render(served, "app")["problems"]]
+        assert ["elsewhere" in message for message in messages] == [True, False]
+        with pytest.raises(InputError, match="elsewhere"):
+            served.handle("/api/case", {"folder": "app", "files": {}})
+
+
+def test_the_port_is_the_same_for_a_directory(tmp_path: Path) -> None:
+    """Drafts, which browsers keep by address, are there after a new start."""
+    with Playground(tmp_path) as first, Playground(tmp_path) as second:
+        address = first.authority
+        assert second.authority != address
+    with Playground(tmp_path) as third:
+        assert third.authority == address
+
+
+def test_an_address_that_refuses_is_known_at_once() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+    started = time.monotonic()
+    assert not remote.is_answering(f"127.0.0.1:{port}", 20)
+    assert time.monotonic() - started < 10
+
+
+def test_an_address_that_accepts_and_is_silent_does_not_answer() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        address = f"127.0.0.1:{server.getsockname()[1]}"
+        assert not remote.is_answering(address, 0.3)
+
+
+def test_a_server_answers() -> None:
+    server = grpc.server(futures.ThreadPoolExecutor(1))
+    port = server.add_insecure_port("127.0.0.1:0")
+    server.start()
+    try:
+        assert remote.is_answering(f"127.0.0.1:{port}", 20)
+    finally:
+        stopped = server.stop(None)
+        assert isinstance(stopped, threading.Event)
+        stopped.wait()

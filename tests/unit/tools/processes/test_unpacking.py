@@ -1,0 +1,238 @@
+"""Layers of images below a directory, and attempts to leave it."""
+
+import gzip
+import stat
+import tarfile
+from pathlib import Path
+
+import pytest
+from support.function_images import archive, member
+
+from function_script.tools.processes.unpacking import Unpacker
+
+Entry = tuple[tarfile.TarInfo, bytes]
+
+
+def link(name: str, target: str) -> Entry:
+    return member(name, type=tarfile.SYMTYPE, linkname=target)
+
+
+def hard_link(name: str, target: str) -> Entry:
+    return member(name, type=tarfile.LNKTYPE, linkname=target)
+
+
+def directory(name: str) -> Entry:
+    return member(name, type=tarfile.DIRTYPE)
+
+
+def unpack(root: Path, *layers: list[Entry], max_bytes: int = 1 << 20) -> Path:
+    files = root / "rootfs"
+    files.mkdir()
+    unpacker = Unpacker(files, max_bytes)
+    for layer in layers:
+        unpacker.add(archive(layer))
+    return files
+
+
+def names(files: Path) -> list[str]:
+    return sorted(str(path.relative_to(files)) for path in files.rglob("*"))
+
+
+def test_layers_lie_over_one_another(tmp_path: Path) -> None:
+    files = unpack(
+        tmp_path,
+        [member("etc/a", b"lower"), member("etc/b", b"lower")],
+        [member("etc/a", b"upper")],
+    )
+    assert (files / "etc" / "a").read_bytes() == b"upper"
+    assert (files / "etc" / "b").read_bytes() == b"lower"
+
+
+def test_gzip_layers_are_read(tmp_path: Path) -> None:
+    (tmp_path / "rootfs").mkdir()
+    Unpacker(tmp_path / "rootfs", 1 << 20).add(gzip.compress(archive([member("a", b"x")]), mtime=0))
+    assert (tmp_path / "rootfs" / "a").read_bytes() == b"x"
+
+
+def test_a_whiteout_removes_a_file_of_a_lower_layer(tmp_path: Path) -> None:
+    files = unpack(
+        tmp_path,
+        [member("d/a"), member("d/b/c"), member("d/e")],
+        [member("d/.wh.a"), member("d/.wh.b")],
+    )
+    assert names(files) == ["d", "d/e"]
+
+
+def test_an_opaque_whiteout_removes_lower_layers_alone(tmp_path: Path) -> None:
+    files = unpack(
+        tmp_path,
+        [member("d/a"), member("d/sub/lower")],
+        [member("d/new"), member("d/sub/upper"), member("d/.wh..wh..opq")],
+    )
+    assert names(files) == ["d", "d/new", "d/sub", "d/sub/upper"]
+
+
+@pytest.mark.parametrize("name", [".wh..", ".wh...", ".wh."])
+def test_a_whiteout_of_a_parent_is_refused(tmp_path: Path, name: str) -> None:
+    (tmp_path / "outside").write_text("x")
+    with pytest.raises(ValueError, match="outside of it"):
+        unpack(tmp_path, [member(f"d/{name}")])
+    assert (tmp_path / "outside").exists()
+
+
+def test_a_link_in_a_path_is_followed_inside_the_image(tmp_path: Path) -> None:
+    """As in images whose /lib is a link to /usr/lib."""
+    files = unpack(tmp_path, [directory("usr/lib"), link("lib", "/usr/lib")], [member("lib/a")])
+    assert (files / "usr" / "lib" / "a").is_file()
+    assert (files / "lib").is_symlink()
+
+
+@pytest.mark.parametrize("target", ["..", "../..", "/", "/..", "../../../../../../../../tmp"])
+def test_a_link_to_the_outside_leads_into_the_image(tmp_path: Path, target: str) -> None:
+    unpack(tmp_path, [link("way", target), member("way/escape", b"x")])
+    outside = [path for path in tmp_path.rglob("escape") if "rootfs" not in path.parts]
+    assert outside == []
+    assert not Path("/tmp/escape").exists()  # noqa: S108 - must not be there
+
+
+def test_an_absolute_name_is_below_the_root(tmp_path: Path) -> None:
+    assert names(unpack(tmp_path, [member("/ko-app/function", b"x")])) == [
+        "ko-app",
+        "ko-app/function",
+    ]
+
+
+def test_a_file_replaces_a_link_and_not_its_target(tmp_path: Path) -> None:
+    (tmp_path / "victim").write_text("unchanged")
+    files = unpack(tmp_path, [link("a", str(tmp_path / "victim"))], [member("a", b"new")])
+    assert (tmp_path / "victim").read_text() == "unchanged"
+    assert (files / "a").read_bytes() == b"new"
+
+
+def test_a_hard_link_shares_its_file(tmp_path: Path) -> None:
+    files = unpack(tmp_path, [member("a", b"x"), hard_link("b", "a"), hard_link("a", "a")])
+    assert (files / "a").stat().st_ino == (files / "b").stat().st_ino
+
+
+def test_a_file_replaces_a_directory_and_the_other_way_round(tmp_path: Path) -> None:
+    files = unpack(tmp_path, [member("a/b"), member("c")], [member("a", b"x"), directory("c")])
+    assert (files / "a").is_file()
+    assert (files / "c").is_dir()
+
+
+def test_privileged_bits_are_not_taken_over(tmp_path: Path) -> None:
+    files = unpack(tmp_path, [member("su", mode=0o6755), member("secret", mode=0o400)])
+    assert stat.S_IMODE((files / "su").stat().st_mode) == 0o755
+    assert stat.S_IMODE((files / "secret").stat().st_mode) == 0o444
+
+
+def test_the_time_of_a_file_is_taken_over(tmp_path: Path) -> None:
+    """Python compares it with that in a compiled file."""
+    files = unpack(tmp_path, [member("a.py", mtime=1_700_000_000)])
+    assert (files / "a.py").stat().st_mtime == 1_700_000_000
+
+
+@pytest.mark.parametrize(
+    ("entry", "cause"),
+    [
+        pytest.param(member("../escape"), "outside of it", id="parent"),
+        pytest.param(member("a/../../escape"), "outside of it", id="parent inside"),
+        pytest.param(hard_link("a", "../../etc/passwd"), "outside of it", id="hard link outside"),
+        pytest.param(hard_link("a", "missing"), "a file that it does not have", id="no target"),
+        pytest.param(member("a", type=tarfile.CHRTYPE), "is a device", id="character device"),
+        pytest.param(member("a", type=tarfile.BLKTYPE), "is a device", id="block device"),
+        pytest.param(member("a", type=tarfile.FIFOTYPE), "is a named pipe", id="named pipe"),
+    ],
+)
+def test_an_archive_that_no_image_has_is_refused(tmp_path: Path, entry: Entry, cause: str) -> None:
+    with pytest.raises(ValueError, match=cause):
+        unpack(tmp_path, [entry])
+    assert list(tmp_path.rglob("escape")) == []
+
+
+def test_a_path_below_a_file_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="no directory"):
+        unpack(tmp_path, [member("a"), member("a/b")])
+
+
+def test_a_loop_of_links_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="loop of links"):
+        unpack(tmp_path, [link("a", "b"), link("b", "a"), member("a/c")])
+
+
+def test_files_beyond_the_bound_are_refused_by_their_declared_size(tmp_path: Path) -> None:
+    info, _ = member("a", mode=0o644)
+    info.size = 1 << 40
+    (tmp_path / "rootfs").mkdir()
+    with pytest.raises(ValueError, match="more than 1 MiB together"):
+        Unpacker(tmp_path / "rootfs", 1 << 20).add(info.tobuf() + bytes(1024))
+    assert names(tmp_path / "rootfs") == []
+
+
+def test_files_beyond_the_bound_are_refused_by_their_sum(tmp_path: Path) -> None:
+    entries = [member(str(index), bytes(400_000)) for index in range(4)]
+    with pytest.raises(ValueError, match="more than 1 MiB together"):
+        unpack(tmp_path, entries[:2], entries[2:])
+
+
+def test_a_layer_that_expands_beyond_the_bound_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "rootfs").mkdir()
+    # Files without content count, too.
+    headers = archive([directory("a")] * 4000)
+    with pytest.raises(ValueError, match="expands to more than 1 MiB"):
+        Unpacker(tmp_path / "rootfs", 1 << 20).add(gzip.compress(headers, mtime=0))
+
+
+def test_a_large_header_is_refused_before_it_is_read(tmp_path: Path) -> None:
+    info = tarfile.TarInfo("a")
+    info.type = tarfile.XHDTYPE
+    info.size = 512 << 20
+    (tmp_path / "rootfs").mkdir()
+    with pytest.raises(ValueError, match="a header of its archive"):
+        Unpacker(tmp_path / "rootfs", 1 << 30).add(info.tobuf() + bytes(1024))
+
+
+@pytest.mark.parametrize(
+    ("data", "cause"),
+    [
+        pytest.param(b"\x28\xb5\x2f\xfd", "compressed with zstd", id="zstd"),
+        pytest.param(b"no archive", "no archive", id="text"),
+        pytest.param(gzip.compress(b"no archive", mtime=0), "no archive", id="text in gzip"),
+        pytest.param(
+            gzip.compress(bytes(999), mtime=0)[:-9], "compression is broken", id="cut off"
+        ),
+    ],
+)
+def test_a_layer_that_is_no_archive_is_refused(tmp_path: Path, data: bytes, cause: str) -> None:
+    (tmp_path / "rootfs").mkdir()
+    with pytest.raises(ValueError, match=cause):
+        Unpacker(tmp_path / "rootfs", 1 << 20).add(data)
+
+
+def test_mount_points_are_directories_whatever_the_image_has(tmp_path: Path) -> None:
+    files = tmp_path / "rootfs"
+    files.mkdir()
+    unpacker = Unpacker(files, 1 << 20)
+    unpacker.add(archive([link("tmp", "/etc"), member("proc", b"x"), directory("dev")]))
+    unpacker.complete()
+    assert [(files / name).is_symlink() for name in ("tmp", "proc", "dev")] == [False] * 3
+    assert all((files / name).is_dir() for name in ("tmp", "proc", "dev"))
+    assert "localhost" in (files / "etc" / "hosts").read_text()
+
+
+def test_hosts_of_the_image_stay(tmp_path: Path) -> None:
+    files = tmp_path / "rootfs"
+    files.mkdir()
+    unpacker = Unpacker(files, 1 << 20)
+    unpacker.add(archive([member("etc/hosts", b"own")]))
+    unpacker.complete()
+    assert (files / "etc" / "hosts").read_bytes() == b"own"
+
+
+def test_a_working_directory_that_the_image_lacks_is_made(tmp_path: Path) -> None:
+    files = tmp_path / "rootfs"
+    files.mkdir()
+    unpacker = Unpacker(files, 1 << 20)
+    unpacker.add(archive([link("var/lib", "/data"), directory("data")]))
+    unpacker.complete("/var/lib/work")
+    assert (files / "data" / "work").is_dir()

@@ -1,0 +1,236 @@
+"""Docker's and Podman's command lines, recorded by a stand-in for the command on PATH."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+from support.docker_command import Answer, DockerCommand
+
+from function_script.errors import InputError, ProgramError
+from function_script.tools.render.runtimes.container import Container, ContainerKind
+from function_script.tools.render.runtimes.model import FunctionCaller, FunctionReference
+from function_script.tools.render.steps import Step
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from function_script.tools.render.runtimes.servers import Server
+
+pytestmark = pytest.mark.skipif(
+    sys.platform == "win32", reason="the stand-in is a script with an interpreter's line"
+)
+
+IMAGE = "registry.example.org/team/function-other:v1.0.0"
+PREFIX = "render.crossplane.io/runtime-docker-"
+PORT = (["port"], 0, "127.0.0.1:49153\n[::1]:49153\n", "")
+NO_IMAGE = (["image", "inspect"], 1, "", "Error response from daemon: No such image: x\n")
+NO_CONTAINER = (["container", "inspect"], 1, "", "Error: No such container: kept\n")
+
+
+@pytest.fixture
+def docker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> DockerCommand:
+    return DockerCommand.install(tmp_path, monkeypatch)
+
+
+def container(**annotations: str) -> Container:
+    """The container of a Function; annotations without their prefix and with _ for -."""
+    step = Step(
+        index=0, name="a", function="f", input=None, credentials={}, resources={}, schemas={}
+    )
+    function = FunctionReference(
+        step=step,
+        package=IMAGE,
+        annotations={PREFIX + key.replace("_", "-"): text for key, text in annotations.items()},
+    )
+    runtime = ContainerKind().build(function)
+    assert isinstance(runtime, Container)
+    return runtime
+
+
+def open_with(docker: DockerCommand, runtime: Container, *answers: Answer) -> Server:
+    docker.set_answers(*answers)
+    return runtime.open(FunctionCaller(pool=None, print=lambda _: None))
+
+
+INSPECT = f"image inspect --format {{{{.Id}}}} {IMAGE}"
+RUN = "run --detach --name NAME --publish 127.0.0.1::9443"
+
+COMMAND_LINES = [
+    pytest.param(
+        {},
+        (PORT,),
+        [INSPECT, f"{RUN} {IMAGE} --insecure", "port NAME 9443/tcp", "rm --force NAME"],
+        id="defaults",
+    ),
+    pytest.param(
+        {},
+        (NO_IMAGE, PORT),
+        [
+            INSPECT,
+            f"pull --quiet {IMAGE}",
+            f"{RUN} {IMAGE} --insecure",
+            "port NAME 9443/tcp",
+            "rm --force NAME",
+        ],
+        id="image-is-pulled",
+    ),
+    pytest.param(
+        {"pull_policy": "Always", "cleanup": "Stop"},
+        (PORT,),
+        [
+            f"pull --quiet {IMAGE}",
+            f"{RUN} {IMAGE} --insecure",
+            "port NAME 9443/tcp",
+            "stop NAME",
+        ],
+        id="always-pulled-and-stopped",
+    ),
+    pytest.param(
+        {"cleanup": "Orphan", "env": "A=1,B=x=y,bad"},
+        (PORT,),
+        [INSPECT, f"{RUN} --env A=1 --env B=x=y {IMAGE} --insecure", "port NAME 9443/tcp"],
+        id="environment-and-orphan",
+    ),
+    pytest.param(
+        {"name": "kept", "cleanup": "Orphan"},
+        (PORT,),
+        ["container inspect --format {{.Id}} kept", "start kept", "port kept 9443/tcp"],
+        id="name-is-reused",
+    ),
+    pytest.param(
+        {"name": "kept", "cleanup": "Orphan"},
+        (NO_CONTAINER, PORT),
+        [
+            "container inspect --format {{.Id}} kept",
+            INSPECT,
+            f"run --detach --name kept --publish 127.0.0.1::9443 {IMAGE} --insecure",
+            "port kept 9443/tcp",
+        ],
+        id="name-is-new",
+    ),
+    pytest.param(
+        {"publish_address": "::1", "image": "other:v2"},
+        (PORT,),
+        [
+            "image inspect --format {{.Id}} other:v2",
+            "run --detach --name NAME --publish [::1]::9443 other:v2 --insecure",
+            "port NAME 9443/tcp",
+            "rm --force NAME",
+        ],
+        id="address-and-image",
+    ),
+    pytest.param(
+        {"network": "ci"},
+        (),
+        [INSPECT, f"run --detach --name NAME --network ci {IMAGE} --insecure", "rm --force NAME"],
+        id="network",
+    ),
+]
+
+
+@pytest.mark.parametrize(("annotations", "answers", "lines"), COMMAND_LINES)
+def test_container_is_run_and_cleaned_up(
+    docker: DockerCommand,
+    annotations: dict[str, str],
+    answers: tuple[Answer, ...],
+    lines: list[str],
+) -> None:
+    open_with(docker, container(**annotations), *answers).stop()
+    assert docker.read_calls() == lines
+
+
+@pytest.mark.parametrize(
+    ("annotations", "port", "address"),
+    [
+        pytest.param({}, "127.0.0.1:49153\n", "127.0.0.1:49153", id="loopback"),
+        pytest.param({}, "0.0.0.0:49153\n[::]:49153\n", "127.0.0.1:49153", id="everywhere"),
+        pytest.param({"target": "far"}, "0.0.0.0:49153\n", "far:49153", id="target"),
+    ],
+)
+def test_container_is_called_where_it_is_published(
+    docker: DockerCommand, annotations: dict[str, str], port: str, address: str
+) -> None:
+    assert open_with(docker, container(**annotations), (["port"], 0, port, "")).address == address
+
+
+def test_container_on_a_network_is_called_by_its_name(docker: DockerCommand) -> None:
+    assert open_with(docker, container(network="ci", name="fn")).address == "fn:9443"
+
+
+DAEMON = "Cannot connect to the Docker daemon at unix:///var/run/docker.sock. Is it running?\n"
+FAILURES = [
+    pytest.param(
+        {},
+        (["image"], 1, "", DAEMON),
+        'cannot start function "f": docker does not answer',
+        "start it, or select another way with --function f=…",
+        id="daemon",
+    ),
+    pytest.param(
+        {"pull_policy": "Always"},
+        (["pull"], 1, "", "Error response from daemon: manifest unknown\n"),
+        f'cannot start function "f": docker cannot pull {IMAGE}',
+        None,
+        id="image-not-found",
+    ),
+    pytest.param(
+        {"pull_policy": "Never"},
+        NO_IMAGE,
+        f'cannot start function "f": there is no image {IMAGE}, and the pull policy is Never',
+        f"pull it with: docker pull {IMAGE}",
+        id="never-pulled",
+    ),
+    pytest.param(
+        {},
+        (["run"], 125, "", "docker: invalid publish opts format\n"),
+        'cannot start function "f": "docker run" failed',
+        None,
+        id="run",
+    ),
+    pytest.param(
+        {},
+        (["port"], 0, "", ""),
+        'cannot start function "f": its container publishes no port for 9443',
+        None,
+        id="no-port",
+    ),
+]
+
+
+@pytest.mark.parametrize(("annotations", "answer", "message", "hint"), FAILURES)
+def test_failure_of_the_command_is_an_error(
+    docker: DockerCommand,
+    annotations: dict[str, str],
+    answer: Answer,
+    message: str,
+    hint: str | None,
+) -> None:
+    with pytest.raises(ProgramError) as caught:
+        open_with(docker, container(**annotations), answer)
+    (problem,) = caught.value.diagnostics
+    assert (problem.message, problem.hint) == (message, hint)
+    if answer[3] and annotations.get("pull_policy") != "Never":
+        assert answer[3].strip() in problem.notes
+    assert docker.read_calls()[-1] == "rm --force NAME"
+
+
+@pytest.mark.parametrize("key", ["cleanup", "pull_policy"])
+def test_unknown_annotation_value_is_an_error(docker: DockerCommand, key: str) -> None:
+    del docker
+    with pytest.raises(InputError, match="must be one of"):
+        container(**{key: "Sometimes"})
+
+
+def test_log_has_both_streams(docker: DockerCommand) -> None:
+    server = open_with(docker, container(), PORT, (["logs"], 0, "out\n", "err\n"))
+    assert server.read_log() == "out\nerr"
+    assert docker.read_calls()[-1] == "logs --tail 20 NAME"
+
+
+@pytest.mark.parametrize("key", ["image", "name", "network"])
+def test_value_that_reads_as_a_flag_is_an_error(docker: DockerCommand, key: str) -> None:
+    del docker
+    with pytest.raises(InputError, match="must not begin with -"):
+        container(**{key: "--volume=/:/host"})

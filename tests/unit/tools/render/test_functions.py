@@ -1,0 +1,408 @@
+"""How each step's function runs: the order of choice, and the words about it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from support.render_helpers import composition
+
+from function_script.errors import InputError
+from function_script.tools.render import functions, steps
+from function_script.tools.render.functions import FunctionIndex, Selection
+from function_script.tools.render.runtimes.address import Remote
+from function_script.tools.render.runtimes.contained import Builtin
+from function_script.tools.render.runtimes.container import Container
+from function_script.tools.render.runtimes.local import Local
+from function_script.tools.render.runtimes.skip import Skip
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from function_script.tools.render.runtimes.model import Runtime
+    from function_script.values import Object
+
+LOCAL = Local()
+SKIP = Selection(value="skip")
+
+
+def function(name: str, package: str = "", **annotations: str) -> Object:
+    """A Function; its annotations without their prefix and with _ for -."""
+    prefix = "render.crossplane.io/"
+    return {
+        "apiVersion": "pkg.crossplane.io/v1",
+        "kind": "Function",
+        "metadata": {
+            "name": name,
+            "annotations": {
+                prefix + key.replace("_", "-"): value for key, value in annotations.items()
+            },
+        },
+        "spec": {"package": package},
+    }
+
+
+OURS: Object = {"apiVersion": "script.fn.crossplane.io/v1beta1", "kind": "StarlarkScript"}
+PEER: Object = {"apiVersion": "gotemplating.fn.crossplane.io/v1beta1", "kind": "GoTemplate"}
+SHAPED: Object = {"apiVersion": "x/v1", "kind": "Y", "source": "Inline", "inline": {}}
+PACKAGE = "registry.example.org/team/function-script:v1.0.0"
+ADDRESS = "127.0.0.1:9999"
+
+# The Functions given (None: no file), the step, and where it is to run.
+PLACES = [
+    pytest.param(None, {"input": OURS}, LOCAL, id="no-file-but-our-input"),
+    pytest.param(None, {"input": PEER}, LOCAL, id="no-file-but-an-input-we-accept"),
+    pytest.param(None, {"input": SHAPED}, LOCAL, id="no-file-but-the-fields-of-one"),
+    pytest.param([function("function-other", PACKAGE)], {}, LOCAL, id="our-package"),
+    pytest.param(
+        [function("function-other", PACKAGE.replace(":v1.0.0", "@sha256:0123"))],
+        {},
+        LOCAL,
+        id="our-package-by-digest",
+    ),
+    pytest.param(
+        [function("function-script")],
+        {"functionRef": {"name": "function-script"}},
+        LOCAL,
+        id="our-name",
+    ),
+    pytest.param(
+        [function("function-other", runtime="Development")],
+        {},
+        Remote(address="localhost:9443"),
+        id="development",
+    ),
+    pytest.param(
+        [function("function-other", runtime_development_target=ADDRESS)],
+        {},
+        Remote(address=ADDRESS),
+        id="address",
+    ),
+    pytest.param(
+        [function("function-other", runtime_development_target=f"passthrough:///{ADDRESS}")],
+        {},
+        Remote(address=ADDRESS),
+        id="target-of-go",
+    ),
+    pytest.param(
+        [
+            function("function-other", runtime_development_target="old:1"),
+            function("function-other", runtime_development_target=ADDRESS),
+        ],
+        {},
+        Remote(address=ADDRESS),
+        id="last-of-two",
+    ),
+]
+
+
+@pytest.mark.parametrize(("manifests", "step", "place"), PLACES)
+def test_where_a_function_runs(
+    manifests: list[Object] | None, step: Object, place: Runtime
+) -> None:
+    """Ours run here, others where their Function says."""
+    index = FunctionIndex(manifests=manifests, runtimes={}, annotations={})
+    runtimes = functions.find_runtimes(steps.parse(composition(step)), index)
+    assert list(runtimes.values()) == [place]
+
+
+def test_flags_win() -> None:
+    """A place from the command line beats everything, an annotation those of the file."""
+    todo = steps.parse(composition({"input": OURS}))
+    manifests = [function("function-other", runtime_development_target="old:1")]
+    prefix = "render.crossplane.io/"
+    annotations = {f"{prefix}runtime-development-target": ADDRESS}
+    index = FunctionIndex(manifests=manifests, runtimes={}, annotations=annotations)
+    assert functions.find_runtimes(todo, index) == {"step-0": Remote(address=ADDRESS)}
+    index = FunctionIndex(
+        manifests=manifests, runtimes={"function-other": SKIP}, annotations=annotations
+    )
+    assert functions.find_runtimes(todo, index) == {"step-0": Skip()}
+
+
+REVISION: Object = {
+    "functionRef": {"name": "function-other"},
+    "functionRevisionRef": {"name": "function-other-4f1a"},
+}
+SELECTOR: Object = {"functionRevisionSelector": {"matchLabels": {"channel": "stable"}}}
+
+
+@pytest.mark.parametrize(
+    ("step", "name"),
+    [
+        pytest.param(REVISION, "function-other-4f1a", id="revision"),
+        pytest.param(REVISION, "function-other", id="function-of-a-revision"),
+        pytest.param(SELECTOR, "function-other", id="selector"),
+        pytest.param(
+            {"functionRef": None, "functionRevisionRef": {"name": "other-1"}}, "other-1", id="alone"
+        ),
+        pytest.param(
+            {"functionRef": None, "function": "r.io/f@sha256:1"}, "r.io/f@sha256:1", id="oci"
+        ),
+    ],
+)
+def test_what_newer_steps_refer_to_may_be_given_a_place(step: Object, name: str) -> None:
+    """By whichever name stands in the step; a selector's revision is not looked for."""
+    fields = {
+        key: value for key, value in composition(step)["spec"]["pipeline"][0].items() if value
+    }
+    todo = steps.parse(composition() | {"spec": {"mode": "Pipeline", "pipeline": [fields]}})
+    runtimes = {name: SKIP}
+    index = FunctionIndex(manifests=[], runtimes=runtimes, annotations={})
+    assert list(functions.find_runtimes(todo, index).values()) == [Skip()]
+
+
+@pytest.mark.parametrize("text", ["name", "name=", "=local", ""])
+def test_selection_needs_name_and_runtime(text: str) -> None:
+    with pytest.raises(ValueError, match="is not of the form NAME=RUNTIME"):
+        functions.parse_runtime(text)
+
+
+def test_selection_of_an_unknown_word_names_the_nearest() -> None:
+    with pytest.raises(ValueError, match='did you mean "docker"'):
+        functions.parse_runtime("a=dokcer")
+
+
+def test_selections_hold_references_and_addresses() -> None:
+    assert functions.parse_runtime("a=local") == ("a", Selection(value="local"))
+    assert functions.parse_runtime("r.io/f@sha256:0=h:1") == (
+        "r.io/f@sha256:0",
+        Selection(value="h:1"),
+    )
+
+
+REGISTRY = "xpkg.example.org/team"
+READY = "function-auto-ready"
+
+
+@pytest.mark.parametrize(
+    ("manifests", "step"),
+    [
+        pytest.param(None, {"functionRef": {"name": READY}}, id="no-functions"),
+        pytest.param([], {"functionRef": {"name": READY}}, id="not-in-functions"),
+        pytest.param(
+            None, {"functionRef": {"name": f"crossplane-contrib-{READY}"}}, id="package-manager"
+        ),
+        pytest.param([function(READY)], {"functionRef": {"name": READY}}, id="name"),
+        pytest.param([function("function-other", f"{REGISTRY}/{READY}:v0.7.0")], {}, id="package"),
+        pytest.param([function("function-other", f"{REGISTRY}/{READY}@sha256:0")], {}, id="digest"),
+    ],
+)
+def test_builtin_function_runs_here(manifests: list[Object] | None, step: Object) -> None:
+    index = FunctionIndex(manifests=manifests, runtimes={}, annotations={})
+    (runtime,) = functions.find_runtimes(steps.parse(composition(step)), index).values()
+    assert isinstance(runtime, Builtin)
+    assert runtime.function.name == READY
+    assert runtime.note().startswith("function-auto-ready v0.7.0 is built in")
+
+
+def test_builtin_function_notes_another_version() -> None:
+    manifests = [function(READY, f"{REGISTRY}/{READY}:v0.2.1")]
+    todo = steps.parse(composition({"functionRef": {"name": READY}}))
+    index = FunctionIndex(manifests=manifests, runtimes={}, annotations={})
+    (runtime,) = functions.find_runtimes(todo, index).values()
+    assert isinstance(runtime, Builtin)
+    assert runtime.note().endswith("is built in; the Function names v0.2.1")
+
+
+@pytest.mark.parametrize(
+    ("manifests", "runtimes", "is_builtin"),
+    [
+        pytest.param([function(READY, runtime_development_target=ADDRESS)], {}, False, id="served"),
+        pytest.param([function(READY)], {READY: Selection(value=ADDRESS)}, False, id="address"),
+        pytest.param([function(READY)], {READY: Selection(value="skip")}, False, id="skip"),
+        pytest.param(
+            [function(READY, runtime_development_target=ADDRESS)],
+            {READY: Selection(value="local")},
+            True,
+            id="local",
+        ),
+    ],
+)
+def test_builtin_function_yields_to_an_explicit_runtime(
+    manifests: list[Object], runtimes: dict[str, Selection], is_builtin: bool
+) -> None:
+    index = FunctionIndex(manifests=manifests, runtimes=runtimes, annotations={})
+    todo = steps.parse(composition({"functionRef": {"name": READY}}))
+    (runtime,) = functions.find_runtimes(todo, index).values()
+    assert isinstance(runtime, Builtin) is is_builtin
+
+
+IMAGE = f"{REGISTRY}/function-other:v1.0.0"
+RUNTIME = "render.crossplane.io/runtime"
+
+
+@pytest.fixture
+def commands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A PATH with nothing on it."""
+    monkeypatch.setenv("PATH", str(tmp_path))
+    return tmp_path
+
+
+def install(folder: Path, name: str) -> None:
+    (folder / name).touch(mode=0o755)
+
+
+def explain(step: Object, index: FunctionIndex) -> functions.Explanation:
+    return functions.explain(steps.parse(composition(step)), index)
+
+
+def index_of(*manifests: Object, **flags: str) -> FunctionIndex:
+    runtimes = {name.replace("_", "-"): Selection(value=value) for name, value in flags.items()}
+    return FunctionIndex(manifests=manifests, runtimes=runtimes, annotations={})
+
+
+def find(step: Object, index: FunctionIndex) -> Runtime:
+    (runtime,) = functions.find_runtimes(steps.parse(composition(step)), index).values()
+    return runtime
+
+
+ORDER = [
+    pytest.param(
+        {},
+        index_of(function("function-other", IMAGE, runtime="Development"), function_other="skip"),
+        "function-other is skipped: --function function-other=skip",
+        id="flag-before-annotation",
+    ),
+    pytest.param(
+        {"input": OURS},
+        index_of(function("function-other", PACKAGE, runtime="Development")),
+        f"function-other is called at localhost:9443: its Function has {RUNTIME}: Development",
+        id="annotation-before-local",
+    ),
+    pytest.param(
+        {"input": OURS},
+        index_of(function("function-other", IMAGE)),
+        "function-other runs here, in the sandbox: its input is StarlarkScript, which runs here",
+        id="our-input-before-docker",
+    ),
+    pytest.param(
+        {},
+        index_of(function("function-other", f"{REGISTRY}/{READY}:v0.7.0")),
+        "function-other is built in, as v0.7.0: function-auto-ready needs no image here",
+        id="builtin-before-docker",
+    ),
+    pytest.param(
+        {"input": OURS},
+        index_of(function("function-other", IMAGE), function_other="docker"),
+        f"function-other runs as a container of {IMAGE}, by docker: "
+        "--function function-other=docker",
+        id="flag-before-local",
+    ),
+    pytest.param(
+        {},
+        index_of(function("function-other", IMAGE, runtime="Docker")),
+        f"function-other runs as a container of {IMAGE}, by docker: "
+        f"its Function has {RUNTIME}: Docker",
+        id="docker",
+    ),
+    pytest.param(
+        {"input": OURS},
+        index_of(
+            function(
+                "function-other", IMAGE, runtime="Development", runtime_development_target="local"
+            )
+        ),
+        "function-other runs here, in the sandbox: "
+        "render.crossplane.io/runtime-development-target: local",
+        id="target-of-our-engine",
+    ),
+]
+
+
+@pytest.mark.parametrize(("step", "index", "line"), ORDER)
+def test_explanation_has_the_runtime_and_the_reason(
+    step: Object, index: FunctionIndex, line: str, commands: Path
+) -> None:
+    install(commands, "docker")
+    explanation = explain(step, index)
+    assert not explanation.problems
+    (text,) = explanation.lines
+    assert text.startswith(f"step-0: {line}")
+
+
+def test_explanation_names_the_other_ways(commands: Path) -> None:
+    install(commands, "docker")
+    index = index_of(function("function-other", f"{REGISTRY}/{READY}:v0.7.0"))
+    assert "--function function-other=docker" in explain({}, index).lines[0]
+
+
+def test_docker_annotation_yields_where_no_command_is_installed(commands: Path) -> None:
+    del commands
+    index = index_of(function("function-other", f"{REGISTRY}/{READY}:v0.7.0", runtime="Docker"))
+    (line,) = explain({}, index).lines
+    assert line.startswith("step-0: function-other is built in, as v0.7.0")
+    assert f"its Function has {RUNTIME}: Docker, but neither docker nor podman is installed" in line
+
+
+def test_unknown_annotation_is_an_error() -> None:
+    index = index_of(function("function-other", IMAGE, runtime="Lambda"))
+    (problem,) = explain({}, index).problems
+    assert (
+        f'invalid annotation {RUNTIME} "Lambda": must be one of Development, Docker'
+        in problem.message
+    )
+
+
+def test_podman_stands_in_for_docker(commands: Path) -> None:
+    install(commands, "podman")
+    runtime = find({}, index_of(function("function-other", IMAGE), function_other="docker"))
+    assert isinstance(runtime, Container)
+    assert runtime.command == "podman"
+
+
+def test_function_that_cannot_run_has_every_way_in_its_hint(commands: Path) -> None:
+    del commands
+    index = FunctionIndex(
+        manifests=[function("function-otter")], runtimes={"function-othr": SKIP}, annotations={}
+    )
+    with pytest.raises(InputError) as caught:
+        find({}, index)
+    (problem,) = caught.value.diagnostics
+    assert 'nothing says how function "function-other" runs' in problem.message
+    assert "no annotation says where it is served" in problem.notes
+    assert (
+        'FUNCTIONS has none named "function-other", did you mean "function-otter"?' in problem.notes
+    )
+    assert '--function names "function-othr"' in problem.notes
+    for word in ("HOST:PORT", "local", "docker", "skip"):
+        assert f"--function function-other={word} " in str(problem.hint)
+
+
+def test_selection_of_a_function_that_no_step_calls_is_no_error() -> None:
+    assert find({"input": OURS}, index_of(function_absent="skip")) == LOCAL
+
+
+@pytest.mark.parametrize(
+    ("package", "is_refused"),
+    [
+        pytest.param(f"{REGISTRY}/{READY}:v0.7.0", False, id="same"),
+        pytest.param(f"{REGISTRY}/{READY}:v0.6.0", True, id="other"),
+        pytest.param(f"{REGISTRY}/{READY}@sha256:0123", True, id="digest"),
+        pytest.param(READY, False, id="none"),
+    ],
+)
+def test_strict_versions_refuse_another_version(package: str, is_refused: bool) -> None:
+    index = FunctionIndex(
+        manifests=[function("function-other", package)],
+        runtimes={},
+        annotations={},
+        is_strict=True,
+    )
+    problems = explain({}, index).problems
+    assert bool(problems) is is_refused
+    assert all("is built in; the Function names" in problem.message for problem in problems)
+
+
+def test_name_of_a_builtin_function_yields_to_its_package(commands: Path) -> None:
+    install(commands, "docker")
+    runtime = find({"functionRef": {"name": READY}}, index_of(function(READY, IMAGE)))
+    assert not isinstance(runtime, Builtin)
+
+
+def test_hint_about_another_version_names_the_ways_that_are_possible(commands: Path) -> None:
+    install(commands, "docker")
+    manifests = [function("function-other", f"{REGISTRY}/{READY}:v0.6.0")]
+    index = FunctionIndex(manifests=manifests, runtimes={}, annotations={}, is_strict=True)
+    (problem,) = explain({}, index).problems
+    assert "--function function-other=docker runs v0.6.0" in str(problem.hint)

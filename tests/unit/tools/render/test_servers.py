@@ -1,0 +1,100 @@
+"""Functions' servers are started once, at the same time, and none is left."""
+
+import subprocess
+import sys
+import threading
+
+import pytest
+
+from function_script.tools.render.runtimes.servers import Servers
+
+
+class Server:
+    """Counts its stops."""
+
+    address = "127.0.0.1:1"
+
+    def __init__(self) -> None:
+        self.stops = 0
+
+    def read_log(self) -> str:
+        """Return nothing."""
+        return ""
+
+    def stop(self) -> None:
+        """Count."""
+        self.stops += 1
+
+
+def test_server_is_started_once_for_a_key() -> None:
+    starts: list[Server] = []
+
+    def start() -> Server:
+        starts.append(Server())
+        return starts[-1]
+
+    with Servers() as servers:
+        for _ in range(3):
+            servers.start("a", start)
+        assert servers.wait("a") is servers.wait("a") is starts[0]
+    assert [server.stops for server in starts] == [1]
+
+
+def test_servers_start_at_the_same_time() -> None:
+    barrier = threading.Barrier(2, timeout=10)
+
+    def start() -> Server:
+        barrier.wait()
+        return Server()
+
+    with Servers() as servers:
+        servers.start("a", start)
+        servers.start("b", start)
+        assert servers.wait("a") is not servers.wait("b")
+
+
+def test_start_that_failed_is_tried_again() -> None:
+    def fail() -> Server:
+        raise ValueError("no")
+
+    server = Server()
+    with Servers() as servers:
+        servers.start("a", fail)
+        with pytest.raises(ValueError, match="no"):
+            servers.wait("a")
+        servers.start("a", lambda: server)
+        assert servers.wait("a") is server
+
+
+def test_discarded_server_is_stopped_and_started_again() -> None:
+    first, second = Server(), Server()
+    with Servers() as servers:
+        servers.start("a", lambda: first)
+        servers.wait("a")
+        servers.discard("a")
+        assert first.stops == 1
+        servers.start("a", lambda: second)
+        assert servers.wait("a") is second
+    assert (first.stops, second.stops) == (1, 1)
+
+
+def test_server_that_nobody_waited_for_is_stopped() -> None:
+    server = Server()
+    servers = Servers()
+    servers.start("a", lambda: server)
+    servers.close()
+    assert server.stops == 1
+
+
+def test_servers_that_nobody_closed_are_stopped_with_the_interpreter() -> None:
+    code = """
+from function_script.tools.render.runtimes.servers import Servers
+class Server:
+    def stop(self):
+        print("stopped")
+servers = Servers()
+servers.start("a", Server)
+servers.wait("a")
+"""
+    completed = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
+    assert (completed.stdout, completed.stderr) == (b"stopped\n", b"")
