@@ -16,7 +16,7 @@ Examples:
 """
 
 
-@click.command(epilog=_EPILOG, params=[options.functions()])
+@click.command(epilog=_EPILOG, params=[options.functions(), options.offline()])
 @click.argument("directory", type=options.PATH, default=".", metavar="[DIR]")
 @click.option(
     "--port",
@@ -27,7 +27,12 @@ Examples:
 )
 @click.option("--no-browser", is_flag=True, help="Only print the address.")
 def playground(
-    directory: Path, *, port: int | None, no_browser: bool, function: tuple[str, ...]
+    directory: Path,
+    *,
+    port: int | None,
+    no_browser: bool,
+    function: tuple[str, ...],
+    offline: bool,
 ) -> None:
     """Open a page in the browser that renders while you type.
 
@@ -40,7 +45,8 @@ def playground(
     from function_script.tools.playground import Playground  # noqa: PLC0415 - slow to import
 
     confinement.print_note()
-    with Playground(directory, port, options.read_runtimes(function)) as server:
+    packages = options.read_packages(is_offline=offline)
+    with Playground(directory, port, options.read_runtimes(function), packages) as server:
         address = server.address
         terminal.echo(f"playground: {address}")
         terminal.echo("Ctrl-C ends it.", err=True)

@@ -30,6 +30,7 @@ from function_script.tools.playground import folders
 from function_script.tools.playground.folders import File, Folder
 from function_script.tools.playground.saving import Conflict, Saver
 from function_script.tools.playground.workbench import RenderSession
+from function_script.tools.processes.options import PackageOptions
 from function_script.tools.render.functions import Selection
 from function_script.values import Object
 
@@ -66,7 +67,11 @@ class Playground:
     """
 
     def __init__(
-        self, root: Path, port: int | None = None, runtimes: Mapping[str, Selection] | None = None
+        self,
+        root: Path,
+        port: int | None = None,
+        runtimes: Mapping[str, Selection] | None = None,
+        packages: PackageOptions | None = None,
     ) -> None:
         self._root = root.resolve()
         self._folders = folders.find(root)
@@ -82,7 +87,7 @@ class Playground:
         options = PoolOptions(limits=limits, workers=1, min_idle=1, preload=ENGINE_MODULES)
         self._pool = Pool(options)
         self._pool.prefork()
-        self._render_session = RenderSession(self._pool, mirror, runtimes or {})
+        self._render_session = RenderSession(self._pool, mirror, runtimes or {}, packages)
         self._routes: Mapping[str, Callable[[Object], Object | None]] = {
             "/api/folders": self._list_folders,
             "/api/folder": self._load_folder,

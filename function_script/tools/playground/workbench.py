@@ -18,6 +18,7 @@ from function_script.tools.cases.outcome import ResponseRecorder, to_object
 from function_script.tools.playground import cases, graph, problems
 from function_script.tools.playground.folders import Folder
 from function_script.tools.playground.mirror import Mirror
+from function_script.tools.processes.options import PackageOptions
 from function_script.tools.render import (
     RenderInputs,
     RenderResult,
@@ -64,15 +65,21 @@ class _Rendered:
 class RenderSession:
     """Renders texts in ``pool``, one run at a time, from a copy in ``directory``.
 
-    ``runtimes`` say where functions run, by name.
+    ``runtimes`` say where functions run, by name; ``packages`` how their packages are fetched.
     """
 
-    def __init__(self, pool: Pool, directory: Path, runtimes: Mapping[str, Selection]) -> None:
+    def __init__(
+        self,
+        pool: Pool,
+        directory: Path,
+        runtimes: Mapping[str, Selection],
+        packages: PackageOptions | None = None,
+    ) -> None:
         self._pool = pool
         self._mirror = Mirror(directory)
         self._runtimes = runtimes
         self._lock = threading.Lock()
-        self._servers = Servers()
+        self._servers = Servers(packages)
 
     def close(self) -> None:
         """Stop the functions that were started."""
