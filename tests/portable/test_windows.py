@@ -22,7 +22,12 @@ pytestmark = pytest.mark.linux
 
 ROOT = Path(__file__).resolve().parents[2]
 # What runs programs, and what serves.
-OTHERS = ("function_script.sandbox", "function_script.server", "function_script.testing.plugin")
+OTHERS = (
+    "function_script.sandbox",
+    "function_script.server",
+    "function_script.testing.plugin",
+    "function_script.tools.processes",
+)
 GONE = """\
 import os, signal, socket
 for name in ("fcntl", "grp", "pwd", "resource", "termios", "tty"):
