@@ -132,7 +132,9 @@ class Scope:
     ``request`` has the protocol's field names: meta, observed, desired, input, context,
     required_resources, extra_resources, credentials, required_schemas; absent fields are empty.
     Its resources are ``{"resource": {...}, "connection_details": {...}, "ready": ...}``.
-    ``seed`` is the XR's uid (empty without an XR), from which stable random values derive.
+    ``seed`` is the text from which stable random values derive: a secret of the XR if
+    ``is_salted``, else the XR's uid (empty without an XR), with which anybody can compute them.
+    ``random_texts`` collects the random texts that the program makes.
     ``sent`` has the names among observed, desired, input, context and ``desired.composite`` that
     the request has, even if they are empty.
     """
@@ -140,6 +142,8 @@ class Scope:
     request: Lazy
     params: Object = field(default_factory=dict)
     seed: str = ""
+    is_salted: bool = False
+    random_texts: list[str] = field(default_factory=list, compare=False)
     sent: frozenset[str] = frozenset()
 
     @property
@@ -175,11 +179,13 @@ class TemplateResult:
 
     ``locate`` maps a 1-based line of ``text`` to the position in the template that produced it.
     It is called only for errors and may be slow. ``gaps`` are in the order of the text.
+    ``explain`` returns the place to correct and a hint for a line that is no YAML, or None.
     """
 
     text: str
     locate: Callable[[int], Span | None]
     gaps: Sequence[MissingValue] = ()
+    explain: Callable[[int], tuple[Span, str] | None] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

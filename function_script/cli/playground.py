@@ -1,12 +1,17 @@
 """The command ``playground``: serve a page that renders while you type."""
 
+from __future__ import annotations
+
 import threading
-from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import click
 
 from function_script.cli import confinement, options, terminal
+from function_script.cli.flags import Command, Flag
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 _EPILOG: Final = """\b
 Examples:
@@ -16,18 +21,27 @@ Examples:
 """
 
 
-@click.command(epilog=_EPILOG, params=[options.functions()])
+@click.command(cls=Command, epilog=_EPILOG, params=[options.functions(), *options.limits()])
 @click.argument("directory", type=options.PATH, default=".", metavar="[DIR]")
 @click.option(
     "--port",
+    cls=Flag,
+    group="Server",
     type=click.IntRange(0, 65535),
     show_default="the same for DIR each time, if it is free",
     metavar="PORT",
     help="Port on the loopback address; 0 is a free one.",
 )
-@click.option("--no-browser", is_flag=True, help="Only print the address.")
+@click.option(
+    "--no-browser", cls=Flag, group="Server", is_flag=True, help="Only print the address."
+)
 def playground(
-    directory: Path, *, port: int | None, no_browser: bool, function: tuple[str, ...]
+    directory: Path,
+    *,
+    port: int | None,
+    no_browser: bool,
+    function: tuple[str, ...],
+    **flags: object,
 ) -> None:
     """Open a page in the browser that renders while you type.
 
@@ -40,7 +54,8 @@ def playground(
     from function_script.tools.playground import Playground  # noqa: PLC0415 - slow to import
 
     confinement.print_note()
-    with Playground(directory, port, options.read_runtimes(function)) as server:
+    limits = options.read_limits(flags)
+    with Playground(directory, port, options.read_runtimes(function), limits) as server:
         address = server.address
         terminal.echo(f"playground: {address}")
         terminal.echo("Ctrl-C ends it.", err=True)

@@ -5,9 +5,11 @@ Crossplane makes an event of the XR of each warning.
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import islice
 from typing import Final
 
 from function_script import objects, wire
+from function_script.contribution import leftovers
 from function_script.diagnostics import Diagnostic, to_line
 from function_script.documents import Document
 from function_script.problems import ProblemList
@@ -24,8 +26,9 @@ _IGNORED_FIELDS: Final = "IgnoredFields"
 _MISSING_VALUE: Final = "MissingValue"
 QUOTING: Final = frozenset({_DOUBTFUL, _BAD_NAME, _IGNORED_FIELDS})
 """The reasons of warnings that may quote a program's text, and so need redaction."""
-REASONS: Final = QUOTING | {_MISSING_VALUE}
-"""The reasons of all warnings of this module."""
+PREDICTABLE: Final = "PredictableSecret"
+REASONS: Final = QUOTING | {_MISSING_VALUE, PREDICTABLE}
+"""The reasons of all warnings of this package about a program's result."""
 # The fields that identify the XR, and its status: a document may have them without a loss.
 _IDENTITY: Final = frozenset({"apiVersion", "kind", "metadata", "status"})
 _IDENTITY_METADATA: Final = frozenset({"name", "namespace", "annotations"})
@@ -45,6 +48,26 @@ def missing_value_warnings(result: TemplateResult) -> tuple[wire.Result, ...]:
     return tuple(
         wire.Result(enums.SEVERITY_WARNING, to_line((replace(problem, span=span),)), _MISSING_VALUE)
         for span in spans
+    )
+
+
+def text_warnings(result: TemplateResult) -> tuple[wire.Result, ...]:
+    """Warn of missing values and other leavings in a template's text."""
+    warnings = missing_value_warnings(result)
+    places = islice(leftovers.find(result.text), _MAX_SPANS)
+    return warnings + tuple(
+        wire.Result(
+            enums.SEVERITY_WARNING,
+            to_line(
+                (
+                    Diagnostic(
+                        message=leftover.message, hint=leftover.hint, span=result.locate(number)
+                    ),
+                )
+            ),
+            _DOUBTFUL,
+        )
+        for leftover, number in places
     )
 
 

@@ -37,10 +37,12 @@ def map_to_source(problem: Diagnostic, step_input: StepInput, programs: Path | N
     outer = find_outer(span, step_input)
     if outer is None:
         # The text is quoted or folded: its lines are not lines of the file.
+        path = _embedded(span, step_input) or ()
         noted = replace(problem, notes=(Note("at", span), *problem.notes))
-        return _at(
-            noted, step_input.document.span(_embedded(span, step_input) or ()), step_input.document
-        )
+        if documents.is_folded(step_input.document.text, path):
+            hint = f"> makes one line of several: write `{span.name}: |`, which keeps them"
+            noted = replace(noted, hint=hint)
+        return _at(noted, step_input.document.span(path), step_input.document)
     return _at(_mentioning(problem, step_input), outer, step_input.document)
 
 
@@ -66,6 +68,11 @@ def to_field(problem: Diagnostic, document: Document) -> Diagnostic:
     """A problem with a field of ``document``, at that field; others unchanged."""
     span = document.span(objects.read_path(problem.field)) if problem.field else None
     return _at(problem, span, document)
+
+
+def locate(problem: Diagnostic, document: Document, path: objects.Path = ()) -> Diagnostic:
+    """Return the problem at the field at ``path``, or at its nearest ancestor that exists."""
+    return _at(problem, document.span(path), document)
 
 
 def find_outer(span: Span, step_input: StepInput) -> Span | None:

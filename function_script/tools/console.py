@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 from collections.abc import Iterable, Mapping
 from typing import Final, TextIO
 
@@ -25,14 +26,27 @@ _COLOURS: Final = {"error": _RED, "warning": _YELLOW}
 
 
 def is_colourful(stream: TextIO, environment: Mapping[str, str] = os.environ) -> bool:
-    """Report whether to use colours: on a capable terminal, and without NO_COLOR."""
-    is_disabled = environment.get("NO_COLOR") or environment.get("TERM") == "dumb"
-    return not is_disabled and stream.isatty()
+    """Report whether to use colours: on a capable terminal, unless a variable decides.
+
+    NO_COLOR turns them off, and FORCE_COLOR, but not 0, turns them on where nothing is a terminal.
+    """
+    if environment.get("NO_COLOR"):
+        return False
+    if environment.get("FORCE_COLOR", "0") not in {"", "0"}:
+        return True
+    return environment.get("TERM") != "dumb" and stream.isatty()
 
 
-def to_text(problems: Iterable[Diagnostic], *, colourful: bool = False) -> str:
+def columns_of(stream: TextIO) -> int | None:
+    """Return the width of a terminal; None for a file or a pipe, which has room for any line."""
+    return shutil.get_terminal_size().columns if stream.isatty() else None
+
+
+def to_text(
+    problems: Iterable[Diagnostic], *, colourful: bool = False, columns: int | None = None
+) -> str:
     """Return the problems' frames with an empty line between them; no newline at the end."""
-    text = "\n\n".join(diagnostics.to_frame(problem) for problem in problems)
+    text = "\n\n".join(diagnostics.to_frame(problem, columns=columns) for problem in problems)
     return colour_frames(text) if colourful else text
 
 

@@ -33,7 +33,7 @@ def evaluate(program: Program, scope: Scope, limits: Limits) -> ScriptResult:
     text = _to_json(script.reach.select(request))
     withheld: Sequence[DeferredResource] = ()
     try:
-        with predeclared.seeded(scope.seed):
+        with predeclared.seeded(scope):
             if program.options.get("missing") == "Defer":
                 run = deferral.DeferredEvaluation(script, text, limits, options)
                 reply, withheld = run.whole(request)
@@ -42,7 +42,10 @@ def evaluate(program: Program, scope: Scope, limits: Limits) -> ScriptResult:
     except starlark.StarlarkError as error:
         rerun = partial(_error_text, scope=scope, text=text, limits=limits, options=options)
         message = inlining.correct_position(str(error), program, rerun)
-        raise errors.failed(message, script.main, script.sources, request, limits) from error
+        exceeded = bridge.exceeded_limit()
+        raise errors.failed(
+            message, script.main, script.sources, request, limits, exceeded=exceeded
+        ) from error
     result = _result(reply, script, limits)
     return replace(result, withheld=withheld) if withheld else result
 
@@ -53,7 +56,7 @@ def _error_text(
     """Run the program briefly and return the text of its error; "" when it does not fail."""
     brief = dialect.brief(options)
     try:
-        with predeclared.seeded(scope.seed):
+        with predeclared.seeded(scope):
             bridge.call(build.silent(program, limits, brief).wrapped, text, limits, brief)
     except starlark.StarlarkError as error:
         return str(error)

@@ -33,10 +33,13 @@ from function_script.tools.playground.workbench import RenderSession
 from function_script.tools.render.functions import Runtime
 from function_script.values import Object
 
+_LIMITS: Final = Limits()
 _HOST: Final = "127.0.0.1"
 _COOKIE: Final = "function-script-playground"
 _MAX_BODY_BYTES: Final = 8 << 20
 _IDLE_SECONDS: Final = 30
+# All steps together have the time on the clock that one step may have.
+_WALL_CLOCK_FACTOR: Final = 10
 # The ports that no service has of its own.
 _FIRST_PORT: Final = 49_152
 _PORTS: Final = 16_384
@@ -62,11 +65,16 @@ class Playground:
     """Serves folders at and below ``root`` from construction until the ``with`` block ends.
 
     ``port`` None takes the directory's own, or a free one. ``runtimes`` say where functions run, by
-    name. Raises InputError if there is no such directory, or the port is in use.
+    name; ``limits`` are those of an operator. Raises InputError if there is no such directory, or
+    the port is in use.
     """
 
     def __init__(
-        self, root: Path, port: int | None = None, runtimes: Mapping[str, Runtime] | None = None
+        self,
+        root: Path,
+        port: int | None = None,
+        runtimes: Mapping[str, Runtime] | None = None,
+        limits: Limits = _LIMITS,
     ) -> None:
         self._root = root.resolve()
         self._folders = folders.find(root)
@@ -78,11 +86,13 @@ class Playground:
         mirror = Path(self._directory.name).resolve() / "folder"
         programs = mirror / "programs"
         programs.mkdir(parents=True)
-        limits = Limits(program_root=str(programs))
+        limits = limits.with_root(programs)
         options = PoolOptions(limits=limits, workers=1, min_idle=1, preload=ENGINE_MODULES)
         self._pool = Pool(options)
         self._pool.prefork()
-        self._render_session = RenderSession(self._pool, mirror, runtimes or {})
+        self._render_session = RenderSession(
+            self._pool, mirror, runtimes or {}, limits.timeout_seconds * _WALL_CLOCK_FACTOR
+        )
         self._routes: Mapping[str, Callable[[Object], Object | None]] = {
             "/api/folders": self._list_folders,
             "/api/folder": self._load_folder,

@@ -5,15 +5,15 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeAlias
 
-from function_script import documents
+from function_script import documents, objects
 from function_script.blocked import Blocked
 from function_script.diagnostics import Diagnostic
 from function_script.documents import Document
 from function_script.errors import FatalError, InputError
 from function_script.sandbox import Pool
-from function_script.tools import render
+from function_script.tools import author_positions, render
 from function_script.tools.cases.outcome import ResponseRecorder, to_object
 from function_script.tools.playground import cases, graph, problems
 from function_script.tools.playground.folders import Folder
@@ -36,7 +36,8 @@ from function_script.tools.render.runners import FunctionCaller
 from function_script.tools.render.steps import Step
 from function_script.values import Object
 
-_TIMEOUT_SECONDS: Final = 20.0
+# Gets a problem and its severity.
+Report: TypeAlias = Callable[[Diagnostic, str], None]
 _SKIP: Final = functions.parse_runtime("function=skip")[1]
 _MILLISECONDS: Final = 1000
 
@@ -46,6 +47,7 @@ class _Project:
     """The objects of a folder; ``functions`` is None without a file of them."""
 
     composition: Document
+    xr: Document
     inputs: RenderInputs
     functions: Sequence[Object] | None
 
@@ -62,10 +64,17 @@ class _Rendered:
 class RenderSession:
     """Renders texts in ``pool``, one run at a time, from a copy in ``directory``.
 
-    ``runtimes`` say where functions run, by name.
+    ``runtimes`` say where functions run, by name. ``timeout_seconds`` is for all steps together.
     """
 
-    def __init__(self, pool: Pool, directory: Path, runtimes: Mapping[str, Runtime]) -> None:
+    def __init__(
+        self,
+        pool: Pool,
+        directory: Path,
+        runtimes: Mapping[str, Runtime],
+        timeout_seconds: float = 20.0,
+    ) -> None:
+        self._timeout_seconds = timeout_seconds
         self._pool = pool
         self._mirror = Mirror(directory)
         self._runtimes = runtimes
@@ -77,18 +86,21 @@ class RenderSession:
         Never raises for mistakes in the texts: ``problems`` lists them.
         """
         printed: list[str] = []
-        failures: list[Diagnostic] = []
+        errors: list[Object] = []
+
+        def report(problem: Diagnostic, severity: str) -> None:
+            errors.extend(problems.to_page([problem], self._mirror, severity))
+
         content: Object = {"documents": [], "events": [], "graph": {}, "waiting": []}
         with self._lock:
             started = time.perf_counter()
             try:
                 project = self._load(texts, folder)
-                rendered = self._run(project, failures, printed.append)
+                rendered = self._run(project, report, printed.append)
                 content = _to_page(rendered, project.inputs)
             except FatalError as error:
-                failures += error.diagnostics
+                errors += problems.to_page(error.diagnostics, self._mirror)
             seconds = time.perf_counter() - started
-            errors = problems.to_page(failures, self._mirror)
             findings = problems.find(self._mirror, errors)
         return {
             **content,
@@ -116,10 +128,13 @@ class RenderSession:
     def _expect(self, project: _Project) -> Object:
         """Return the expectation of the result as it is. Raises FatalError if there is none."""
         omissions: list[Diagnostic] = []
+
+        def report(problem: Diagnostic, severity: str) -> None:
+            if severity == "error":
+                omissions.append(problem)
+
         try:
-            expectation = cases.expect_outcome(
-                self._run(project, omissions, lambda _: None).outcome
-            )
+            expectation = cases.expect_outcome(self._run(project, report, lambda _: None).outcome)
         except PipelineError as error:
             expectation = cases.expect_error(error)
         if omissions:
@@ -131,25 +146,38 @@ class RenderSession:
         self._mirror.write(texts, folder)
         paths = loading.find_render_paths(self._mirror.directory)
         composition = loading.load_one(paths.composition, "a Composition")
+        xr = loading.load_one(paths.xr, "an XR")
         manifests = None if paths.functions is None else loading.load_values([paths.functions])
         functions.check_kinds(manifests or [])
         return _Project(
             composition=composition,
-            inputs=command.load_inputs(paths, composition),
+            xr=xr,
+            inputs=command.load_inputs(paths, composition, xr),
             functions=manifests,
         )
 
     def _run(
-        self, project: _Project, omissions: list[Diagnostic], print_text: Callable[[str], None]
+        self, project: _Project, report: Report, print_text: Callable[[str], None]
     ) -> _Rendered:
-        """Render; ``omissions`` gets the problems of steps that the result is without."""
+        """Render; ``report`` gets problems of the XR, and of steps that the result is without."""
+
+        def locate(problem: Diagnostic) -> Diagnostic:
+            return author_positions.locate(problem, project.xr, objects.read_path(problem.field))
+
+        inputs = replace(
+            project.inputs, report=lambda problem, severity: report(locate(problem), severity)
+        )
         index = FunctionIndex(manifests=project.functions, runtimes=self._runtimes, annotations={})
         caller = FunctionCaller(pool=self._pool, print=print_text)
-        with error_positions.map_errors(project.composition, self._mirror.programs):
-            pipeline = steps.parse(project.inputs.composition)
-            runtimes = _find_runtimes(pipeline, index, project.composition, omissions)
-            recorder = ResponseRecorder(runners.build(runtimes, caller, _TIMEOUT_SECONDS))
-            result = render.render(project.inputs, recorder)
+        with error_positions.map_errors(
+            project.composition, self._mirror.programs, locate_xr=locate
+        ):
+            pipeline = steps.parse(inputs.composition)
+            runtimes = _find_runtimes(pipeline, index, project.composition, report)
+            recorder = ResponseRecorder(
+                runners.build(runtimes, caller, self._timeout_seconds, timeout_flag="")
+            )
+            result = render.render(inputs, recorder)
         return _Rendered(
             result=result,
             outcome=to_object(result, recorder.responses),
@@ -161,11 +189,11 @@ def _find_runtimes(
     pipeline: Sequence[Step],
     index: FunctionIndex,
     composition: Document,
-    omissions: list[Diagnostic],
+    report: Report,
 ) -> dict[str, Runtime]:
     """Return where the steps run; steps whose function cannot be called are left out.
 
-    ``omissions`` gets their problems, so that the results of the others are shown beside these.
+    ``report`` gets their problems, so that the results of the others are shown beside these.
     """
     runtimes: dict[str, Runtime] = {}
     for step in pipeline:
@@ -183,9 +211,8 @@ def _find_runtimes(
             runtimes |= functions.find_runtimes([step], omitted)
             span = composition.span(("spec", "pipeline", step.index, "functionRef"))
             note = "the result is without this step"
-            omissions += [
-                replace(problem, span=span, notes=(*problem.notes, note)) for problem in problems
-            ]
+            for problem in problems:
+                report(replace(problem, span=span, notes=(*problem.notes, note)), "error")
     return runtimes
 
 
