@@ -9,9 +9,11 @@ from function_script.tools.playground.mirror import Mirror
 from function_script.values import Object
 
 
-def to_page(diagnostics: Iterable[Diagnostic], mirror: Mirror) -> list[Object]:
-    """Return errors of a run, with positions in the page's files."""
-    return [_to_entry(diagnostic, "error", "", mirror) for diagnostic in diagnostics]
+def to_page(
+    diagnostics: Iterable[Diagnostic], mirror: Mirror, severity: str = "error"
+) -> list[Object]:
+    """Return problems of a run, with positions in the page's files."""
+    return [_to_entry(diagnostic, severity, "", mirror) for diagnostic in diagnostics]
 
 
 def find(mirror: Mirror, errors: Sequence[Object]) -> list[Object]:

@@ -24,22 +24,22 @@ function compare(one, other) {
     for (let j = other.length - 1; j >= 0; j -= 1)
       common[i * width + j] =
         one[i] === other[j] ? common[(i + 1) * width + j + 1] + 1 : Math.max(common[(i + 1) * width + j], common[i * width + j + 1]);
-  const found = [];
+  const lines = [];
   let [i, j] = [0, 0];
   while (i < one.length || j < other.length) {
     if (i < one.length && j < other.length && one[i] === other[j]) {
-      found.push(["same", one[i]]);
+      lines.push(["same", one[i]]);
       i += 1;
       j += 1;
     } else if (i < one.length && (j === other.length || common[(i + 1) * width + j] >= common[i * width + j + 1])) {
-      found.push(["removed", one[i]]);
+      lines.push(["removed", one[i]]);
       i += 1;
     } else {
-      found.push(["added", other[j]]);
+      lines.push(["added", other[j]]);
       j += 1;
     }
   }
-  return found;
+  return lines;
 }
 
 function shorten(items) {
@@ -47,10 +47,10 @@ function shorten(items) {
   items.forEach(([kind], at) => {
     if (kind !== "same") near.fill(true, Math.max(0, at - AROUND), at + AROUND + 1);
   });
-  const found = [];
+  const lines = [];
   items.forEach((item, at) => {
-    if (near[at]) found.push(item);
-    else if (at === 0 || near[at - 1]) found.push(["gap", "…"]);
+    if (near[at]) lines.push(item);
+    else if (at === 0 || near[at - 1]) lines.push(["gap", "…"]);
   });
-  return found;
+  return lines;
 }

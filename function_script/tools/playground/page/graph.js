@@ -12,10 +12,10 @@ const SPACE = "http://www.w3.org/2000/svg";
 export const WORDS = { ready: "ready", unready: "not ready yet", waiting: "waiting", deleted: "would be deleted" };
 
 function element(name, attributes, ...children) {
-  const drawn = document.createElementNS(SPACE, name);
-  for (const [key, value] of Object.entries(attributes)) drawn.setAttribute(key, value);
-  drawn.append(...children);
-  return drawn;
+  const svg = document.createElementNS(SPACE, name);
+  for (const [key, value] of Object.entries(attributes)) svg.setAttribute(key, value);
+  svg.append(...children);
+  return svg;
 }
 
 function text(value, x, y, most, kind = "") {
@@ -50,7 +50,7 @@ export function draw({ nodes, edges }, room) {
   const size = composed.length > MOST_ROOMY ? COMPACT : ROOMY;
   const { places, width, height, isBeside } = place(xr, composed, size, room);
   const label = `Resource graph of ${composed.length} resources; the tab Resources lists them`;
-  const drawn = element("svg", { width, height, viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": label, class: size === COMPACT ? "compact" : "" });
+  const svg = element("svg", { width, height, viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": label, class: size === COMPACT ? "compact" : "" });
   for (const [from, to] of edges) {
     const isReference = from !== xr.id;
     // Many resources stand in rows below their XR, which says as much as a line to each of them.
@@ -58,10 +58,10 @@ export function draw({ nodes, edges }, room) {
     const ends = [places.get(from), places.get(to)];
     const line = isReference ? reference(...ends, size) : composition(...ends, size, isBeside);
     line.dataset.ends = JSON.stringify([from, to]);
-    drawn.append(line);
+    svg.append(line);
   }
-  for (const node of nodes) drawn.append(box(node, places.get(node.id), size, drawn));
-  return drawn;
+  for (const node of nodes) svg.append(box(node, places.get(node.id), size, svg));
+  return svg;
 }
 
 function composition(from, to, size, isBeside) {
@@ -84,7 +84,7 @@ function reference(from, to, size) {
   return element("path", { class: "reference", d: `M${a} ${y1} C${half} ${y1} ${half} ${y2} ${b} ${y2}` });
 }
 
-function box(node, { x, y }, size, drawn) {
+function box(node, { x, y }, size, svg) {
   const title = [node.kind, `${node.name}:`, WORDS[node.state], node.note].filter(Boolean).join(" ");
   const group = element(
     "g",
@@ -95,7 +95,7 @@ function box(node, { x, y }, size, drawn) {
     text(node.state === "waiting" ? `waiting ${node.note}` : node.kind, x + 10, y + size.height * 0.78, size.characters, "kind"),
   );
   const emphasise = (isNear) => {
-    for (const line of drawn.querySelectorAll("path")) line.classList.toggle("near", isNear && JSON.parse(line.dataset.ends).includes(node.id));
+    for (const line of svg.querySelectorAll("path")) line.classList.toggle("near", isNear && JSON.parse(line.dataset.ends).includes(node.id));
   };
   group.addEventListener("mouseenter", () => emphasise(true));
   group.addEventListener("mouseleave", () => emphasise(false));

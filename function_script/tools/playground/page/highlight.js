@@ -23,9 +23,9 @@ function script(line) {
 }
 
 function value(text) {
-  const found = /^(\s*)("(?:\\.|[^"])*"|'[^']*'|[^#]*?)(\s+#.*)?$/.exec(text);
-  if (!found) return escape(text);
-  const [, before, body, comment] = found;
+  const match = /^(\s*)("(?:\\.|[^"])*"|'[^']*'|[^#]*?)(\s+#.*)?$/.exec(text);
+  if (!match) return escape(text);
+  const [, before, body, comment] = match;
   const kind = /^["']/.test(body) ? "s" : /^(-?\d+(\.\d+)?(e[-+]?\d+)?|true|false|null|~)$/.test(body) ? "n" : "";
   return before + (kind ? span(kind, body) : escape(body)) + span("c", comment ?? "");
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import socket
 import threading
@@ -151,3 +152,12 @@ def test_a_server_answers() -> None:
         stopped = server.stop(None)
         assert isinstance(stopped, threading.Event)
         stopped.wait()
+
+
+def test_the_xr_is_compared_with_its_xrd_at_its_own_line(playground: Playground) -> None:
+    files: Any = playground.handle("/api/folder", {"folder": "starter: starlark"})
+    texts = {name: content["text"] for name, content in files["files"].items()}
+    texts["xr.yaml"] = re.sub(r"replicas: \d+", "replicas: two", texts["xr.yaml"])
+    (problem,) = render(playground, "starter: starlark", texts)["problems"]
+    assert (problem["file"], "replicas" in problem["message"]) == ("xr.yaml", True)
+    assert "replicas: two" in texts["xr.yaml"].splitlines()[problem["line"] - 1]
