@@ -29,6 +29,7 @@ MISTAKES = catalogue.load()
 SAYS_WHAT_TO_DO = (
     "= hint: ",
     ": write ",
+    "it needs ",
     "(check ",
     "must be ",
     "must not be ",
