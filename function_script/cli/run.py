@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final, TypedDict, Unpack
 import click
 
 from function_script.cli import confinement, exit_codes, options, terminal
+from function_script.cli.flags import Command, Flag
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -29,6 +30,7 @@ Examples:
 
 
 @click.command(
+    cls=Command,
     short_help="Answer a single request.",
     epilog=_EPILOG,
     params=[*options.limits(), options.program_root(), options.debug()],
@@ -36,6 +38,8 @@ Examples:
 @click.argument("request", default="-", metavar="[REQUEST]")
 @click.option(
     "--capture",
+    cls=Flag,
+    group="Output",
     type=options.PATH,
     metavar="FILE",
     help="Write the request and the response, without secrets, as a case (NAME.case.yaml).",
@@ -52,7 +56,7 @@ def run(**flags: Unpack[_Flags]) -> int:
     from function_script.tools import run as tool  # noqa: PLC0415 - slow to import
     from function_script.tools import sources  # noqa: PLC0415 - slow to import
 
-    limits = options.with_root(options.read_limits(flags), flags["program_root"])
+    limits = options.read_limits(flags).with_root(flags["program_root"])
     pool = PoolOptions(limits=limits, workers=1, min_idle=0)
     path = flags["capture"]
     if path is not None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final, TypedDict, Unpack
 import click
 
 from function_script.cli import options
+from function_script.cli.flags import Command, Flag
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -45,22 +46,31 @@ Examples:
 
 
 @click.command(
+    cls=Command,
     epilog=_EPILOG,
     params=[*options.limits(), options.program_root(), options.debug(_DEBUG)],
 )
 @click.option(
-    "--insecure", is_flag=True, help="Serve in plain text, also when certificates are given."
+    "--insecure",
+    cls=Flag,
+    group="Security",
+    is_flag=True,
+    help="Serve in plain text, also when certificates are given.",
 )
 @click.option(
     "--tls-certs-dir",
+    cls=Flag,
+    group="Security",
     type=options.PATH,
     metavar="DIR",
     envvar=["FUNCTION_SCRIPT_TLS_CERTS_DIR", "TLS_SERVER_CERTS_DIR"],
     help="Directory with tls.crt, tls.key and ca.crt, for mutual TLS.",
 )
-@click.option("--tls-server-certs-dir", type=options.PATH, hidden=True)
+@click.option("--tls-server-certs-dir", cls=Flag, group="Security", type=options.PATH, hidden=True)
 @click.option(
     "--address",
+    cls=Flag,
+    group="Server",
     type=options.address,
     default="[::]:9443",
     show_default=True,
@@ -69,6 +79,8 @@ Examples:
 )
 @click.option(
     "--health-address",
+    cls=Flag,
+    group="Server",
     type=options.address_or_nothing,
     default="",
     show_default="nowhere",
@@ -77,6 +89,8 @@ Examples:
 )
 @click.option(
     "--metrics-address",
+    cls=Flag,
+    group="Server",
     type=options.address_or_nothing,
     default="[::]:8080",
     show_default=True,
@@ -85,6 +99,8 @@ Examples:
 )
 @click.option(
     "--max-recv-message-size",
+    cls=Flag,
+    group="Server",
     type=click.IntRange(min=1, max=_MAX_MESSAGE_MIB),
     default=64,
     show_default=True,
@@ -97,6 +113,8 @@ Examples:
 )
 @click.option(
     "--workers",
+    cls=Flag,
+    group="Server",
     type=click.IntRange(min=1, max=_MAX_WORKERS),
     metavar="N",
     show_default="one for each CPU, at least 2",
@@ -104,6 +122,8 @@ Examples:
 )
 @click.option(
     "--default-source",
+    cls=Flag,
+    group="Input",
     type=options.PATH,
     metavar="DIR",
     envvar=["FUNCTION_SCRIPT_DEFAULT_SOURCE", "FUNCTION_GO_TEMPLATING_DEFAULT_SOURCE"],
@@ -111,6 +131,8 @@ Examples:
 )
 @click.option(
     "--default-options",
+    cls=Flag,
+    group="Input",
     default="",
     metavar="LIST",
     envvar=["FUNCTION_SCRIPT_DEFAULT_OPTIONS", "FUNCTION_GO_TEMPLATING_DEFAULT_OPTIONS"],
@@ -118,6 +140,8 @@ Examples:
 )
 @click.option(
     "--capture-dir",
+    cls=Flag,
+    group="Captures",
     type=options.PATH,
     metavar="DIR",
     help="Directory for captured requests, without secrets, of XRs with the annotation "
@@ -125,6 +149,8 @@ Examples:
 )
 @click.option(
     "--capture-limit",
+    cls=Flag,
+    group="Captures",
     type=click.IntRange(min=1),
     default=50,
     show_default=True,
@@ -133,6 +159,8 @@ Examples:
 )
 @click.option(
     "--require-sandbox",
+    cls=Flag,
+    group="Security",
     is_flag=True,
     help="Do not serve if the system refuses a measure that confines workers, "
     "such as the filter of system calls.",

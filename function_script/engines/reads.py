@@ -26,14 +26,10 @@ class FieldAccess(NamedTuple):
 
 
 class FieldComparison(NamedTuple):
-    """A comparison of the field at ``path`` with a constant: the type is JSON Schema's.
-
-    ``is_equality``: the comparison is true for equal values; else it is true for others.
-    """
+    """A test of the field at ``path`` for equality with a constant: the type is JSON Schema's."""
 
     path: Path
     type: str
-    is_equality: bool
     source: Source
     span: Span
 

@@ -12,7 +12,7 @@ from function_script.engines.gotemplate import (
     request_reads,
     static_text,
 )
-from function_script.engines.reads import FieldAccess
+from function_script.engines.reads import FieldAccess, FieldComparison
 from function_script.engines.template_lint import QUOTED, TemplateLint
 from function_script.program import Program
 
@@ -20,6 +20,8 @@ from function_script.program import Program
 class GoTemplateLint(TemplateLint):
     """The analyses of GoTemplate."""
 
+    random_call = re.compile(r"\b(?:rand(?:AlphaNum|Alpha|Ascii|Numeric|Bytes)|uuidv4)\b")
+    clock_call = re.compile(r"\{\{-?(?!-? */\*)[^{}\"`]*?(?<![.$\w])(?P<name>now|ago)\b")
     credentials_getter = re.compile(rf"\bgetCredentialData\s+(?:[.$]\s+)?{QUOTED}")
 
     def action_marks(self, program: Program) -> Sequence[str]:
@@ -33,6 +35,10 @@ class GoTemplateLint(TemplateLint):
     def find_reads(self, program: Program) -> list[FieldAccess]:
         """Find the fields of the request that a program certainly reads."""
         return request_reads.find(program)
+
+    def find_comparisons(self, program: Program) -> Iterable[FieldComparison]:
+        """Find comparisons of fields of the request with constants."""
+        return request_reads.find_comparisons(program)
 
     def find_failures(self, program: Program) -> Iterable[Diagnostic]:
         """Find comparisons of values with other types."""

@@ -45,8 +45,9 @@ def find(source: str, errors: Sequence[ParseError], grammar: Grammar) -> list[Mi
                 problem = ParseError("unclosed action", unclosed, hint=_UNCLOSED)
                 mistakes.append(Mistake(problem, text.to_source(unclosed), None))
                 return sorted(mistakes, key=lambda mistake: mistake.position)
-            room -= len(text.text)
             if room > 0 and error.cause is None:
+                # The correction is parsed, and then the text with it.
+                room -= 2 * len(text.text)
                 correction = corrections.correct(text.text, position, grammar)
             mistakes.append(Mistake(error, text.to_source(position), correction))
             if correction is not None:

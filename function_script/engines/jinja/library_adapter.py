@@ -48,6 +48,8 @@ class LibraryFunction:
             hint = advice.find(message, FUNCTIONS) or next(converted, None)
             raise RenderError(message, name=self.alias, hint=hint) from error
         if isinstance(result, str):
+            if self.function.gives_random_text:
+                run.scope.random_texts.append(result)
             run.budget.charge_characters(len(result))
         return result
 

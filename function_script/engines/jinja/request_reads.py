@@ -60,9 +60,7 @@ def find_comparisons(program: Program) -> Iterator[FieldComparison]:
     for source, tree in zip(sources, trees, strict=True):
         for compare in tree.find_all(nodes.Compare):
             match compare:
-                case nodes.Compare(
-                    expr=left, ops=[nodes.Operand(op="eq" | "ne" as operator, expr=right)]
-                ):
+                case nodes.Compare(expr=left, ops=[nodes.Operand(op="eq" | "ne", expr=right)]):
                     pass
                 case _:
                     continue
@@ -73,7 +71,7 @@ def find_comparisons(program: Program) -> Iterator[FieldComparison]:
                 kind = CONSTANT_TYPES.get(type(other.value))
                 if kind is not None:
                     span = tokens.span(source, other.lineno)
-                    yield FieldComparison(path, kind, operator == "eq", source, span)
+                    yield FieldComparison(path, kind, source, span)
 
 
 class _Names:

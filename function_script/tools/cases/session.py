@@ -5,6 +5,7 @@ from collections.abc import Generator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Final
 
 from function_script.errors import FatalError
 from function_script.limits import Limits
@@ -18,6 +19,8 @@ from function_script.tools.cases.runner import RunOptions
 from function_script.tools.cases.verdicts import CaseVerdict, Problem, Status
 from function_script.tools.render.runners import FunctionCaller
 
+_LIMITS: Final = Limits()
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ParsedCase:
@@ -27,12 +30,14 @@ class ParsedCase:
     path: Path
 
 
-def run_all(cases: Sequence[CaseFile], options: RunOptions, jobs: int) -> Generator[CaseVerdict]:
+def run_all(
+    cases: Sequence[CaseFile], options: RunOptions, jobs: int, files: FileCache | None = None
+) -> Generator[CaseVerdict]:
     """Yield verdicts, always in the same order; ``jobs`` cases run at the same time.
 
     Closing the generator cancels the cases that have not begun.
     """
-    files = FileCache()
+    files = files or FileCache()
     groups: dict[Path | None, list[ParsedCase]] = {}
     for file in cases:
         parsed = _parse(file, files)
@@ -62,7 +67,9 @@ def _run_group(
     root: Path | None, group: Sequence[ParsedCase], options: RunOptions, jobs: int
 ) -> Generator[CaseVerdict]:
     texts = {parsed.case.setup.program.document.text for parsed in group}
-    sandbox = replace(pool_options(root, jobs), preload=local_pool.engines_in(texts))
+    sandbox = replace(
+        pool_options(root, jobs, options.limits), preload=local_pool.engines_in(texts)
+    )
     with Pool(sandbox) as pool:
         # A case collects the output of its programs itself.
         caller = FunctionCaller(pool=pool, print=lambda _: None)
@@ -75,7 +82,6 @@ def _run_group(
             executor.shutdown(cancel_futures=True)
 
 
-def pool_options(root: Path | None, workers: int) -> PoolOptions:
+def pool_options(root: Path | None, workers: int, limits: Limits = _LIMITS) -> PoolOptions:
     """Return the options of a sandbox for ``workers`` cases, with programs below ``root``."""
-    limits = Limits(program_root=None if root is None else str(root.resolve()))
-    return PoolOptions(limits=limits, workers=workers, min_idle=0)
+    return PoolOptions(limits=limits.with_root(root), workers=workers, min_idle=0)

@@ -33,13 +33,15 @@ class CheckedStep:
     """A step: its input in the file, and the step that it parses to.
 
     ``request`` has the fields that its program may read. ``composed`` are the names of the
-    resources that all steps compose, None when only a run knows them.
+    resources that all steps compose, None when only a run knows them. ``is_salted``: the server has
+    a salt, without which nobody can compute the program's random texts.
     """
 
     step_input: StepInput
     step: Step
     request: Request
     composed: frozenset[str] | None = None
+    is_salted: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,6 +129,19 @@ def _constant_events(subject: CheckedStep) -> Iterator[Diagnostic]:
         )
 
 
+def _random_secrets(subject: CheckedStep) -> Iterator[Diagnostic]:
+    if subject.is_salted:
+        return
+    for secret in subject.step.language.lint.find_random_secrets(subject.step.program):
+        yield Diagnostic(
+            message=f'"{secret.name}" is a random text that is no secret: whoever knows the XR\'s '
+            "uid and the program can compute it",
+            span=secret.span,
+            excerpt=excerpt(secret.source, secret.span),
+            hint="take it from a Secret or from the provider, or serve with --seed-file",
+        )
+
+
 def _unknown_dependencies(subject: CheckedStep) -> Iterator[Diagnostic]:
     if subject.composed is None:
         return
@@ -187,9 +202,8 @@ def _doubts(subject: CheckedStep) -> Iterator[Diagnostic]:
         kind = subject.request.type_of(comparison.path)
         if kind is None or kind == comparison.type or {kind, comparison.type} <= _NUMBERS:
             continue
-        result = "false" if comparison.is_equality else "true"
         yield Diagnostic(
-            message=f"this is always {result}: the schema's type is {kind}, and this is of type "
+            message=f"these are never equal: the schema's type is {kind}, and this is of type "
             f"{comparison.type}",
             span=comparison.span,
             excerpt=excerpt(comparison.source, comparison.span),
@@ -201,22 +215,35 @@ YAML: Final = Rule(name="yaml", severity="error", means="The file is not YAML.")
 INPUT: Final = Rule(
     name="input",
     severity="error",
-    means="The input is not what its kind allows: an unknown field, a value of a wrong type.",
+    means="The input is invalid: an unknown field, or a value of a wrong type.",
 )
 TEMPLATE: Final = Rule(
     name="template-metadata",
     severity="error",
     means="Metadata of an `operationTemplate`, which no cluster keeps.",
 )
+XR: Final = Rule(
+    name="xr",
+    severity="error",
+    means="An XR that the API server refuses: its XRD's schema does not allow a value, or misses "
+    "one.",
+)
+XR_FIELD: Final = Rule(
+    name="xr-field",
+    severity="warning",
+    means="A field of an XR that its XRD's schema does not have, so that the API server drops it.",
+)
 RULES: Final = (
     YAML,
     INPUT,
     TEMPLATE,
+    XR,
+    XR_FIELD,
     Rule(
         name="other-input",
         severity="warning",
-        means="An input of function-go-templating under another apiVersion or kind than its own, "
-        "or with something that it does not look at.",
+        means="An input of function-go-templating with another apiVersion or kind than its own, "
+        "or with a part that this function ignores.",
         find=_other_input,
     ),
     Rule(
@@ -253,13 +280,20 @@ RULES: Final = (
     Rule(
         name="constant-event",
         severity="warning",
-        means="A result that is emitted on every call, whatever has happened.",
+        means="A result that the program emits in every call, whether anything has changed or not.",
         find=_constant_events,
+    ),
+    Rule(
+        name="predictable-secret",
+        severity="warning",
+        means="A random text of the program that goes into a Secret, or into a field that is "
+        "called like one, such as `password`.",
+        find=_random_secrets,
     ),
     Rule(
         name="unknown-dependency",
         severity="warning",
-        means="A dependency on a resource that no step composes, where all names are written out.",
+        means="A dependency on a resource that no step composes, if all names are constants.",
         find=_unknown_dependencies,
     ),
     Rule(
@@ -271,15 +305,15 @@ RULES: Final = (
     Rule(
         name="guarded-field",
         severity="warning",
-        means="Such a field as `unknown-field` finds, where the program goes on without it: in a "
-        "condition, with a default, or in a Go template that lets pass what is missing.",
+        means="A field as in `unknown-field`, in a program that also runs without the field: it "
+        "is in a condition, has a default, or a Go template renders `<no value>` for it.",
         find=partial(_unknown_fields, is_guarded=True),
     ),
     Rule(
         name="unknown-field",
         severity="error",
-        means="A field that a request does not have, or that the XR's or a composed resource's "
-        "schema does not: see below.",
+        means="A field that requests do not have, or that the schema of the XR or of a composed "
+        "resource does not have: see below.",
         find=partial(_unknown_fields, is_guarded=False),
     ),
     Rule(

@@ -4,13 +4,16 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from function_script import documents, objects
+from function_script import diagnostics, documents, objects
+from function_script.diagnostics import Diagnostic
 from function_script.documents import Document
+from function_script.engines.registry import LANGUAGES
 from function_script.errors import InputError
 from function_script.sandbox import Pool
 from function_script.tools import local_pool, manifests, render
 from function_script.tools.render import (
     RenderInputs,
+    RenderResult,
     error_positions,
     functions,
     loading,
@@ -39,6 +42,7 @@ class Options:
     runtimes: Mapping[str, Runtime] = field(default_factory=dict)
     annotations: Mapping[str, str] = field(default_factory=dict)
     timeout_seconds: float = 60.0
+    skips_xr_validation: bool = False
     print: Callable[[str], None]
 
 
@@ -51,11 +55,46 @@ def render_documents(paths: RenderPaths, options: Options, pool: Pool) -> list[O
     """Render a Composition to documents. Raises FatalError, positions in the files."""
     programs = paths.programs or local_pool.programs_beside(paths.composition)
     composition = loading.load_one(paths.composition, "a Composition")
-    inputs = _load_inputs(paths, composition)
-    with error_positions.map_errors(composition, programs):
+    xr = loading.load_one(paths.xr, "an XR")
+
+    def locate(problem: Diagnostic) -> Diagnostic:
+        from function_script.tools import author_positions  # noqa: PLC0415 - slow
+
+        return author_positions.locate(problem, xr, objects.read_path(problem.field))
+
+    def report(problem: Diagnostic, severity: str) -> None:
+        options.print(f"{diagnostics.to_frame(locate(problem), severity)}\n")
+
+    if _mentions_clock(composition.text):
+        from function_script.tools.render import clock_note  # noqa: PLC0415 - slow
+
+        for note in clock_note.find(composition, xr.value):
+            options.print(f"note: {note}")
+    inputs = _load_inputs(paths, composition, xr)
+    if not options.skips_xr_validation:
+        inputs = replace(inputs, report=report)
+    with error_positions.map_errors(composition, programs, locate_xr=locate):
         runner = _build_runner(steps.parse(inputs.composition), paths, options, pool)
         result = render.render(inputs, runner)
+    if not options.output.results:
+        _print_warnings(result, options.print)
     return output.documents(result, options.output)
+
+
+def _mentions_clock(text: str) -> bool:
+    """Report whether a Composition has the name of a function that reads the clock."""
+    return any(name in text for language in LANGUAGES.values() for name in language.clock_functions)
+
+
+def _print_warnings(result: RenderResult, print_: Callable[[str], None]) -> None:
+    """Print what our steps warn of; those of programs and of other functions are events alone."""
+    warnings = [event for event in result.events if event.severity == "Warning"]
+    if warnings:
+        from function_script.contribution import lint  # noqa: PLC0415 - slow
+
+        for event in warnings:
+            if event.reason in lint.REASONS:
+                print_(f"warning: {event.message}")
 
 
 def render_operation(paths: OperationPaths, options: Options, pool: Pool) -> str:
@@ -83,7 +122,8 @@ def render_operation(paths: OperationPaths, options: Options, pool: Pool) -> str
 def _build_runner(
     pipeline: Sequence[Step], paths: PipelinePaths, options: Options, pool: Pool
 ) -> Runner:
-    functions.check_names(pipeline, options.runtimes)
+    for note in functions.find_unused(pipeline, options.runtimes):
+        options.print(f"note: {note}")
     file = None if paths.functions is None else loading.load_values([paths.functions])
     functions.check_kinds(file or [])
     index = FunctionIndex(
@@ -93,10 +133,9 @@ def _build_runner(
     return runners.build(functions.find_runtimes(pipeline, index), caller, options.timeout_seconds)
 
 
-def _load_inputs(paths: RenderPaths, composition: Document) -> RenderInputs:
-    xr = loading.load_one(paths.xr, "an XR").value
+def _load_inputs(paths: RenderPaths, composition: Document, xr: Document) -> RenderInputs:
     observed = [] if paths.observed is None else loading.load_all(paths.observed)
-    observed = [document for document in observed if not _is_output(document.value, xr)]
+    observed = [document for document in observed if not _is_output(document.value, xr.value)]
     spans = {index: document.span() for index, document in enumerate(observed)}
     shared = loading.load_shared(paths)
     xrd = None
@@ -108,7 +147,7 @@ def _load_inputs(paths: RenderPaths, composition: Document) -> RenderInputs:
         definitions.check([document])
         xrd = document.value
     return RenderInputs(
-        xr=xr,
+        xr=xr.value,
         composition=composition.value,
         observed=[document.value for document in observed],
         xrd=xrd,

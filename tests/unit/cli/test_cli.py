@@ -186,7 +186,7 @@ def test_flags_win_over_variables(
 USAGE = [
     pytest.param(["serve", "--no-such-flag"], "No such option", id="flag"),
     pytest.param(["rendr"], "No such command", id="command"),
-    pytest.param(["render"], "Missing argument 'XR'", id="argument"),
+    pytest.param(["validate"], "Missing argument 'EXTENSIONS'", id="argument"),
     pytest.param(["render", __file__], "COMPOSITION is missing", id="composition"),
     pytest.param(["serve", "--address", "127.0.0.1"], "form HOST:PORT", id="no-port"),
     pytest.param(["serve", "--health-address", "a:65536"], "65535 at most", id="port"),
@@ -242,6 +242,21 @@ def test_bugs_are_told_as_bugs(debug: bool, capsys: pytest.CaptureFixture[str]) 
     assert "ZeroDivisionError: one by none" in errors
     assert "please report it" in errors
     assert ("Traceback" in errors) is debug
+
+
+@pytest.mark.linux
+@pytest.mark.parametrize(
+    "args", [("docs", "get"), ("--help",), ("version",), ("render", "examples/starlark-robots")]
+)
+def test_a_full_disk_is_no_bug(args: tuple[str, ...]) -> None:
+    command = [sys.executable, "-m", "function_script.cli", *args]
+    with Path("/dev/full").open("w") as full:
+        result = subprocess.run(
+            command, stdout=full, stderr=subprocess.PIPE, text=True, cwd=ROOT, check=False
+        )
+    assert result.returncode == exit_codes.PROBLEM
+    assert "error: cannot write the output: no space left on device\n" in result.stderr
+    assert "bug" not in result.stderr
 
 
 def test_interruptions() -> None:
@@ -335,4 +350,4 @@ def test_every_limit_has_its_flag() -> None:
     defaults = {option.opts[0]: option.default for option in options.limits()}
     assert defaults["--memory-limit"] == "256Mi"
     assert defaults["--output-limit"] == "4032Ki"
-    assert defaults["--timeout"] == "2s"
+    assert defaults["--time-limit"] == "2s"

@@ -17,6 +17,8 @@ from function_script.engines.gotemplate.syntax.parser import Grammar, ParseFailu
 _CLOSES: Final = re.compile(r"\W+(?:else|end)\b")
 # A hint is read at a glance, and an event has room for a few.
 _MAX_CHARACTERS: Final = 120
+# Nobody writes a longer action in one line.
+_MAX_ACTION: Final = 2_000
 
 
 class Correction(NamedTuple):
@@ -43,7 +45,7 @@ class Correction(NamedTuple):
 def correct(source: str, position: int, grammar: Grammar) -> Correction | None:
     """Return the correction of the action at a position; None if there is none that is certain."""
     action = find_action(source, position, grammar.delims)
-    if action is None:
+    if action is None or len(action.text) > _MAX_ACTION:
         return None
     try:
         proposal = statements.rewrite(action, statements.Scope(source[: action.start], grammar))

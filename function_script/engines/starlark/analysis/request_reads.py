@@ -74,9 +74,7 @@ class _Main:
         changed = [*self._changed()]
         for node in ast.walk(self._function):
             match node:
-                case ast.Compare(
-                    left=left, ops=[ast.Eq() | ast.NotEq() as operator], comparators=[right]
-                ):
+                case ast.Compare(left=left, ops=[ast.Eq() | ast.NotEq()], comparators=[right]):
                     pass
                 case _:
                     continue
@@ -88,8 +86,7 @@ class _Main:
                 if kind is None or any(path[: len(prefix)] == prefix for prefix in changed):
                     continue
                 span = syntax.span_of(other, self._source)
-                is_equality = isinstance(operator, ast.Eq)
-                yield FieldComparison(path, kind, is_equality, self._source, span)
+                yield FieldComparison(path, kind, self._source, span)
 
     def _changed(self) -> Iterator[Path]:
         """Yield the values that the script changes in place: their keys may be its own."""

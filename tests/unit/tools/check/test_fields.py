@@ -238,12 +238,22 @@ COMPARISONS = [
     pytest.param(jinja('# {{ spec.size == "3" }}'), '"3"', id="jinja"),
     pytest.param(jinja('# {{ "3" != xr.spec.size }}'), '"3"', id="jinja-reversed"),
     pytest.param(jinja("# {{ spec.owner.team == 3 }}"), "3 }", id="jinja-text"),
+    pytest.param(
+        go('# {{ eq .observed.composite.resource.spec.size "3" }}'), '"3"', id="gotemplate"
+    ),
+    pytest.param(
+        go("{{ $xr := .observed.composite.resource }}# {{ ne $xr.spec.size true }}"),
+        "true",
+        id="gotemplate-variable",
+    ),
 ]
 EQUAL_TYPES = [
     script(GET, 'return {"a": xr["spec"]["size"] == 3}'),
     script(GET, 'return {"a": xr["spec"]["port"] == "3"}'),
     script(GET, 'xr["spec"]["size"] = "3"', 'return {"a": xr["spec"]["size"] == "3"}'),
     jinja("# {{ spec.size == 3.5 }}"),
+    go("# {{ eq .observed.composite.resource.spec.size 3 }}"),
+    go('# {{ eq (.observed.composite.resource.spec.size | toString) "3" }}'),
     jinja('# {{ spec.free.size == "3" }}'),
     jinja("# {{ spec.owner == none }}"),
 ]
@@ -265,7 +275,7 @@ def test_comparison_with_another_type_is_found(tmp_path: Path, text: str, place:
     assert span is not None
     line = (tmp_path / "composition.yaml").read_text().splitlines()[span.line - 1]
     assert line[(span.column or 1) - 1 :].startswith(place)
-    assert "is always" in finding.diagnostic.message
+    assert "never equal" in finding.diagnostic.message
 
 
 @pytest.mark.parametrize("text", EQUAL_TYPES)
