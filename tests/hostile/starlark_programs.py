@@ -87,7 +87,7 @@ CONTRACT_ROWS = (
         id="state-between-runs",
         script="seen = {}\n" + _main('seen["x"] = True', "return {}"),
         must=PROGRAM,
-        says="nothing is kept between runs",
+        says="change a copy",
         at=(3, 5),
     ),
     Hostile(
@@ -106,7 +106,7 @@ CONTRACT_ROWS = (
         id="equals-in-a-dict",
         script=_main("return {desired=req}"),
         must=PROGRAM,
-        says='{"desired": ...}',
+        says="texts followed by a colon",
         at=(2, 20),
     ),
     Hostile(
