@@ -326,8 +326,8 @@ RULES: Final = (
     Rule(
         name="doubtful",
         severity="warning",
-        means="Code that runs and that nobody can mean: a name that is set and never read, values "
-        "that can never be equal, a value that is lost with the turn of a loop.",
+        means="Code that runs, and whose result is certainly not intended: a name that is set and "
+        "never read, values that can never be equal, a value that is lost with the turn of a loop.",
         find=_doubts,
     ),
 )
