@@ -19,6 +19,7 @@ from function_script import (
     response,
     sequencing,
     telemetry,
+    ttl,
     wire,
 )
 from function_script.errors import FatalError, InputError, LimitError, SandboxError
@@ -45,16 +46,19 @@ class HandlerResult:
     info: RequestInfo = field(default_factory=RequestInfo)
 
 
-def handle(data: bytes, limits: Limits, on_limits: Callable[[Limits], None]) -> HandlerResult:
+def handle(
+    data: bytes, limits: Limits, on_limits: Callable[[Limits], None], seed: bytes = b""
+) -> HandlerResult:
     """Answer a RunFunctionRequest; never raises an Exception but MemoryError.
 
     ``limits`` are the operator's ceilings. ``on_limits`` is called with those in force, once
-    the input is parsed, which may narrow them.
+    the input is parsed, which may narrow them. ``seed`` is the XR's secret, from which random
+    values derive; b"" without a salt.
     """
     record = telemetry.Recorder(data)
     effective = EffectiveLimits(limits, on_limits)
     try:
-        encoded = run(index_request(data), limits, effective.narrow, record)
+        encoded = run(index_request(data), limits, effective.narrow, record, seed)
         return HandlerResult(response=encoded, info=record.info)
     except LimitError as error:
         record.limit(error.limit or BUILT_IN)
@@ -80,14 +84,16 @@ def run(
     ceilings: Limits,
     on_limits: Callable[[Limits], None],
     record: telemetry.Recorder,
+    seed: bytes,
 ) -> bytes:
     """Run one step: read the input, run its program, merge its result into desired state."""
     step = inputs.parse_cached(data.input or b"", ceilings, external_sources(data))
     on_limits(step.limits)
-    scope = scope_of(data, step)
+    scope = scope_of(data, step, seed)
     resolved = requirements.resolve(step.requirements, scope, data)
     if requirements.unresolved(resolved, data):
-        return response.encode(response.waiting(data, resolved), step.limits)
+        waiting = response.waiting(data, resolved, ttl.while_unmet(step))
+        return response.encode(waiting, step.limits)
 
     with record.program(step):
         result = step.language.engine.evaluate(step.program, scope, step.limits)
@@ -97,12 +103,12 @@ def run(
     output = sequencing.apply(data, output, step)
 
     state = desired.merge(data, output)
-    return response.encode(
-        response.build_response(data, state, output, step.ttl_seconds), step.limits
-    )
+    is_unanswered = request.has_unanswered(data, output.resources, output.schemas)
+    seconds = ttl.choose(step, output, record.info, has_unmet_requirement=is_unanswered)
+    return response.encode(response.build_response(data, state, output, seconds), step.limits)
 
 
-def scope_of(data: wire.Request, step: inputs.Step) -> Scope:
+def scope_of(data: wire.Request, step: inputs.Step, seed: bytes = b"") -> Scope:
     """Return the scope of the step's program. Raises InputError for missing credentials."""
     return request.scope(
         data,
@@ -110,6 +116,7 @@ def scope_of(data: wire.Request, step: inputs.Step) -> Scope:
         credentials=step.credentials,
         keep_managed_fields=step.keep_managed_fields,
         sort_keys=not step.language.sorts_keys,
+        seed=seed,
     )
 
 

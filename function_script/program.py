@@ -135,7 +135,8 @@ class Scope:
     ``request`` has the protocol's field names: meta, observed, desired, input, context,
     required_resources, extra_resources, credentials, required_schemas; absent fields are empty.
     Its resources are ``{"resource": {...}, "connection_details": {...}, "ready": ...}``.
-    ``seed`` is the XR's uid (empty without an XR), from which stable random values derive.
+    ``seed`` is the text from which stable random values derive: a secret of the XR if
+    ``is_salted``, else the XR's uid (empty without an XR), with which anybody can compute them.
     ``sent`` has the names among observed, desired, input, context and ``desired.composite`` that
     the request has, even if they are empty.
     """
@@ -143,6 +144,7 @@ class Scope:
     request: Lazy
     params: Object = field(default_factory=dict)
     seed: str = ""
+    is_salted: bool = False
     sent: frozenset[str] = frozenset()
 
     @property

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final, TypedDict, Unpack
 
 import click
@@ -17,6 +18,8 @@ class _Flags(TypedDict):
     request: str
     program_root: Path | None
     capture: Path | None
+    default_ttl: float
+    seed_file: Path | None
     debug: bool
 
 
@@ -31,7 +34,13 @@ Examples:
 @click.command(
     short_help="Answer a single request.",
     epilog=_EPILOG,
-    params=[*options.limits(), options.program_root(), options.debug()],
+    params=[
+        *options.limits(),
+        options.default_ttl(),
+        options.program_root(),
+        options.seed_file(),
+        options.debug(),
+    ],
 )
 @click.argument("request", default="-", metavar="[REQUEST]")
 @click.option(
@@ -48,12 +57,18 @@ def run(**flags: Unpack[_Flags]) -> int:
 
     A response with a FATAL result is printed as well, and the exit code is 1.
     """
+    from function_script.salt import SaltFile  # noqa: PLC0415 - slow to import
     from function_script.sandbox import PoolOptions  # noqa: PLC0415 - slow to import
     from function_script.tools import run as tool  # noqa: PLC0415 - slow to import
     from function_script.tools import sources  # noqa: PLC0415 - slow to import
 
-    limits = options.with_root(options.read_limits(flags), flags["program_root"])
+    limits = replace(
+        options.with_root(options.read_limits(flags), flags["program_root"]),
+        default_ttl_seconds=flags["default_ttl"],
+    )
     pool = PoolOptions(limits=limits, workers=1, min_idle=0)
+    if flags["seed_file"] is not None:
+        pool = replace(pool, derive_seed=SaltFile(flags["seed_file"]).derive_seed)
     path = flags["capture"]
     if path is not None:
         tool.check_name(path)

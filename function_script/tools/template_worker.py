@@ -18,23 +18,25 @@ if TYPE_CHECKING:
 
 
 def handle(
-    data: bytes, limits: Limits, on_limits: Callable[[Limits], None]
+    data: bytes, limits: Limits, on_limits: Callable[[Limits], None], seed: bytes
 ) -> function.HandlerResult:
     """Return the text as UTF-8 in place of the response; it is empty if there are diagnostics."""
     try:
         return function.HandlerResult(
-            response=_render(function.index_request(data), limits, on_limits).encode()
+            response=_render(function.index_request(data), limits, on_limits, seed).encode()
         )
     except FatalError as error:
         return function.HandlerResult(response=b"", diagnostics=error.diagnostics)
 
 
-def _render(data: wire.Request, ceilings: Limits, on_limits: Callable[[Limits], None]) -> str:
+def _render(
+    data: wire.Request, ceilings: Limits, on_limits: Callable[[Limits], None], seed: bytes
+) -> str:
     step = inputs.parse(
         wire.decode_struct(data.input or b""), ceilings, function.external_sources(data)
     )
     on_limits(step.limits)
-    scope = function.scope_of(data, step)
+    scope = function.scope_of(data, step, seed)
     missing = requirements.unresolved(requirements.resolve(step.requirements, scope, data), data)
     if missing:
         raise InputError.of(

@@ -6,6 +6,7 @@ Every evaluation makes a new one; generated code and functions have it as first 
 from __future__ import annotations
 
 import hashlib
+import hmac
 import time
 from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
 
@@ -65,6 +66,7 @@ class Run:
         "_counted_parts",
         "_deadline",
         "_depth",
+        "_is_salted",
         "_limits",
         "_next_check",
         "_output_characters",
@@ -79,7 +81,9 @@ class Run:
         "templates",
     )
 
-    def __init__(self, program: CompiledProgram, limits: Limits, seed: str) -> None:
+    def __init__(
+        self, program: CompiledProgram, limits: Limits, seed: str, *, is_salted: bool = False
+    ) -> None:
         self.templates = program.templates
         self.mutates = program.mutates
         # The main template's data, for functions that imply it.
@@ -88,6 +92,7 @@ class Run:
         self.is_random_zero = False
         self._limits = limits
         self._seed = seed
+        self._is_salted = is_salted
         self._random_counts: dict[str, int] = {}
         self._steps = limits.steps
         self._next_check = limits.steps - _STEPS_UNOBSERVED
@@ -264,7 +269,11 @@ class Run:
             if self.is_random_zero:
                 return 0
             count = self._random_counts[site] = self._random_counts.get(site, 0) + 1
-            digest = hashlib.sha256(f"{self._seed}\0{site}\0{count}".encode()).digest()
+            draw = f"{site}\0{count}"
+            if self._is_salted:
+                digest = hmac.digest(self._seed.encode(), draw.encode(), "sha256")
+            else:
+                digest = hashlib.sha256(f"{self._seed}\0{draw}".encode()).digest()
             return int.from_bytes(digest) % bound
 
         return next_random
