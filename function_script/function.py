@@ -20,6 +20,7 @@ from function_script import (
     sequencing,
     telemetry,
     ttl,
+    warning_condition,
     wire,
 )
 from function_script.errors import FatalError, InputError, LimitError, SandboxError
@@ -100,7 +101,7 @@ def run(
     output = contribution.read(result, scope, step.limits, step.dialect, step.doubts)
     record.counts(len(output.composed))
     output = requirements.merge(redaction.redact_warnings(output, data), resolved, data)
-    output = sequencing.apply(data, output, step)
+    output = warning_condition.apply(data, sequencing.apply(data, output, step))
 
     state = desired.merge(data, output)
     is_unanswered = request.has_unanswered(data, output.resources, output.schemas)

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from function_script.objects import Path
     from function_script.program import Scope
     from function_script.source import Span
+    from function_script import wire
 
 __all__ = [
     "Composite",
@@ -57,7 +58,7 @@ def read(
     in the dialect of function-go-templating.
     """
     if isinstance(result, ScriptResult):
-        return result_limits.enforce(_read_script(result))
+        return result_limits.enforce(_read_script(result, scope))
     rules = DIALECTS[dialect]
     text = result.text
     deferred: tuple[DeferredDocument, ...] = ()
@@ -82,10 +83,12 @@ def read(
     return result_limits.enforce(contribution)
 
 
-def _read_script(result: ScriptResult) -> Contribution:
+def _read_script(result: ScriptResult, scope: Scope) -> Contribution:
     problems = ProblemList()
     contribution = from_response(result.value, problems, result.resources)
     _refuse(problems, "main returned ", lambda path: _returned_at(result, path))
+    if warnings := _ignored_field_warnings(result, scope):
+        contribution = replace(contribution, results=contribution.results + warnings)
     names = [name for name, entry in contribution.composed.items() if entry.policy is not None]
     if not names and not result.withheld:
         return contribution
@@ -104,6 +107,16 @@ def _read_script(result: ScriptResult) -> Contribution:
             )
             for resource in result.withheld
         ),
+    )
+
+
+def _ignored_field_warnings(result: ScriptResult, scope: Scope) -> tuple[wire.Result, ...]:
+    path = ("desired", "composite", "resource")
+    resource = objects.find_path(result.value, path)
+    if not isinstance(resource, dict) or not lint.reads_xr(resource):
+        return ()
+    return lint.ignored_field_warnings(
+        resource, scope.xr, lambda below: _returned_at(result, (*path, *below))
     )
 
 

@@ -188,7 +188,7 @@ def _read(
         return composed
     if (api_version, kind) == (xr.get("apiVersion"), xr.get("kind")):
         part = _read_composite(reader, annotations, dialect)
-        if part.reads_xr and (warnings := lint.ignored_field_warnings(document, xr)):
+        if part.reads_xr and (warnings := lint.ignored_field_warnings(document.value, xr, document.span)):
             return replace(part, results=warnings)
         return part
     if not problems:
