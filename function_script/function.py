@@ -13,6 +13,7 @@ from function_script import (
     contribution,
     desired,
     inputs,
+    moves,
     redaction,
     request,
     requirements,
@@ -90,23 +91,38 @@ def run(
     """Run one step: read the input, run its program, merge its result into desired state."""
     step = inputs.parse_cached(data.input or b"", ceilings, external_sources(data))
     on_limits(step.limits)
-    scope = scope_of(data, step, seed)
+    seen = moves.view(data)
+    scope = scope_of(seen.request, step, seed)
     resolved = requirements.resolve(step.requirements, scope, data)
     if requirements.unresolved(resolved, data):
         waiting = response.waiting(data, resolved, ttl.while_unmet(step))
         return response.encode(waiting, step.limits)
 
-    with record.program(step):
-        result = step.language.engine.evaluate(step.program, scope, step.limits)
-    output = contribution.read(result, scope, step.limits, step.dialect, step.doubts)
+    output = evaluate(step, scope, record)
+    if new := moves.find_moves(seen, output):
+        # The program has not seen the new names yet.
+        seen = moves.with_moves(seen, new)
+        step = inputs.parse_cached(data.input or b"", ceilings, external_sources(data))
+        output = evaluate(step, scope_of(seen.request, step, seed), record)
+        moves.check_moves(seen, new, output)
     record.counts(len(output.composed))
     output = requirements.merge(redaction.redact_warnings(output, data), resolved, data)
-    output = warning_condition.apply(data, sequencing.apply(data, output, step))
+    output = sequencing.apply(seen.request, output, step)
+    output = warning_condition.apply(data, moves.to_old_names(seen, output))
 
     state = desired.merge(data, output)
     is_unanswered = request.has_unanswered(data, output.resources, output.schemas)
     seconds = ttl.choose(step, output, record.info, has_unmet_requirement=is_unanswered)
     return response.encode(response.build_response(data, state, output, seconds), step.limits)
+
+
+def evaluate(
+    step: inputs.Step, scope: Scope, record: telemetry.Recorder
+) -> contribution.Contribution:
+    """Run the step's program, and read what it contributes."""
+    with record.program(step):
+        result = step.language.engine.evaluate(step.program, scope, step.limits)
+    return contribution.read(result, scope, step.limits, step.dialect, step.doubts)
 
 
 def scope_of(data: wire.Request, step: inputs.Step, seed: bytes = b"") -> Scope:

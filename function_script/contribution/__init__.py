@@ -104,6 +104,7 @@ def _read_script(result: ScriptResult, scope: Scope) -> Contribution:
                 subject=resource.name,
                 missing=resource.missing,
                 span=resource.span,
+                moved_from=resource.moved_from,
             )
             for resource in result.withheld
         ),

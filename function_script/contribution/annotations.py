@@ -17,6 +17,7 @@ _NAMES: Final = (
     "depends-on",
     "ready-when",
     "usages",
+    "moved-from",
 )
 
 
@@ -39,6 +40,7 @@ class Annotations:
         self.depends_on: Final = keys[3]
         self.ready_when: Final = keys[4]
         self.usages: Final = keys[5]
+        self.moved_from: Final = keys[6]
 
     def is_own(self, key: str) -> bool:
         """Report whether an annotation is for the function, and not part of the resource."""

@@ -236,7 +236,7 @@ def _read_composed(
         keeps_nulls=dialect.is_lenient,
         ready=reader.choice(keys.ready, READY, exact=dialect.is_lenient),
         replace=dialect.replaces_by_default if replaces is None else replaces,
-        policy=ordering.from_annotations(reader, keys) if has_policies else None,
+        policy=ordering.from_annotations(reader, keys, name) if has_policies else None,
         key=key,
     )
     results = lint.name_warnings(name, advice) if advice is not None else ()

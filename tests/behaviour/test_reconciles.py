@@ -198,3 +198,55 @@ def test_a_warning_of_the_functions_own_is_one_event() -> None:
         core.run(HOUR * 3)
         (warning,) = core.warnings()
         assert "of the XR only status can be set, not spec" in warning
+
+
+def named(name: str, **policy: object) -> dict[str, Object]:
+    """Steps of two languages that compose one resource of this name."""
+    annotations = {key: str(value) for key, value in policy.items()}
+    fields = ", ".join(f'"{key}": "{value}"' for key, value in policy.items())
+    entry = '{"resource": {"apiVersion": "example.org/v1", "kind": "Thing", "spec": {}}, %s}' % fields
+    script = 'def main(req):\n    return {"desired": {"resources": {"%s": %s}}}\n' % (name, entry)
+    return {
+        "starlark": builders.starlark(script, autoReady={}),
+        "jinja": builders.jinja(thing(name, **annotations), autoReady={}),
+        "gotemplate": {
+            **builders.jinja(thing(name, **annotations), autoReady={}),
+            "kind": "GoTemplate",
+        },
+    }
+
+
+LANGUAGES = tuple(named("a"))
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_rename_with_moved_from_deletes_nothing(language: str) -> None:
+    core = Core(pipeline=[named("old")[language]])
+    settle(core)
+    core.pipeline = [named("new", moved_from="old")[language]]
+    core.run(HOUR)
+    make_ready(core)
+    core.run(HOUR)
+    assert core.created == ["demo-old"]
+    assert not core.deleted
+    assert not [event for event in core.events if event.kind == "Fatal"]
+    assert list(core.resources) == ["old"]
+    assert core.reconciles < 400
+    # A second rename names the last name, or all.
+    core.pipeline = [named("newest", moved_from="new")[language]]
+    core.run(HOUR)
+    # The object remembers its name: moved-from may go.
+    core.pipeline = [named("newest")[language]]
+    core.run(HOUR)
+    assert core.created == ["demo-old"]
+    assert not core.deleted
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_rename_without_moved_from_deletes_the_object(language: str) -> None:
+    core = Core(pipeline=[named("old")[language]])
+    settle(core)
+    core.pipeline = [named("new")[language]]
+    core.run(HOUR)
+    assert core.created == ["demo-old", "demo-new"]
+    assert core.deleted == ["demo-old"]
