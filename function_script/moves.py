@@ -112,6 +112,8 @@ def to_old_names(seen: View, contribution: Contribution) -> Contribution:
     taken = {old: new for new, old in seen.old_names.items()}
     composed: dict[str, DesiredResource] = {}
     for name, entry in contribution.composed.items():
+        if name in seen.conflicts and entry.resource is not None:
+            raise _conflict(name, seen, contribution)
         old = seen.old_names.get(name, name)
         if old == name and name in taken and entry.resource is not None:
             text = f'it has the name of the object that "{taken[name]}" was moved from'
@@ -177,11 +179,7 @@ def _find_old_name(
 ) -> str | None:
     """Return the observed name of the object that ``name`` is moved from; None if there is none."""
     if name in seen.conflicts:
-        first, second = seen.conflicts[name]
-        text = f'the objects of "{first}" and "{second}" both have this name'
-        if first == second:
-            text = f'an earlier step still desires "{first}"'
-        raise _problem(name, text, contribution)
+        raise _conflict(name, seen, contribution)
     observed = _resources(seen.original.observed)
     olds = [seen.old_names.get(old, old) for old in old_names]
     existing = [old for old in dict.fromkeys(olds) if old in observed]
@@ -199,16 +197,24 @@ def _find_old_name(
     entry = contribution.composed.get(visible)
     is_deferred = any(each.name == visible for each in contribution.deferred)
     if is_deferred or (entry is not None and entry.resource is not None):
-        raise _problem(name, f'this step still desires "{visible}"', contribution)
+        raise _problem(name, f'this step desires "{visible}"', contribution)
     earlier = _resources(seen.request.desired)
     if visible in earlier:
-        raise _problem(name, f'an earlier step still desires "{visible}"', contribution)
+        raise _problem(name, f'an earlier step desires "{visible}"', contribution)
     return old
+
+
+def _conflict(name: str, seen: View, contribution: Contribution) -> DocumentError:
+    first, second = seen.conflicts[name]
+    if first == second:
+        return _problem(name, f'an earlier step desires "{first}"', contribution)
+    return _both(name, first, second, contribution)
 
 
 def _both(name: str, first: str, second: str, contribution: Contribution) -> DocumentError:
     text = f'"{first}" and "{second}" both exist'
-    hint = f'once you have deleted one of these objects, or leave out "{second}"'
+    hint = "delete the object that is not needed; the annotation "
+    hint += "crossplane.io/composition-resource-name tells them apart"
     return _problem(name, text, contribution, hint)
 
 
