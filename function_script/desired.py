@@ -13,7 +13,7 @@ from function_script.cache import ByteLruCache
 from function_script.errors import DocumentError
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable
+    from collections.abc import Callable, Hashable
 
     from function_script.contribution import Composite, Contribution, DesiredResource
     from function_script.values import Object
@@ -28,8 +28,16 @@ _cache: ByteLruCache[Hashable, bytes] = ByteLruCache(
 )
 
 
-def merge(request: wire.Request, contribution: Contribution) -> bytes | None:
-    """Return the payload of desired State; None if there is none and nothing to add."""
+def merge(
+    request: wire.Request,
+    contribution: Contribution,
+    on_change: Callable[[str, bytes], None] | None = None,
+) -> bytes | None:
+    """Return the payload of desired State; None if there is none and nothing to add.
+
+    ``on_change`` is called with the name and the encoding of each part that the step adds, in the
+    order of the names: b"" for a resource that it removes, "" for the XR.
+    """
     state = request.desired
     payload = state.payload if state is not None else None
     earlier = state.resources if state is not None else {}
@@ -40,6 +48,10 @@ def merge(request: wire.Request, contribution: Contribution) -> bytes | None:
         if entry.resource is not None
     }
     composite = _encode_composite(request, contribution.composite)
+    if on_change is not None:
+        for name in sorted(contribution.composed):
+            on_change(name, changed.get(name, b""))
+        on_change("", composite or b"")
     if not changed and composite is None and not removed & earlier.keys():
         return payload
     return wire.splice_state(payload or b"", composite, changed, removed)

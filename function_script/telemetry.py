@@ -6,6 +6,7 @@ field holds the contents of a request, since everything here may be logged.
 
 from __future__ import annotations
 
+import hashlib
 import time
 import traceback
 from contextlib import contextmanager
@@ -35,7 +36,8 @@ class RequestInfo(NamedTuple):
     Crossplane does not send the step's name. ``input`` is one of our kinds or "unknown".
     ``documents`` counts the resources that the program stated, ``looked_up`` and ``remembered``
     the texts that were looked up in the cache of documents and those that were in it. ``limit``
-    names the limit that was reached. ``bug`` has the type and the code positions of an internal
+    names the limit that was reached. ``fingerprint`` has eight digits that identify the program, and
+    then those of what the step added to desired state; "" if it said more. ``bug`` has the type and the code positions of an internal
     error.
     """
 
@@ -51,6 +53,7 @@ class RequestInfo(NamedTuple):
     remembered: int | None = None
     looked_up: int | None = None
     program_microseconds: int | None = None
+    fingerprint: str = ""
     limit: str = ""
     bug: str = ""
 
@@ -109,6 +112,12 @@ class Recorder:
         self.info = self.info._replace(
             documents=resources, looked_up=looked_up, remembered=remembered
         )
+
+    def fingerprint(self, step: Step, digest: str) -> None:
+        """Record what the step added to desired state, for the count of unchanged responses."""
+        text = step.program.main.text.encode("utf-8", "replace")
+        program = hashlib.blake2b(text, digest_size=4).hexdigest()
+        self.info = self.info._replace(fingerprint=program + digest)
 
     def limit(self, name: str) -> None:
         """Record the limit that was reached."""
