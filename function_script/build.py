@@ -3,8 +3,6 @@
 The loaded modules show which it is. setup.py writes the reason to build.json in a wheel.
 """
 
-from __future__ import annotations
-
 import json
 from importlib import resources
 

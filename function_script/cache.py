@@ -3,8 +3,6 @@
 A cache holds pure results only: the loss of an entry costs time and changes nothing else.
 """
 
-from __future__ import annotations
-
 import sys
 from array import array
 from collections import OrderedDict

@@ -1,12 +1,8 @@
 """Types of conditions that a function may set."""
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from function_script.reader import ObjectReader
+from function_script.reader import ObjectReader
 
 # Crossplane drops these silently when a function sets them; Ready has its own field.
 RESERVED_CONDITIONS = ("Healthy", "Ready", "Responsive", "Synced", "UpToDate")

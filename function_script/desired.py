@@ -6,17 +6,16 @@ stay byte for byte, with fields of a newer Crossplane.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Hashable
 from typing import TYPE_CHECKING, cast
 
 from function_script import objects, wire
 from function_script.cache import ByteLruCache
 from function_script.errors import DocumentError
+from function_script.values import Object
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable
-
     from function_script.contribution import Composite, Contribution, DesiredResource
-    from function_script.values import Object
 
 _NOTHING = wire.index_resource(b"")
 

@@ -1,14 +1,11 @@
 """A problem with its position and a hint, rendered on one line or as a frame with its source."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-if TYPE_CHECKING:
-    from function_script.source import Excerpt, Span
+from function_script.source import Excerpt, Span
 
 # Kubernetes cuts event messages at 1,024 bytes, and not on a character boundary.
 MAX_LINE_BYTES = 1024

@@ -8,17 +8,11 @@ FatalError              the step cannot go on; becomes one FATAL result
 └── SandboxError        the worker died and no limit explains it
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Literal, Self, TypeAlias
+from typing import Literal, Self, TypeAlias
 
 from function_script import diagnostics
-from function_script.diagnostics import Diagnostic
-
-if TYPE_CHECKING:
-    from function_script.diagnostics import Note
-    from function_script.source import Excerpt, Span
-
+from function_script.diagnostics import Diagnostic, Note
+from function_script.source import Excerpt, Span
 
 LimitName: TypeAlias = Literal[
     "time", "memory", "documents", "depth", "nodes", "steps", "source", "output"

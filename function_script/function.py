@@ -3,12 +3,10 @@
 Pure: the same request gives the same response. Nothing here knows gRPC, processes or signals.
 """
 
-from __future__ import annotations
-
 import hashlib
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING
 
 from function_script import (
     contribution,
@@ -25,16 +23,11 @@ from function_script import (
     warning_condition,
     wire,
 )
+from function_script.diagnostics import Diagnostic
 from function_script.errors import FatalError, InputError, LimitError, SandboxError
-from function_script.limits import BUILT_IN, EffectiveLimits
+from function_script.limits import BUILT_IN, EffectiveLimits, Limits
+from function_script.program import Scope
 from function_script.telemetry import RequestInfo
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from function_script.diagnostics import Diagnostic
-    from function_script.limits import Limits
-    from function_script.program import Scope
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,15 +1,10 @@
 """What a step may use. The operator sets ceilings; an input may only narrow them."""
 
-from __future__ import annotations
-
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from function_script.errors import LimitError, LimitName
-
+from function_script.errors import LimitError, LimitName
 
 MIB = 1 << 20
 

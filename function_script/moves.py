@@ -5,22 +5,16 @@ moved resource under its old name while that is observed; the step itself sees t
 annotation of the object remembers the new name for later reconciles and later steps.
 """
 
-from __future__ import annotations
-
+from collections.abc import Collection, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from function_script import objects, wire
-from function_script.contribution import DesiredResource
+from function_script.contribution import Contribution, DesiredResource
 from function_script.diagnostics import Diagnostic
 from function_script.errors import DocumentError
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
-
-    from function_script.contribution import Contribution
-    from function_script.source import Span
-    from function_script.values import Object
+from function_script.source import Span
+from function_script.values import Object
 
 MOVED_TO: Final = "script.fn.crossplane.io/moved-to"
 """Annotation of an object, with the name of its resource in the pipeline."""
@@ -147,7 +141,11 @@ def _rename(
     for old in _resources(request.observed):
         # The Usages of a moved resource have its name in theirs.
         kind, *names = old.split(":")
-        if kind == _USAGE and len(names) == _USAGE_PARTS - 1 and not new_names.keys().isdisjoint(names):
+        if (
+            kind == _USAGE
+            and len(names) == _USAGE_PARTS - 1
+            and not new_names.keys().isdisjoint(names)
+        ):
             new_names[old] = ":".join((kind, *(new_names.get(name, name) for name in names)))
     states = [
         None

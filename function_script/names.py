@@ -1,7 +1,5 @@
 """Names of Kubernetes objects: RFC 1123 labels and subdomains, and values of labels."""
 
-from __future__ import annotations
-
 import re
 from typing import Final
 

@@ -1,16 +1,11 @@
 """Pure functions on plain Kubernetes objects: copy, merge, prune, find a field."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
-from function_script.values import to_integer
-
-if TYPE_CHECKING:
-    from function_script.values import Object, Readable, Value
+from function_script.values import Object, Readable, Value, to_integer
 
 EXTERNAL_NAME = "crossplane.io/external-name"
 # Annotation with a document's resource name.

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import difflib
-from typing import TYPE_CHECKING, NamedTuple, overload
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple, overload
 
 from function_script.diagnostics import Diagnostic
-from function_script.source import Span  # noqa: TC001 - compiled, the type is looked for
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+from function_script.source import Span
 
 
 class Problem(NamedTuple):

@@ -7,12 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
+from function_script.source import Source, Span
 from function_script.values import Object, Readable, Value
-
-if TYPE_CHECKING:
-    from function_script.source import Source, Span
 
 # Prefix of the function's own requirements, whose resources programs do not see.
 OWN_REQUIREMENTS = "script.fn.crossplane.io/"

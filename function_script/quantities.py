@@ -1,7 +1,5 @@
 """Parsers of Go's durations and Kubernetes' quantities of bytes."""
 
-from __future__ import annotations
-
 import math
 import re
 

@@ -5,13 +5,11 @@ Problems are collected with the path of their field, so that all of them are rep
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeVar
+from collections.abc import Callable, Iterator, Mapping
+from typing import TypeVar
 
 from function_script.problems import ProblemList, suggest
 from function_script.values import Object, Value, type_name, type_phrase
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
 
 T = TypeVar("T")
 

@@ -3,22 +3,16 @@
 A part of a resource is decoded when a program first reads it. Bytes are text if they are UTF-8.
 """
 
-from __future__ import annotations
-
 import base64
+from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import partial
-from typing import TYPE_CHECKING
 
 from function_script import wire
 from function_script.errors import InputError
 from function_script.problems import Problem
 from function_script.program import OWN_REQUIREMENTS, Lazy, Scope
+from function_script.values import Object, Readable, Value
 from function_script.wire import enums
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Mapping
-
-    from function_script.values import Object, Readable, Value
 
 CAPABILITIES = {
     enums.CAPABILITY_CAPABILITIES: "CAPABILITY_CAPABILITIES",
@@ -37,7 +31,7 @@ PROBE = "script.fn.crossplane.io/probe"
 NO_RESOURCE = wire.index_resource(b"")
 
 
-def scope(
+def scope(  # noqa: PLR0913 # the facts of a scope
     request: wire.Request,
     params: Object,
     *,

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Protocol
 
 from function_script import diagnostics, objects, wire
-from function_script.errors import DocumentError, LimitError
-from function_script.limits import MIB
+from function_script.errors import DocumentError, FatalError, LimitError
+from function_script.limits import MIB, Limits
 from function_script.request import PROBE
+from function_script.values import Object
 from function_script.wire import enums
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from function_script.contribution import Contribution
-    from function_script.errors import FatalError
-    from function_script.limits import Limits
-    from function_script.values import Object
 
 
 class HasRequirements(Protocol):
@@ -72,9 +69,7 @@ def _check_names(request: wire.Request, contribution: Contribution) -> None:
             )
 
 
-def waiting(
-    request: wire.Request, required: HasRequirements, ttl_seconds: float
-) -> wire.Response:
+def waiting(request: wire.Request, required: HasRequirements, ttl_seconds: float) -> wire.Response:
     """Return the pass-through of a step whose requirements are not answered yet."""
     return wire.Response(
         tag=request.tag,

@@ -4,19 +4,15 @@ The file is read again when it changes. A worker only gets the seed of the XR wh
 so that no program can compute the values of another one.
 """
 
-from __future__ import annotations
-
 import hmac
 import logging
 import os
 import time
-from typing import TYPE_CHECKING, Final
+from pathlib import Path
+from typing import Final
 
 from function_script import wire
 from function_script.errors import InputError
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 _LOG = logging.getLogger(__name__)
 _MIN_BYTES: Final = 16

@@ -1,7 +1,5 @@
 """Sources of users, and spans in them. Lines and columns are 1-based; columns count characters."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 

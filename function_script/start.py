@@ -4,16 +4,12 @@ The kernel does not deliver SIGTERM to process 1 of a container without a handle
 take seconds if there is little CPU.
 """
 
-from __future__ import annotations
-
 import os
 import signal
 import sys
-from typing import TYPE_CHECKING, Final
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from types import FrameType
+from collections.abc import Sequence
+from types import FrameType
+from typing import Final
 
 _INIT: Final = 1
 # A shell adds this to the number of the signal that ended a command.

@@ -4,21 +4,16 @@ The main path collects them; the server reads them itself for a request whose wo
 field holds the contents of a request, since everything here may be logged.
 """
 
-from __future__ import annotations
-
 import hashlib
 import time
 import traceback
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from function_script import cache, inputs, wire
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from function_script.inputs import Step
+from function_script.inputs import Step
 
 IDENTITY: Final = (
     *("api_version", "kind", "namespace", "name", "uid"),
@@ -36,9 +31,9 @@ class RequestInfo(NamedTuple):
     Crossplane does not send the step's name. ``input`` is one of our kinds or "unknown".
     ``documents`` counts the resources that the program stated, ``looked_up`` and ``remembered``
     the texts that were looked up in the cache of documents and those that were in it. ``limit``
-    names the limit that was reached. ``fingerprint`` has eight digits that identify the program, and
-    then those of what the step added to desired state; "" if it said more. ``bug`` has the type and the code positions of an internal
-    error.
+    names the limit that was reached. ``fingerprint`` has eight digits that identify the program,
+    and then those of what the step added to desired state; "" if there are results. ``bug`` has
+    the type and the code positions of an internal error.
     """
 
     api_version: str = ""

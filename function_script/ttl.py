@@ -3,17 +3,13 @@
 Crossplane also caches the response for so long, if its cache is enabled.
 """
 
-from __future__ import annotations
-
 import hashlib
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from function_script.contribution import Contribution
+from function_script.inputs import Step
+from function_script.telemetry import RequestInfo
 from function_script.wire import enums
-
-if TYPE_CHECKING:
-    from function_script.contribution import Contribution
-    from function_script.inputs import Step
-    from function_script.telemetry import RequestInfo
 
 WAITING_SECONDS: Final = 10.0
 """TTL of a step that waits for something in the cluster."""
@@ -47,7 +43,8 @@ def spread(seconds: float, info: RequestInfo) -> float:
 
     XRs that were created together are not called together for ever.
     """
-    identity = "\0".join((info.api_version, info.kind, info.namespace, info.name, info.uid))
+    names = (info.api_version, info.kind, info.namespace, info.name, info.uid)
+    identity = "\0".join(names)
     number = int.from_bytes(hashlib.sha256(identity.encode()).digest()[:8])
     share = 1 - _SPREAD + 2 * _SPREAD * number / 2**64
     return round(seconds * share) or seconds * share

@@ -1,7 +1,5 @@
 """The shapes of plain data: what JSON, a protobuf Struct and every engine agree on."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Mapping, Sequence

@@ -5,23 +5,18 @@ before tells which Warnings are old. All steps of a pipeline share the condition
 for each; a step that changes its section hands the others on in the context.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import re
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from function_script import objects, wire
+from function_script.contribution import Contribution
 from function_script.diagnostics import cut
+from function_script.values import Object, Readable
 from function_script.wire import enums
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from function_script.contribution import Contribution
-    from function_script.values import Object, Readable
 
 CONDITION: Final = "ProgramWarnings"
 CONTEXT_KEY: Final = "script.fn.crossplane.io/warnings"

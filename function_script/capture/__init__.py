@@ -3,26 +3,19 @@
 The server captures for composite resources with an annotation, the command `run` on request.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Final
+from collections.abc import Sequence
+from typing import Final
 
 from google.protobuf import json_format
-from google.protobuf.message import DecodeError
+from google.protobuf.message import DecodeError, Message
 
 from function_script import documents, objects
 from function_script.capture import responses
 from function_script.capture.masking import SecretMasker
+from function_script.diagnostics import Diagnostic
 from function_script.errors import InputError
 from function_script.proto.v1 import run_function_pb2 as fnv1
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from google.protobuf.message import Message
-
-    from function_script.diagnostics import Diagnostic
-    from function_script.values import Object
+from function_script.values import Object
 
 ANNOTATION: Final = "script.fn.crossplane.io/capture"
 """The annotation of composite resources that allows captures with the value "true"."""

@@ -4,22 +4,16 @@ A masked secret keeps its encoding, so a program that passes secrets on, or read
 is JSON, works with the masked request as well.
 """
 
-from __future__ import annotations
-
 import json
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator, Mapping
+from typing import Final
 
 from function_script.errors import InputError
 from function_script.redaction import secret_values
 from function_script.redaction.finder import Budget, Finder, TooMuchWorkError, fold
 from function_script.redaction.rewriting import Rewriter
 from function_script.redaction.secret_values import Parts
-from function_script.values import to_integer
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from function_script.values import Object, Value
+from function_script.values import Object, Value, to_integer
 
 WORD: Final = "redacted"
 """The prefix of the masks: redacted1 is valid as a name in every language, and as base64."""

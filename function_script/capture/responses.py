@@ -1,16 +1,11 @@
 """A response, as protobuf JSON, in the parts of a case: for its capture and for its replay."""
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator, Sequence
+from typing import Final
 
 from function_script import objects
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from function_script.values import Object, Value
+from function_script.values import Object, Value
 
 _FATAL: Final = "SEVERITY_FATAL"
 _SEVERITIES: Final = {"SEVERITY_NORMAL": "Normal"}

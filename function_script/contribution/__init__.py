@@ -4,13 +4,11 @@ A script's response and a template's documents become the same `Contribution`, t
 readers. `desired.merge` merges it into desired state.
 """
 
-from __future__ import annotations
-
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
 
-from function_script import documents, objects
+from function_script import documents, objects, wire
 from function_script.contribution import cache, deferral, gotemplating, lint, result_limits
 from function_script.contribution.desired_resource import DesiredResource
 from function_script.contribution.dialects import SCRIPT
@@ -18,19 +16,13 @@ from function_script.contribution.from_documents import from_documents, merge_pa
 from function_script.contribution.from_response import from_response
 from function_script.contribution.model import Composite, Contribution, DeferredDocument
 from function_script.contribution.ordering import Dependency, ResourcePolicy
+from function_script.diagnostics import Diagnostic
 from function_script.errors import DocumentError
+from function_script.limits import Limits
+from function_script.objects import Path
 from function_script.problems import ProblemList
-from function_script.program import ScriptResult, TemplateResult
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from function_script.diagnostics import Diagnostic
-    from function_script.limits import Limits
-    from function_script.objects import Path
-    from function_script.program import Scope
-    from function_script.source import Span
-    from function_script import wire
+from function_script.program import Scope, ScriptResult, TemplateResult
+from function_script.source import Span
 
 __all__ = [
     "Composite",

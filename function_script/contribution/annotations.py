@@ -3,12 +3,9 @@
 The keys are looked up in every document, so each set is built once.
 """
 
-from __future__ import annotations
+from typing import Final
 
-from typing import TYPE_CHECKING, Final
-
-if TYPE_CHECKING:
-    from function_script.values import Object
+from function_script.values import Object
 
 _NAMES: Final = (
     "composition-resource-name",

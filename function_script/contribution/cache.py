@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from function_script import objects
 from function_script.cache import ByteLruCache
+from function_script.limits import Limits
+from function_script.values import Object
 
 if TYPE_CHECKING:
     from function_script.contribution import model
     from function_script.contribution.dialects import Dialect
-    from function_script.limits import Limits
-    from function_script.values import Object
 
 # Most of a contribution is shared with the cache of documents: see `documents.stream` for sizes.
 _CACHE_BYTES = 8 << 20

@@ -6,6 +6,7 @@ to identify it; its content is not used, so no placeholder can get into a resour
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from function_script import documents
@@ -13,18 +14,16 @@ from function_script.contribution import moved_from
 from function_script.contribution.model import DeferredDocument
 from function_script.diagnostics import Diagnostic
 from function_script.errors import DocumentError, FatalError
+from function_script.limits import Limits
 from function_script.objects import api_version_and_kind, find_path
 from function_script.problems import ProblemList
+from function_script.program import MissingValue, TemplateResult
 from function_script.reader import ObjectReader
+from function_script.values import Object
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from function_script.contribution.dialects import Dialect
     from function_script.contribution.model import Contribution
-    from function_script.limits import Limits
-    from function_script.program import MissingValue, TemplateResult
-    from function_script.values import Object
 
 _SEPARATOR = "\n---"
 _IN_SEPARATOR = "it is in a line that separates documents"

@@ -6,29 +6,27 @@ type, and its status is taken), or a meta document, which has fields of a script
 
 from __future__ import annotations
 
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from function_script import objects
+from function_script import objects, wire
 from function_script.cache import ByteLruCache
 from function_script.contribution import lint, model, ordering
 from function_script.contribution.desired_resource import DesiredResource
 from function_script.contribution.from_response import READY
 from function_script.contribution.sanitize import copy_verbatim, without_server_fields
 from function_script.diagnostics import Diagnostic
+from function_script.documents import Document
 from function_script.errors import DocumentError
 from function_script.problems import ProblemList, nearest, suggest
 from function_script.reader import ObjectReader
+from function_script.source import Span
+from function_script.values import Object
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Sequence
-
-    from function_script import wire
     from function_script.contribution.dialects import Dialect
-    from function_script.documents import Document
-    from function_script.source import Span
-    from function_script.values import Object
 
 _RESOURCE_NAME = "resource name"
 _MAX_WARNINGS = 3
@@ -188,7 +186,9 @@ def _read(
         return composed
     if (api_version, kind) == (xr.get("apiVersion"), xr.get("kind")):
         part = _read_composite(reader, annotations, dialect)
-        if part.reads_xr and (warnings := lint.ignored_field_warnings(document.value, xr, document.span)):
+        if part.reads_xr and (
+            warnings := lint.ignored_field_warnings(document.value, xr, document.span)
+        ):
             return replace(part, results=warnings)
         return part
     if not problems:

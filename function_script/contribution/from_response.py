@@ -4,11 +4,9 @@ Field names are the protocol's. Enums are accepted in its spelling (``READY_TRUE
 one (``True``). Every problem is reported with the path of its field; nothing is guessed.
 """
 
-from __future__ import annotations
-
 import base64
 import binascii
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
 
 import orjson
 
@@ -20,12 +18,8 @@ from function_script.contribution.sanitize import without_server_fields
 from function_script.problems import ProblemList
 from function_script.quantities import parse_duration
 from function_script.reader import ObjectReader
+from function_script.values import Object, Value
 from function_script.wire import enums
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from function_script.values import Object, Value
 
 READY = {
     "True": enums.READY_TRUE,

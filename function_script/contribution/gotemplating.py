@@ -4,11 +4,9 @@ Documents that it accepts are accepted, with the same results; a mistake that it
 a warning. docs/reference/gotemplate-compatibility.md lists every intended difference.
 """
 
-from __future__ import annotations
-
 import base64
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
 
 from function_script import conditions, wire
 from function_script.contribution import lint
@@ -19,15 +17,10 @@ from function_script.contribution.model import Composite, Contribution
 from function_script.diagnostics import Diagnostic
 from function_script.objects import EXTRA_RESOURCES, find_path
 from function_script.problems import ProblemList
-from function_script.program import plain
+from function_script.program import Scope, plain
 from function_script.quantities import parse_signed_duration
 from function_script.reader import ObjectReader
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from function_script.program import Scope
-    from function_script.values import Object, Readable, Value
+from function_script.values import Object, Readable, Value
 
 PREFIX = "gotemplating.fn.crossplane.io"
 _BASE64 = re.compile(r"(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?")

@@ -3,23 +3,18 @@
 Crossplane makes an event of the XR of each warning.
 """
 
-from __future__ import annotations
-
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from function_script import objects, wire
 from function_script.diagnostics import Diagnostic, to_line
+from function_script.objects import Path
+from function_script.problems import ProblemList
+from function_script.program import TemplateResult
+from function_script.source import Span
+from function_script.values import Object
 from function_script.wire import enums
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from function_script.objects import Path
-    from function_script.problems import ProblemList
-    from function_script.program import TemplateResult
-    from function_script.source import Span
-    from function_script.values import Object
 
 # The text that a Go template renders for a missing value.
 _NO_VALUE: Final = "<no value>"

@@ -1,13 +1,8 @@
 """The old names of a composed resource, from which it keeps its object."""
 
-from __future__ import annotations
+from collections.abc import Iterable
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from function_script.reader import ObjectReader
+from function_script.reader import ObjectReader
 
 
 def from_annotation(annotations: ObjectReader, key: str, name: str) -> tuple[str, ...]:
@@ -31,9 +26,7 @@ def from_entry(entry: ObjectReader, name: str) -> tuple[str, ...]:
     return _check(entry, "moved_from", name, map(str, texts))
 
 
-def _check(
-    fields: ObjectReader, key: str, name: str, texts: Iterable[str]
-) -> tuple[str, ...]:
+def _check(fields: ObjectReader, key: str, name: str, texts: Iterable[str]) -> tuple[str, ...]:
     names = tuple(dict.fromkeys(filter(None, map(str.strip, texts))))
     if not names:
         fields.problems.add(fields.at(key), "must name a resource")

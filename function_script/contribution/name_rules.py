@@ -3,17 +3,11 @@
 Crossplane and the API server check them, too, but later and without a position in the program.
 """
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
 from function_script.names import LABEL_VALUE, MAX_LABEL, MAX_SUBDOMAIN, SUBDOMAIN
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from function_script.reader import ObjectReader
+from function_script.reader import ObjectReader
 
 _MAX_QUOTED = 40
 # The name of a role or a binding may be any segment of a path.

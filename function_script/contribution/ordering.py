@@ -5,19 +5,18 @@ It is read from the annotations of a document, or from an entry of a script's re
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from function_script.contribution import moved_from
 from function_script.objects import parse_path
 from function_script.problems import suggest
+from function_script.reader import ObjectReader
 from function_script.readiness import Rule, parse_rule
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from function_script.contribution.annotations import Annotations
-    from function_script.reader import ObjectReader
 
 _FLAGS = {"True": True, "False": False}
 

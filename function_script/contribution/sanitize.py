@@ -4,16 +4,10 @@ A program may return an observed object as desired. Its status and its server-ow
 removed before anything else is read.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 from function_script.contribution import name_rules
+from function_script.problems import ProblemList
 from function_script.reader import ObjectReader
-
-if TYPE_CHECKING:
-    from function_script.problems import ProblemList
-    from function_script.values import Object
+from function_script.values import Object
 
 # Owned by the API server: server-side apply rejects or ignores them.
 SERVER_METADATA = frozenset(

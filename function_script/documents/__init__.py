@@ -21,8 +21,6 @@ from events                                             ``on`` is a string, a da
 Property tests compare fast_path and json_objects with kubernetes_yaml.
 """
 
-from __future__ import annotations
-
 from function_script.documents.positions import EmbeddedText, find_embedded_text
 from function_script.documents.stream import Document, read_source, read_stream, read_value
 from function_script.documents.writer import to_yaml, to_yaml_stream

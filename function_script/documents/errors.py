@@ -11,10 +11,11 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from function_script.errors import LimitName
+
 if TYPE_CHECKING:
     from yaml.error import MarkedYAMLError
 
-    from function_script.errors import LimitName
 
 UNQUOTED_BRACES = 'quote a value that begins with "{"; {{ }} that was not rendered also looks so'
 _NO_TABS = "YAML is not indented by tabs: use blanks"

@@ -3,25 +3,14 @@
 Nothing is resolved: a scalar is its text, a tag is as written.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from collections.abc import Iterator
+from typing import Literal, NamedTuple
 
 import yaml
-from yaml.events import (
-    AliasEvent,
-    MappingEndEvent,
-    MappingStartEvent,
-    ScalarEvent,
-    SequenceEndEvent,
-    SequenceStartEvent,
-)
+from yaml import events
 
 from function_script.documents.errors import explain_yaml_error, invalid_character
 from function_script.documents.kubernetes_yaml import event_source
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 Kind = Literal["scalar", "alias", "map", "list", "end", "other"]
 
@@ -43,17 +32,17 @@ def read_events(text: str) -> Iterator[Event]:
         next_event = event_source(text)
         while (event := next_event()) is not None:
             line = event.start_mark.line + 1 if event.start_mark is not None else 0
-            if isinstance(event, ScalarEvent):
+            if isinstance(event, events.ScalarEvent):
                 tag, anchor = event.tag or "", event.anchor or ""
                 is_plain = event.style is None or event.style == ""
                 yield Event("scalar", event.value, tag, anchor, is_plain, line)
-            elif isinstance(event, AliasEvent):
+            elif isinstance(event, events.AliasEvent):
                 yield Event("alias", anchor=event.anchor or "", line=line)
-            elif isinstance(event, (MappingStartEvent, SequenceStartEvent)):
-                kind: Kind = "map" if isinstance(event, MappingStartEvent) else "list"
+            elif isinstance(event, (events.MappingStartEvent, events.SequenceStartEvent)):
+                kind: Kind = "map" if isinstance(event, events.MappingStartEvent) else "list"
                 yield Event(kind, tag=event.tag or "", anchor=event.anchor or "", line=line)
             else:
-                is_end = isinstance(event, (MappingEndEvent, SequenceEndEvent))
+                is_end = isinstance(event, (events.MappingEndEvent, events.SequenceEndEvent))
                 yield Event("end" if is_end else "other", line=line)
     except yaml.MarkedYAMLError as error:
         raise explain_yaml_error(error, text) from error

@@ -8,12 +8,10 @@ None, and the caller parses the text with `kubernetes_yaml`.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from function_script.documents.kubernetes_yaml import WORDS, ParsedDocument, resolve
-
-if TYPE_CHECKING:
-    from function_script.values import Object, Value
+from function_script.values import Object, Value
 
 _LINE = re.compile(
     r"""(?P<indent>[ ]*) (?P<item>-[ ])?

@@ -3,25 +3,13 @@
 It is ten times faster than `kubernetes_yaml` for the same text.
 """
 
-from __future__ import annotations
-
 import json
 import re
-from typing import TYPE_CHECKING
 
 from function_script.diagnostics import cut
+from function_script.documents import kubernetes_yaml
 from function_script.documents.errors import TooLargeError, YamlError
-from function_script.documents.kubernetes_yaml import (
-    LAST_COUNTS,
-    ParsedDocument,
-    parse,
-    to_float,
-    to_integer,
-)
-from function_script.values import is_encodable
-
-if TYPE_CHECKING:
-    from function_script.values import Object, Value
+from function_script.values import Object, Value, is_encodable
 
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]|[\ud800-\udfff]")
 _SHOWN_BYTES = 32
@@ -29,7 +17,7 @@ _SHOWN_BYTES = 32
 
 def parse_object(
     text: str, start: int, *, nodes: int, depth: int, warnings: list[YamlError] | None = None
-) -> tuple[ParsedDocument, int] | None:
+) -> tuple[kubernetes_yaml.ParsedDocument, int] | None:
     """Parse the object that begins at ``start``, and return it with the offset of its end.
 
     Returns None when the text is not JSON. Raises YamlError, with lines counted from ``start``,
@@ -41,7 +29,7 @@ def parse_object(
     except _RejectedError as error:
         if warnings is None:
             # Rare: parse it again with the reader that knows positions. Both reject the same.
-            parse(text[start:], nodes=nodes, depth=depth)
+            kubernetes_yaml.parse(text[start:], nodes=nodes, depth=depth)
             raise
         if not isinstance(error, _RepeatedKeyError):
             return None
@@ -54,7 +42,7 @@ def parse_object(
     counter = _Counter(nodes, depth)
     counter.count(value, depth)
     return (
-        ParsedDocument(
+        kubernetes_yaml.ParsedDocument(
             value=value, line=0, nodes=nodes - counter.nodes, depth=depth - counter.depth
         ),
         end,
@@ -85,10 +73,12 @@ def _decode_repeated(
     if decoded is not None:
         repeated: list[YamlError] = []
         try:
-            parse(text[start : decoded[1]], nodes=nodes, depth=depth, warnings=repeated)
+            kubernetes_yaml.parse(
+                text[start : decoded[1]], nodes=nodes, depth=depth, warnings=repeated
+            )
         except YamlError:
             # JSON that is not YAML: a warning without a position.
-            repeated = [_repeated_key().with_consequence(LAST_COUNTS)]
+            repeated = [_repeated_key().with_consequence(kubernetes_yaml.LAST_COUNTS)]
         warnings += repeated
     return decoded
 
@@ -136,12 +126,12 @@ def _repeated_key() -> _RepeatedKeyError:
 
 
 def _integer(text: str) -> int | float:
-    value = to_integer(text)
+    value = kubernetes_yaml.to_integer(text)
     return _float(text) if value is None else value
 
 
 def _float(text: str) -> int | float:
-    value = to_float(text)
+    value = kubernetes_yaml.to_float(text)
     if value is None:
         message = f"the number {cut(text, _SHOWN_BYTES)} is too large"
         raise _RejectedError(message, line=0, column=0)

@@ -4,13 +4,12 @@ One pass over the parser's events, without a node graph. Nodes, depth and expand
 bounded, so that neither nesting nor aliases make a huge value of a small text.
 """
 
-from __future__ import annotations
-
 import math
 import re
 import struct
+from collections.abc import Callable
 from decimal import Decimal
-from typing import TYPE_CHECKING, NamedTuple, cast
+from typing import NamedTuple, cast
 
 import yaml
 from yaml.events import (
@@ -23,20 +22,9 @@ from yaml.events import (
     StreamEndEvent,
 )
 
-from function_script.documents.errors import (
-    UNQUOTED_BRACES,
-    TooLargeError,
-    YamlError,
-    explain_yaml_error,
-    invalid_character,
-)
-from function_script.values import type_phrase
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from function_script.errors import LimitName
-    from function_script.values import Object, Scalar, Value
+from function_script.documents import errors
+from function_script.errors import LimitName
+from function_script.values import Object, Scalar, Value, type_phrase
 
 try:
     from yaml._yaml import CParser as Parser
@@ -97,7 +85,7 @@ class ParsedDocument(NamedTuple):
 
 
 def parse(
-    text: str, *, nodes: int, depth: int, warnings: list[YamlError] | None = None
+    text: str, *, nodes: int, depth: int, warnings: list[errors.YamlError] | None = None
 ) -> ParsedDocument | None:
     """Parse a text of at most one document; return None when it holds none.
 
@@ -108,9 +96,9 @@ def parse(
     try:
         return _DocumentParser(text, nodes, depth, warnings).parse()
     except yaml.MarkedYAMLError as error:
-        raise explain_yaml_error(error, text) from error
+        raise errors.explain_yaml_error(error, text) from error
     except (yaml.reader.ReaderError, UnicodeEncodeError) as error:
-        raise invalid_character(text) from error
+        raise errors.invalid_character(text) from error
 
 
 def event_source(text: str) -> Callable[[], Event]:
@@ -129,7 +117,7 @@ class _DocumentParser:
     """Builds the value of one text from its events; parameters ``depth`` are levels left."""
 
     def __init__(
-        self, text: str, nodes: int, depth: int, warnings: list[YamlError] | None = None
+        self, text: str, nodes: int, depth: int, warnings: list[errors.YamlError] | None = None
     ) -> None:
         self._next = event_source(text)
         self._warnings = warnings
@@ -233,7 +221,7 @@ class _DocumentParser:
             result[key] = value_of(next_event(), depth)
         return result
 
-    def _warn(self, error: YamlError, consequence: str) -> None:
+    def _warn(self, error: errors.YamlError, consequence: str) -> None:
         """Add a warning; raise the error instead if the reader is strict."""
         if self._warnings is None:
             raise error
@@ -270,7 +258,7 @@ class _DocumentParser:
             return key_text(event)
         if isinstance(event, AliasEvent):
             return _as_key(self._expand(self._anchor_value(event), 0, event), event)
-        hint = UNQUOTED_BRACES if isinstance(event, MappingStartEvent) else None
+        hint = errors.UNQUOTED_BRACES if isinstance(event, MappingStartEvent) else None
         raise _error("a map or a list cannot be a key", event, hint=hint)
 
     def _anchor_value(self, event: AliasEvent) -> Value:
@@ -340,7 +328,7 @@ def _check_tag(event: Event, expected: str) -> None:
         raise _unknown_tag(event, tag)
 
 
-def _unknown_tag(event: Event, tag: str) -> YamlError:
+def _unknown_tag(event: Event, tag: str) -> errors.YamlError:
     name = tag if tag.startswith("!") else f"!!{tag.removeprefix(_TAG)}"
     return _error(f"the tag {name} is not supported", event, hint="leave it out")
 
@@ -374,21 +362,21 @@ def _number_as_key(value: float) -> str:
     return number_text(next(shortest, value))
 
 
-def _duplicate(key: str, event: Event, first: Event) -> YamlError:
+def _duplicate(key: str, event: Event, first: Event) -> errors.YamlError:
     lines = start_of(event)[0] - start_of(first)[0]
     where = "on the same line" if lines == 0 else f"{lines} line{'s' * (lines > 1)} above"
     message = f"duplicate key {key!r}, first {where}"
     return _error(message, event, hint="take one of them out, or give it another name")
 
 
-def _error(message: str, event: Event, *, hint: str | None = None) -> YamlError:
+def _error(message: str, event: Event, *, hint: str | None = None) -> errors.YamlError:
     line, column = start_of(event)
-    return YamlError(message, line=line, column=column, hint=hint)
+    return errors.YamlError(message, line=line, column=column, hint=hint)
 
 
-def _too_large(message: str, event: Event, limit: LimitName | None = None) -> TooLargeError:
+def _too_large(message: str, event: Event, limit: LimitName | None = None) -> errors.TooLargeError:
     line, column = start_of(event)
-    return TooLargeError(message, line=line, column=column, limit=limit)
+    return errors.TooLargeError(message, line=line, column=column, limit=limit)
 
 
 def start_of(event: Event) -> tuple[int, int]:

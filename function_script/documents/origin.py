@@ -3,19 +3,14 @@
 Maps positions in the text to positions that the author can edit.
 """
 
-from __future__ import annotations
-
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from function_script.diagnostics import Diagnostic
 from function_script.documents.errors import TooLargeError, YamlError
 from function_script.errors import DocumentError, FatalError, LimitError
 from function_script.source import Source, Span, excerpt
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 _MAX_NOTE_COLUMNS = 160
 # A tag that trims whitespace makes "port: 80---" of "port: 80" and the "---" below it.

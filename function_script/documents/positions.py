@@ -4,22 +4,11 @@ The text is parsed again, for errors and for the tools only, so that the first p
 record positions.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import TypeAlias
 
 import yaml
-from yaml.events import (
-    CollectionEndEvent,
-    CollectionStartEvent,
-    Event,
-    MappingEndEvent,
-    MappingStartEvent,
-    ScalarEvent,
-    SequenceEndEvent,
-    SequenceStartEvent,
-)
+from yaml import events
 
 from function_script.documents.errors import YamlError
 from function_script.documents.kubernetes_yaml import event_source, key_text, start_of
@@ -37,7 +26,7 @@ class Position:
 
     line: int
     column: int
-    value: Event
+    value: events.Event
     is_exact: bool
 
 
@@ -74,7 +63,11 @@ def find_embedded_text(text: str, path: Path) -> EmbeddedText | None:
     block, or quoted text with escapes or over several lines.
     """
     position = find_position(text, path)
-    if position is None or not position.is_exact or not isinstance(position.value, ScalarEvent):
+    if (
+        position is None
+        or not position.is_exact
+        or not isinstance(position.value, events.ScalarEvent)
+    ):
         return None
     scalar = position.value
     line, column = start_of(scalar)
@@ -113,34 +106,34 @@ class _PathWalk:
         line, column = start_of(value)
         for part in path:
             member = None
-            if isinstance(value, MappingStartEvent) and isinstance(part, str):
+            if isinstance(value, events.MappingStartEvent) and isinstance(part, str):
                 member = self._entry(part)
-            elif isinstance(value, SequenceStartEvent) and isinstance(part, int):
+            elif isinstance(value, events.SequenceStartEvent) and isinstance(part, int):
                 member = self._item(part)
             if member is None:
                 return Position(line=line, column=column, value=value, is_exact=False)
             (line, column), value = member
         return Position(line=line, column=column, value=value, is_exact=True)
 
-    def _entry(self, name: str) -> tuple[tuple[int, int], Event] | None:
-        while not isinstance(key := self._next(), MappingEndEvent):
+    def _entry(self, name: str) -> tuple[tuple[int, int], events.Event] | None:
+        while not isinstance(key := self._next(), events.MappingEndEvent):
             value = self._next()
-            if isinstance(key, ScalarEvent) and key_text(key) == name:
+            if isinstance(key, events.ScalarEvent) and key_text(key) == name:
                 return start_of(key), value
             self._skip(value)
         return None
 
-    def _item(self, index: int) -> tuple[tuple[int, int], Event] | None:
-        while not isinstance(item := self._next(), SequenceEndEvent):
+    def _item(self, index: int) -> tuple[tuple[int, int], events.Event] | None:
+        while not isinstance(item := self._next(), events.SequenceEndEvent):
             if index == 0:
                 return start_of(item), item
             self._skip(item)
             index -= 1
         return None
 
-    def _skip(self, event: Event) -> None:
-        depth = int(isinstance(event, CollectionStartEvent))
+    def _skip(self, event: events.Event) -> None:
+        depth = int(isinstance(event, events.CollectionStartEvent))
         while depth:
             event = self._next()
-            depth += isinstance(event, CollectionStartEvent)
-            depth -= isinstance(event, CollectionEndEvent)
+            depth += isinstance(event, events.CollectionStartEvent)
+            depth -= isinstance(event, events.CollectionEndEvent)

@@ -4,10 +4,9 @@ The text is split before it is parsed, as Kubernetes does it: at lines that begi
 stream that begins with ``{`` is parsed as JSON objects up to the first text that is not JSON.
 """
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING, cast
+from collections.abc import Callable, Sequence
+from typing import cast
 
 from function_script.cache import ByteLruCache
 from function_script.diagnostics import Diagnostic
@@ -17,14 +16,10 @@ from function_script.documents.json_objects import parse_object
 from function_script.documents.kubernetes_yaml import ParsedDocument, parse
 from function_script.documents.origin import TextOrigin
 from function_script.documents.positions import Path, find_position
+from function_script.errors import FatalError
 from function_script.limits import Limits
+from function_script.source import Source, Span
 from function_script.values import Object, Value, type_phrase
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from function_script.errors import FatalError
-    from function_script.source import Source, Span
 
 _LIMITS = Limits()
 _EMPTY = ParsedDocument(value=None, line=0, nodes=0, depth=0)

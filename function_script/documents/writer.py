@@ -5,19 +5,13 @@ of several lines is a literal block. A string that YAML 1.1 or 1.2 would read as
 quoted. The text is deterministic, and `read_value(to_yaml(value)) == value`.
 """
 
-from __future__ import annotations
-
 import math
 import re
+from collections.abc import Iterable
 from functools import cmp_to_key
-from typing import TYPE_CHECKING
 
 from function_script.documents.kubernetes_yaml import NUMBER_STARTS, WORDS, number_text
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from function_script.values import Object, Value
+from function_script.values import Object, Value
 
 # Numbers or dates to some readers: base 60, underscores, binary, octal, infinities, dates.
 _NUMBER_LIKE = re.compile(

@@ -3,8 +3,6 @@
 Imports nothing: the command line reads the names at its start.
 """
 
-from __future__ import annotations
-
 from typing import Final
 
 NAMES: Final = (

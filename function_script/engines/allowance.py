@@ -4,13 +4,10 @@ Template engines find the position that wrote a line by rendering once more. A p
 less than the response, so it gets a share of the time that remains.
 """
 
-from __future__ import annotations
-
 import time
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-if TYPE_CHECKING:
-    from function_script.limits import Limits
+from function_script.limits import Limits
 
 # The rest is for reading the documents and building the response.
 _SHARE: Final = 0.5

@@ -5,21 +5,17 @@ runs programs, ``lint.py`` reads them for `check`, ``plain.py`` renders plain da
 folder also has a starter project (``starter/``) and a snippet for editors (``snippet.yaml``).
 """
 
-from __future__ import annotations
-
 import importlib
+from collections.abc import Callable, Mapping
 from functools import cache
-from typing import TYPE_CHECKING, ClassVar, Final, Literal, Protocol, cast
+from types import ModuleType
+from typing import ClassVar, Final, Literal, Protocol, cast
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-    from types import ModuleType
-
-    from function_script.engines.lint import Lint
-    from function_script.limits import Limits
-    from function_script.program import Program, Scope, ScriptResult, TemplateResult
-    from function_script.reader import ObjectReader
-    from function_script.values import Object
+from function_script.engines.lint import Lint
+from function_script.limits import Limits
+from function_script.program import Program, Scope, ScriptResult, TemplateResult
+from function_script.reader import ObjectReader
+from function_script.values import Object
 
 # Names of the protocol, as protobuf's JSON spells them.
 _JSON_NAMES: Final = {

@@ -4,17 +4,13 @@ A language overrides those that it can make in a subclass, an instance of which 
 module ``lint``. An analysis that is unsure finds nothing.
 """
 
-from __future__ import annotations
+from collections.abc import Iterable
+from typing import NamedTuple
 
-from typing import TYPE_CHECKING, NamedTuple
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from function_script.diagnostics import Diagnostic
-    from function_script.engines.reads import FieldAccess
-    from function_script.program import Program
-    from function_script.source import Source, Span
+from function_script.diagnostics import Diagnostic
+from function_script.engines.reads import FieldAccess
+from function_script.program import Program
+from function_script.source import Source, Span
 
 
 class Mention(NamedTuple):

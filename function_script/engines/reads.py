@@ -3,15 +3,11 @@
 `check` compares their paths with schemas, so a read that is not certain is left out.
 """
 
-from __future__ import annotations
+from collections.abc import Collection, Iterable
+from typing import Final, NamedTuple
 
-from typing import TYPE_CHECKING, Final, NamedTuple
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
-
-    from function_script.objects import Path
-    from function_script.source import Source, Span
+from function_script.objects import Path
+from function_script.source import Source, Span
 
 # In a path: an index, or a key that only a run knows.
 ANY: Final = 0

@@ -1,16 +1,11 @@
 """The registry of languages: their descriptors by name."""
 
-from __future__ import annotations
-
 import importlib
-from typing import TYPE_CHECKING, Final, cast
+from collections.abc import Mapping
+from typing import Final, cast
 
 from function_script import engines
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from function_script.engines.language import Language
+from function_script.engines.language import Language
 
 LANGUAGES: Final[Mapping[str, Language]] = {
     name: cast("Language", importlib.import_module(f"{engines.__name__}.{name}.language").LANGUAGE)

@@ -1,20 +1,14 @@
 """The analyses of templates that render YAML: the text is not YAML yet, and read line by line."""
 
-from __future__ import annotations
-
 import re
 from abc import ABC, abstractmethod
 from collections import defaultdict
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
 
 from function_script.engines.lint import Lint, Mention, ResourceKind
-from function_script.source import Span, span_at
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from function_script.program import Program
-    from function_script.source import Source
+from function_script.program import Program
+from function_script.source import Source, Span, span_at
 
 QUOTED: Final = r"""["'](?P<name>[^"'\\]+)["']"""
 """A name that is written out, in quotes."""

@@ -4,8 +4,6 @@ Nothing in a cluster validates or defaults a function's input, so this package d
 with the CRDs in input_crds/. It knows languages by their descriptors only.
 """
 
-from __future__ import annotations
-
 from function_script.inputs.parsing import (
     KINDS,
     LANGUAGES,

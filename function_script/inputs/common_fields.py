@@ -1,16 +1,12 @@
 """Fields that several input kinds share: limits, ttl. Problems go to the reader's list."""
 
-from __future__ import annotations
-
 from dataclasses import replace
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from function_script import quantities
+from function_script.limits import Limits
+from function_script.reader import ObjectReader
 from function_script.values import to_integer, type_phrase
-
-if TYPE_CHECKING:
-    from function_script.limits import Limits
-    from function_script.reader import ObjectReader
 
 T = TypeVar("T", int, float)
 

@@ -6,6 +6,7 @@ name of each Source leads its author to the text.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeAlias
 
 from function_script import objects, wire
@@ -14,13 +15,10 @@ from function_script.problems import ProblemList, suggest
 from function_script.program import OWN_REQUIREMENTS
 from function_script.reader import ObjectReader
 from function_script.source import Source
-from function_script.values import type_phrase
+from function_script.values import Readable, type_phrase
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from function_script.inputs.step import ProgramSources
-    from function_script.values import Readable
 
 CONTEXT = "Context"
 ENVIRONMENT = "Environment"

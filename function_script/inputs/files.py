@@ -5,19 +5,14 @@ hidden directory: links are followed as long as they stay below the root, and hi
 skipped.
 """
 
-from __future__ import annotations
-
 import stat
+from collections.abc import Iterator, Mapping
 from functools import cache
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from function_script.cache import ByteLruCache
 from function_script.diagnostics import cut
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
 
 _MAX_FILES = 1_000
 _MAX_BYTES = 8 << 20

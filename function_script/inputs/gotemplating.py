@@ -13,18 +13,17 @@ from function_script.engines.gotemplate.language import DELIMS, LANGUAGE, check_
 from function_script.inputs import program_source, remote
 from function_script.inputs.files import files_below
 from function_script.inputs.step import Step
+from function_script.limits import Limits
 from function_script.objects import ENVIRONMENT
 from function_script.problems import ProblemList
 from function_script.program import Program
 from function_script.quantities import parse_signed_duration
+from function_script.reader import ObjectReader
 from function_script.source import Source
-from function_script.values import type_phrase
+from function_script.values import Object, Value, type_phrase
 
 if TYPE_CHECKING:
     from function_script.inputs.step import ProgramSources
-    from function_script.limits import Limits
-    from function_script.reader import ObjectReader
-    from function_script.values import Object, Value
 
 API_VERSION = "gotemplating.fn.crossplane.io/v1beta1"
 KIND = "GoTemplate"

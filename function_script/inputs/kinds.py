@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from function_script.engines.language import Language
 from function_script.inputs import (
     common_fields,
     external_sources,
@@ -13,13 +14,12 @@ from function_script.inputs import (
     requirements,
 )
 from function_script.inputs.step import Step
+from function_script.limits import Limits
 from function_script.reader import ObjectReader
 from function_script.values import type_phrase
 
 if TYPE_CHECKING:
-    from function_script.engines.language import Language
     from function_script.inputs.step import ProgramSources
-    from function_script.limits import Limits
 
 API_VERSION = "script.fn.crossplane.io/v1beta1"
 

@@ -1,15 +1,15 @@
 """Kinds of input, and the way from an input's object or bytes to a Step."""
 
-from __future__ import annotations
-
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Final, cast
+from typing import Final, cast
 
 from function_script import objects, wire
 from function_script.cache import ByteLruCache
 from function_script.engines import registry
 from function_script.engines.gotemplate.language import LANGUAGE as GOTEMPLATE
+from function_script.engines.language import Language
 from function_script.errors import InputError
 from function_script.inputs import gotemplating, kinds, remote
 from function_script.inputs.files import files_below
@@ -18,12 +18,7 @@ from function_script.inputs.step import ExternalState, ProgramSources, Step
 from function_script.limits import Limits
 from function_script.problems import ProblemList, suggest
 from function_script.reader import ObjectReader
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from function_script.engines.language import Language
-    from function_script.values import Object
+from function_script.values import Object
 
 Kind = tuple[str, str]
 
@@ -102,11 +97,12 @@ def _reads_files(value: Object) -> bool:
     """Report whether the program or a module is in a file; without a source, the operator's is."""
     source = value.get("source")
     is_default = not source and value.get("apiVersion") != kinds.API_VERSION
-    entries = value.get("modulesFrom")
+    modules = value.get("modulesFrom")
+    entries = modules if isinstance(modules, list) else []
     return (
         is_default
         or source == FILE_SYSTEM
-        or any(isinstance(each, dict) and each.get("fileSystem") for each in entries or ())
+        or any(isinstance(each, dict) and each.get("fileSystem") for each in entries)
     )
 
 

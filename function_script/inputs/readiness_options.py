@@ -3,15 +3,11 @@
 A step without any of them costs nothing.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 from function_script import conditions
-
-if TYPE_CHECKING:
-    from function_script.reader import ObjectReader
+from function_script.reader import ObjectReader
 
 FIELDS = ("autoReady", "resourcesCondition", "usages", "missing", "onExisting")
 # Judge readiness of the step's own resources, or of all that are desired.

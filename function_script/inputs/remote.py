@@ -1,11 +1,8 @@
 """Programs in a registry or a repository: planned, and refused with a hint."""
 
-from __future__ import annotations
+from typing import Final
 
-from typing import TYPE_CHECKING, Final
-
-if TYPE_CHECKING:
-    from function_script.reader import ObjectReader
+from function_script.reader import ObjectReader
 
 SOURCE: Final = "Remote"
 FIELD: Final = "remote"

@@ -4,19 +4,12 @@ Values may come from the XR, by the paths of ``fromFieldPath``; they are resolve
 request.
 """
 
-from __future__ import annotations
-
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
-from function_script import objects
+from function_script import objects, wire
 from function_script.program import OWN_REQUIREMENTS
 from function_script.reader import ObjectReader
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from function_script import wire
 
 MAX_REQUIREMENTS = 100
 

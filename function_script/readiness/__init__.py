@@ -4,19 +4,13 @@
 Nothing here knows the protocol.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
 from function_script.objects import find_path
 from function_script.readiness.checks import READY, Verdict, not_ready
 from function_script.readiness.kinds import rule_of
 from function_script.readiness.rules import Rule, parse_rule
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from function_script.values import Readable
+from function_script.values import Readable
 
 __all__ = ["READY", "Rule", "Verdict", "judge", "not_ready", "parse_rule"]
 

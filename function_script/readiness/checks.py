@@ -1,7 +1,5 @@
 """Verdicts on objects, and the checks that rules are made of: conditions, fields, replicas."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from typing import NamedTuple, TypeAlias
 

@@ -8,17 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from function_script.objects import api_version_and_kind
-from function_script.readiness.checks import (
-    all_of,
-    any_of,
-    condition,
-    exists,
-    field,
-    field_is,
-    observed,
-    replicas,
-    when,
-)
+from function_script.readiness import checks
 
 if TYPE_CHECKING:
     from function_script.readiness.checks import Check, Resource
@@ -34,58 +24,68 @@ class Row(NamedTuple):
 
 
 _EXISTS: Final = "it exists"
-_LOAD_BALANCER: Final = any_of(
-    field("status.loadBalancer.ingress[0].ip"), field("status.loadBalancer.ingress[0].hostname")
+_LOAD_BALANCER: Final = checks.any_of(
+    checks.field("status.loadBalancer.ingress[0].ip"),
+    checks.field("status.loadBalancer.ingress[0].hostname"),
 )
 # For every kind that is not in the table: Crossplane's kinds and most others have this condition.
-GENERIC: Final = condition("Ready")
+GENERIC: Final = checks.condition("Ready")
 GENERIC_MEANING: Final = "the condition `Ready` is True"
 
 TABLE: Final = (
     Row(
         "",
         "ConfigMap Endpoints Event LimitRange PodTemplate ResourceQuota Secret ServiceAccount",
-        exists,
+        checks.exists,
         _EXISTS,
     ),
-    Row("", "Namespace", field_is("status.phase", "Active"), "`status.phase` is Active"),
-    Row("", "PersistentVolumeClaim", field_is("status.phase", "Bound"), "`status.phase` is Bound"),
+    Row("", "Namespace", checks.field_is("status.phase", "Active"), "`status.phase` is Active"),
+    Row(
+        "",
+        "PersistentVolumeClaim",
+        checks.field_is("status.phase", "Bound"),
+        "`status.phase` is Bound",
+    ),
     Row(
         "",
         "PersistentVolume",
-        field_is("status.phase", "Available", "Bound"),
+        checks.field_is("status.phase", "Available", "Bound"),
         "`status.phase` is Available or Bound",
     ),
     Row(
         "",
         "Pod",
-        any_of(condition("Ready"), field_is("status.phase", "Succeeded")),
+        checks.any_of(checks.condition("Ready"), checks.field_is("status.phase", "Succeeded")),
         "the condition `Ready` is True, or `status.phase` is Succeeded",
     ),
     Row(
         "",
         "Service",
-        when(field_is("spec.type", "LoadBalancer"), _LOAD_BALANCER),
+        checks.when(checks.field_is("spec.type", "LoadBalancer"), _LOAD_BALANCER),
         "it exists; one of type LoadBalancer has an address",
     ),
     Row(
         "apps",
         "Deployment",
-        all_of(observed, replicas("updatedReplicas", "availableReplicas"), condition("Available")),
+        checks.all_of(
+            checks.observed,
+            checks.replicas("updatedReplicas", "availableReplicas"),
+            checks.condition("Available"),
+        ),
         "all replicas are updated and available, and the condition `Available` is True",
     ),
     Row(
         "apps",
         "StatefulSet",
-        all_of(observed, replicas("updatedReplicas", "readyReplicas")),
+        checks.all_of(checks.observed, checks.replicas("updatedReplicas", "readyReplicas")),
         "all replicas are updated and ready",
     ),
     Row(
         "apps",
         "DaemonSet",
-        all_of(
-            observed,
-            replicas(
+        checks.all_of(
+            checks.observed,
+            checks.replicas(
                 "updatedNumberScheduled",
                 "numberReady",
                 target="status.desiredNumberScheduled",
@@ -97,81 +97,81 @@ TABLE: Final = (
     Row(
         "apps",
         "ReplicaSet",
-        all_of(observed, replicas("availableReplicas")),
+        checks.all_of(checks.observed, checks.replicas("availableReplicas")),
         "all replicas are available",
     ),
-    Row("apps", "ControllerRevision", exists, _EXISTS),
-    Row("batch", "Job", condition("Complete"), "the condition `Complete` is True"),
-    Row("batch", "CronJob", exists, _EXISTS),
+    Row("apps", "ControllerRevision", checks.exists, _EXISTS),
+    Row("batch", "Job", checks.condition("Complete"), "the condition `Complete` is True"),
+    Row("batch", "CronJob", checks.exists, _EXISTS),
     Row(
         "autoscaling",
         "HorizontalPodAutoscaler",
-        all_of(condition("AbleToScale"), condition("ScalingActive")),
+        checks.all_of(checks.condition("AbleToScale"), checks.condition("ScalingActive")),
         "the conditions `AbleToScale` and `ScalingActive` are True",
     ),
-    Row("policy", "PodDisruptionBudget", observed, "its controller has seen it"),
-    Row("networking.k8s.io", "IngressClass NetworkPolicy", exists, _EXISTS),
+    Row("policy", "PodDisruptionBudget", checks.observed, "its controller has seen it"),
+    Row("networking.k8s.io", "IngressClass NetworkPolicy", checks.exists, _EXISTS),
     Row("networking.k8s.io", "Ingress", _LOAD_BALANCER, "it has an address"),
     Row(
         "rbac.authorization.k8s.io",
         "ClusterRole ClusterRoleBinding Role RoleBinding",
-        exists,
+        checks.exists,
         _EXISTS,
     ),
-    Row("storage.k8s.io", "CSIDriver StorageClass VolumeAttributesClass", exists, _EXISTS),
-    Row("scheduling.k8s.io", "PriorityClass", exists, _EXISTS),
-    Row("node.k8s.io", "RuntimeClass", exists, _EXISTS),
-    Row("coordination.k8s.io", "Lease", exists, _EXISTS),
-    Row("discovery.k8s.io", "EndpointSlice", exists, _EXISTS),
+    Row("storage.k8s.io", "CSIDriver StorageClass VolumeAttributesClass", checks.exists, _EXISTS),
+    Row("scheduling.k8s.io", "PriorityClass", checks.exists, _EXISTS),
+    Row("node.k8s.io", "RuntimeClass", checks.exists, _EXISTS),
+    Row("coordination.k8s.io", "Lease", checks.exists, _EXISTS),
+    Row("discovery.k8s.io", "EndpointSlice", checks.exists, _EXISTS),
     Row(
         "admissionregistration.k8s.io",
         "MutatingWebhookConfiguration ValidatingAdmissionPolicy ValidatingAdmissionPolicyBinding "
         "ValidatingWebhookConfiguration",
-        exists,
+        checks.exists,
         _EXISTS,
     ),
     Row(
         "apiextensions.k8s.io",
         "CustomResourceDefinition",
-        condition("Established"),
+        checks.condition("Established"),
         "the condition `Established` is True",
     ),
     Row(
         "apiregistration.k8s.io",
         "APIService",
-        condition("Available"),
+        checks.condition("Available"),
         "the condition `Available` is True",
     ),
     Row(
         "gateway.networking.k8s.io",
         "Gateway",
-        condition("Programmed"),
+        checks.condition("Programmed"),
         "the condition `Programmed` is True",
     ),
     Row(
         "apiextensions.crossplane.io",
         "CompositeResourceDefinition",
-        condition("Established"),
+        checks.condition("Established"),
         "the condition `Established` is True",
     ),
-    Row("apiextensions.crossplane.io", "Composition EnvironmentConfig", exists, _EXISTS),
+    Row("apiextensions.crossplane.io", "Composition EnvironmentConfig", checks.exists, _EXISTS),
     Row(
         "pkg.crossplane.io",
         "Configuration Function Provider",
-        all_of(condition("Installed"), condition("Healthy")),
+        checks.all_of(checks.condition("Installed"), checks.condition("Healthy")),
         "the conditions `Installed` and `Healthy` are True",
     ),
-    Row("pkg.crossplane.io", "DeploymentRuntimeConfig ImageConfig", exists, _EXISTS),
+    Row("pkg.crossplane.io", "DeploymentRuntimeConfig ImageConfig", checks.exists, _EXISTS),
     Row(
         "argoproj.io",
         "Application",
-        field_is("status.health.status", "Healthy"),
+        checks.field_is("status.health.status", "Healthy"),
         "`status.health.status` is Healthy",
     ),
 )
 # Kinds of every provider, each in the provider's own group.
 OF_ANY_GROUP: Final = (
-    Row("any", "ClusterProviderConfig ProviderConfig ProviderConfigUsage", exists, _EXISTS),
+    Row("any", "ClusterProviderConfig ProviderConfig ProviderConfigUsage", checks.exists, _EXISTS),
 )
 
 _CHECKS: Final = {(row.group, kind): row.check for row in TABLE for kind in row.kinds.split()}

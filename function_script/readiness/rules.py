@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Final
 from function_script.objects import parse_path
 from function_script.readiness import checks
 from function_script.readiness.checks import not_ready
+from function_script.values import Readable
 
 if TYPE_CHECKING:
     from function_script.readiness.checks import Check, Resource, Verdict
-    from function_script.values import Readable
 
 _CONDITION: Final = re.compile(r"condition\s+(?P<type>[A-Za-z0-9./_-]+)(\s*==\s*(?P<status>\w+))?")
 _COMPARISON: Final = re.compile(r"(?P<path>[^=\s]+)\s*==\s*(?P<value>.+)")

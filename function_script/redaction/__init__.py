@@ -4,24 +4,18 @@ A message may quote a value, and a note a rendered line. Secrets are recognized 
 wherever a program has put them and in many encodings.
 """
 
-from __future__ import annotations
-
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from function_script import wire
-from function_script.contribution import lint
+from function_script.contribution import Contribution, lint
+from function_script.diagnostics import Diagnostic
+from function_script.errors import FatalError
 from function_script.redaction import secret_values
 from function_script.redaction.finder import Budget, Finder, TooMuchWorkError
 from function_script.redaction.rewriting import Rewriter
 from function_script.redaction.secret_values import Parts
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from function_script.contribution import Contribution
-    from function_script.diagnostics import Diagnostic
-    from function_script.errors import FatalError
 
 REDACTED: Final = "[secret]"
 WITHHELD: Final = (

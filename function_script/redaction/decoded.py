@@ -11,6 +11,7 @@ import gzip
 import re
 import zlib
 from bisect import bisect_right
+from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -19,8 +20,6 @@ from function_script.redaction.finder import TooMuchWorkError
 from function_script.redaction.layers import SEPARATOR, Replacement, apply
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from function_script.redaction.finder import Budget
     from function_script.redaction.layers import Layer
 

@@ -5,13 +5,9 @@ looked up in a table, and only values that begin with them are compared. The cos
 bytes of text and values. Comparisons beyond that count against a budget, which ends the search.
 """
 
-from __future__ import annotations
-
 from bisect import bisect_left
-from typing import TYPE_CHECKING, Final, NamedTuple
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence
+from typing import Final, NamedTuple
 
 MIN_LENGTH: Final = 4
 """The length below which a value is an ordinary word, and not searched for."""

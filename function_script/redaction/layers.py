@@ -4,16 +4,12 @@ A layer maps a part of its text to the part of the layer above that encodes it, 
 a layer becomes a replacement in the text.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from bisect import bisect_left, bisect_right
-from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Final, NamedTuple, Protocol
 from urllib.parse import quote
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
 
 SEPARATOR: Final = b"\xff"
 """The byte between the texts of a layer, which is not in UTF-8 and not in a word."""

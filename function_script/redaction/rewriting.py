@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final, Protocol
 
 from function_script.redaction import decoded, layers
@@ -9,8 +10,6 @@ from function_script.redaction.layers import Base, Replacement
 from function_script.redaction.secret_values import to_bytes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from function_script.redaction.finder import Budget, Finder
     from function_script.redaction.layers import Layer
 

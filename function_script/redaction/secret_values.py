@@ -10,17 +10,16 @@ import base64
 import binascii
 import json
 import re
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Final
 from urllib.parse import unquote_to_bytes
 
 from function_script import wire
 from function_script.redaction.finder import WORD_LENGTH
+from function_script.values import Object, Value
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
     from function_script.redaction.finder import Budget
-    from function_script.values import Object, Value
 
 LAST_APPLIED: Final = "kubectl.kubernetes.io/last-applied-configuration"
 """The annotation of a Secret with its data as it was last applied."""

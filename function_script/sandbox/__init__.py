@@ -20,8 +20,6 @@ In both: ``ipc``, ``shared_memory``, ``report``, ``confinement``, ``zygote_confi
 ``system`` chooses.
 """
 
-from __future__ import annotations
-
 import importlib
 from typing import TYPE_CHECKING, Final
 

@@ -1,7 +1,5 @@
 """The size of a pool: how many slots the CPUs, memory and process limit of a container allow."""
 
-from __future__ import annotations
-
 import math
 import os
 

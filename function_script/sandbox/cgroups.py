@@ -4,15 +4,11 @@ A limit of a group holds for all groups below it, so the tightest of all ancesto
 container, the groups above its own are mostly invisible.
 """
 
-from __future__ import annotations
-
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, Final, NamedTuple
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from typing import Final, NamedTuple
 
 _ROOT: Final = Path("/")
 _OCTAL: Final = re.compile(r"\\([0-7]{3})")

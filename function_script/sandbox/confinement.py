@@ -3,19 +3,15 @@
 The worker packs one frame; the pool unpacks it and combines the reports of its workers.
 """
 
-from __future__ import annotations
-
 import os
 import struct
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from function_script.sandbox.spawn_errors import Call, CallRefusedError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
 
 # Instead of an errno: the call succeeded, and the measure is still not in force.
 NOT_IN_FORCE: Final = -1

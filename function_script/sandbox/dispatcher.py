@@ -9,6 +9,8 @@ from __future__ import annotations
 import logging
 import select
 import time
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Final, TypeAlias, TypeVar
@@ -17,18 +19,15 @@ from function_script.errors import SandboxError
 from function_script.sandbox import outcome
 from function_script.sandbox.execution import POLL_SECONDS, Execution, NotBegun, WorkerLost
 from function_script.sandbox.outcome import Cause, Failed, Reply
-from function_script.sandbox.pool import deadline_after
+from function_script.sandbox.pool import Pool, deadline_after
+from function_script.sandbox.scheduler import Slot
 from function_script.sandbox.spawn_errors import cannot_start
 from function_script.sandbox.threads import start_threads
+from function_script.sandbox.worker_process import WorkerProcess
 
 if TYPE_CHECKING:
     import asyncio
-    from collections.abc import Callable
-    from concurrent.futures import Future, ThreadPoolExecutor
 
-    from function_script.sandbox.pool import Pool
-    from function_script.sandbox.scheduler import Slot
-    from function_script.sandbox.worker_process import WorkerProcess
 
 OnReply: TypeAlias = "Callable[[Reply], None]"
 T = TypeVar("T")

@@ -7,37 +7,28 @@ A state machine without a clock or a thread of its own: ``Pool`` drives it by wa
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Hashable
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from function_script import redaction
-from function_script.limits import MIB
+from function_script.limits import MIB, Limits
 from function_script.sandbox import outcome, report
 from function_script.sandbox.ipc import ReplyHeader
-from function_script.sandbox.outcome import (
-    Answered,
-    AppliedLimits,
-    Cause,
-    Failed,
-    Reply,
-    sanitize_stderr,
+from function_script.sandbox.scheduler import (
+    HEAVY_SECONDS,
+    CostEstimates,
+    PenaltyBox,
+    RunProfile,
+    RuntimeEstimate,
+    Scheduler,
+    Slot,
 )
-from function_script.sandbox.scheduler import HEAVY_SECONDS, RunProfile
+from function_script.sandbox.worker_process import WorkerProcess
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable
-
-    from function_script.limits import Limits
     from function_script.sandbox.idle_workers import IdleWorkers
-    from function_script.sandbox.scheduler import (
-        CostEstimates,
-        PenaltyBox,
-        RuntimeEstimate,
-        Scheduler,
-        Slot,
-    )
-    from function_script.sandbox.worker_process import WorkerProcess
 
 POLL_SECONDS = 0.0125
 # The worker's own watchdog comes first; the pool acts when that does not.
@@ -49,7 +40,7 @@ _PENALTY_SHARE = 0.5
 _MAX_ATTEMPTS = 3
 # The operator reads why a worker crashed without a cause: so much of what it printed last.
 _STDERR_TAIL = 500
-_UNEXPLAINED = frozenset({Cause.CRASH, Cause.FORBIDDEN})
+_UNEXPLAINED = frozenset({outcome.Cause.CRASH, outcome.Cause.FORBIDDEN})
 # The secrets of larger requests are not searched for.
 _MAX_REDACTED_BYTES = 1 * MIB
 
@@ -73,7 +64,7 @@ class PoolContext:
         program_key: Callable[[bytes], Hashable],
         derive_seed: Callable[[bytes], bytes],
     ) -> None:
-        self.limits: Final = AppliedLimits(
+        self.limits: Final = outcome.AppliedLimits(
             timeout_seconds=limits.timeout_seconds, memory_bytes=limits.memory_bytes
         )
         self.scheduler: Final = scheduler
@@ -189,7 +180,7 @@ class Execution:
             self._latest_end += now - self._paused_at
             self._paused_at = 0.0
 
-    def finish(self, frame: bytes) -> Reply | WorkerLost | NotBegun:
+    def finish(self, frame: bytes) -> outcome.Reply | WorkerLost | NotBegun:
         """Return the result for the frame that came; it is b"" when the worker is gone."""
         worker = self.worker
         if frame:
@@ -205,7 +196,9 @@ class Execution:
         self._attempts += 1
         if self._attempts < _MAX_ATTEMPTS:
             return NotBegun()
-        return self._fail(Cause.KILLED, self._limits, detail="workers end before they begin")
+        return self._fail(
+            outcome.Cause.KILLED, self._limits, detail="workers end before they begin"
+        )
 
     def expire(self) -> WorkerLost:
         """Return the result of a run that ``poll`` has found out of time."""
@@ -217,25 +210,27 @@ class Execution:
             is_at_deadline=now >= self._deadline,
         )
 
-    def explain(self, loss: WorkerLost, on_exit: Callable[[], object] | None = None) -> Failed:
+    def explain(
+        self, loss: WorkerLost, on_exit: Callable[[], object] | None = None
+    ) -> outcome.Failed:
         """Kill the lost worker and return the failure; blocks unless the worker is late.
 
         ``on_exit`` is called, in any thread, when the worker has exited.
         """
         worker, workers = self.worker, self._context.workers
         limits = _narrow(self._limits, worker)
-        log = sanitize_stderr(worker.read_stderr())
+        log = outcome.sanitize_stderr(worker.read_stderr())
         if loss.used_seconds >= limits.timeout_seconds:
             workers.replace_in_background(worker, on_exit)
             return self._time_out(limits, log, loss.used_seconds)
         if loss.is_late:
             # Others had the CPU: the program is not to blame.
             workers.replace_in_background(worker, on_exit)
-            return Failed(
+            return outcome.Failed(
                 error=outcome.starved_error(
                     loss.used_seconds, loss.seconds, is_at_deadline=loss.is_at_deadline
                 ),
-                cause=Cause.STARVED,
+                cause=outcome.Cause.STARVED,
                 log=log,
                 waited_seconds=self.slot.waited_seconds,
                 cpu_seconds=loss.used_seconds,
@@ -244,9 +239,9 @@ class Execution:
         if on_exit is not None:
             on_exit()
         cause = outcome.find_cause(exit_status, limits)
-        if cause is Cause.TIMEOUT:
+        if cause is outcome.Cause.TIMEOUT:
             return self._time_out(limits, log, limits.timeout_seconds)
-        if cause is not Cause.KILLED:
+        if cause is not outcome.Cause.KILLED:
             self._context.penalties.add(self._penalty_key)
         detail = exit_status.describe()
         if cause in _UNEXPLAINED:
@@ -260,18 +255,20 @@ class Execution:
             return ""
         return f"; it printed last: {redaction.redact_text(tail, self._data)}"
 
-    def _time_out(self, limits: AppliedLimits, log: str, used_seconds: float) -> Failed:
+    def _time_out(
+        self, limits: outcome.AppliedLimits, log: str, used_seconds: float
+    ) -> outcome.Failed:
         if self._is_expensive(used_seconds):
             self._context.penalties.add(self._penalty_key)
         self._observe_cost(used_seconds)
-        failed = self._fail(Cause.TIMEOUT, limits, log=log)
+        failed = self._fail(outcome.Cause.TIMEOUT, limits, log=log)
         return replace(failed, cpu_seconds=used_seconds)
 
     def _is_expensive(self, used_seconds: float) -> bool:
         """Report whether a failed run has used much of what the operator allows."""
         return used_seconds > self._context.limits.timeout_seconds * _PENALTY_SHARE
 
-    def _read_reply(self, frame: bytes) -> Reply:
+    def _read_reply(self, frame: bytes) -> outcome.Reply:
         worker, workers = self.worker, self._context.workers
         used_seconds = worker.used_seconds()
         self._observe_cost(used_seconds)
@@ -282,14 +279,14 @@ class Execution:
         except ValueError as error:
             workers.replace_in_background(worker)
             detail = f"its worker answered with {error}"
-            return self._fail(Cause.CRASH, self._limits, detail=detail)
-        if isinstance(reply, Answered) and not reply.diagnostics:
+            return self._fail(outcome.Cause.CRASH, self._limits, detail=detail)
+        if isinstance(reply, outcome.Answered) and not reply.diagnostics:
             self._context.penalties.clear(self._penalty_key)
             self._context.runtimes.observe(used_seconds)
-        elif isinstance(reply, Failed) or self._is_expensive(used_seconds):
+        elif isinstance(reply, outcome.Failed) or self._is_expensive(used_seconds):
             self._context.penalties.add(self._penalty_key)
         worker.trim(max(len(self._data), header.payload_length + header.report_length))
-        if isinstance(reply, Failed):
+        if isinstance(reply, outcome.Failed):
             workers.replace_in_background(worker)
         elif header.is_last or not worker.is_reusable:
             workers.retire(worker)
@@ -299,9 +296,9 @@ class Execution:
 
     def _build_reply(
         self, response: bytes, worker_report: report.WorkerReport, used_seconds: float
-    ) -> Reply:
+    ) -> outcome.Reply:
         if worker_report.cause is None:
-            return Answered(
+            return outcome.Answered(
                 response=response,
                 diagnostics=worker_report.diagnostics,
                 info=worker_report.info,
@@ -310,7 +307,7 @@ class Execution:
                 cpu_seconds=used_seconds,
             )
         limits = _narrow(self._limits, self.worker)
-        return Failed(
+        return outcome.Failed(
             error=outcome.explain(worker_report.cause, limits, worker_report.detail),
             cause=worker_report.cause,
             log=worker_report.log,
@@ -329,9 +326,14 @@ class Execution:
         self._context.costs.observe(self._program_key, self._penalty_key, used_seconds)
 
     def _fail(
-        self, cause: Cause, limits: AppliedLimits, *, log: str = "", detail: str = ""
-    ) -> Failed:
-        return Failed(
+        self,
+        cause: outcome.Cause,
+        limits: outcome.AppliedLimits,
+        *,
+        log: str = "",
+        detail: str = "",
+    ) -> outcome.Failed:
+        return outcome.Failed(
             error=outcome.explain(cause, limits),
             cause=cause,
             log=log,
@@ -340,7 +342,7 @@ class Execution:
         )
 
 
-def _narrow(limits: AppliedLimits, worker: WorkerProcess) -> AppliedLimits:
+def _narrow(limits: outcome.AppliedLimits, worker: WorkerProcess) -> outcome.AppliedLimits:
     """Return the limits as the input narrowed them; a worker cannot widen them."""
     timeout_seconds, memory_bytes = worker.applied_limits()
     if 0 < timeout_seconds < limits.timeout_seconds:

@@ -12,32 +12,18 @@ import socket
 import subprocess
 import threading
 import time
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from typing import TYPE_CHECKING
 
 from function_script.errors import SandboxError
-from function_script.sandbox import confinement, ipc
-from function_script.sandbox.confinement import UNKNOWN, Measure
+from function_script.sandbox import confinement, ipc, spawn_errors
+from function_script.sandbox.confinement import UNKNOWN, Confinement, Measure
 from function_script.sandbox.outcome import ExitStatus
 from function_script.sandbox.shared_memory import SharedMemory
 from function_script.sandbox.spawn import spawn
-from function_script.sandbox.spawn_errors import (
-    Call,
-    CallRefusedError,
-    cannot_start,
-    explain,
-    system_call,
-)
 from function_script.sandbox.threads import Reaper
-from function_script.sandbox.worker_process import ForkedWorker
-from function_script.sandbox.zygote_config import ANSWER_SECONDS
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    from function_script.sandbox.confinement import Confinement
-    from function_script.sandbox.worker_process import WorkerProcess
-    from function_script.sandbox.zygote_config import ZygoteConfig
+from function_script.sandbox.worker_process import ForkedWorker, WorkerProcess
+from function_script.sandbox.zygote_config import ANSWER_SECONDS, ZygoteConfig
 
 # A new process that is killed exits in a moment.
 _MAX_POLLS = 100
@@ -83,7 +69,9 @@ class ForkServer:
                 worker = self._try_spawn()
                 if worker is not None:
                     return worker
-            raise cannot_start("the new process ended before it was ready", _SHORTAGE_HINT)
+            raise spawn_errors.cannot_start(
+                "the new process ended before it was ready", _SHORTAGE_HINT
+            )
 
     def reap(self, pid: int) -> ExitStatus:
         """Return the exit status of a worker that has exited."""
@@ -115,10 +103,10 @@ class ForkServer:
 
     def _spawn_zygote(self) -> _ZygoteClient:
         try:
-            with system_call(Call.EXECVE):
+            with spawn_errors.system_call(spawn_errors.Call.EXECVE):
                 return _ZygoteClient(self._config, self._answer_seconds)
-        except CallRefusedError as refusal:
-            raise explain(refusal) from refusal
+        except spawn_errors.CallRefusedError as refusal:
+            raise spawn_errors.explain(refusal) from refusal
 
     def _try_spawn(self) -> WorkerProcess | None:
         """Fork a worker and check its confinement; return None when it, or its zygote, exits.
@@ -127,8 +115,8 @@ class ForkServer:
         """
         try:
             worker = self._fork_worker()
-        except CallRefusedError as refusal:
-            raise explain(refusal) from refusal
+        except spawn_errors.CallRefusedError as refusal:
+            raise spawn_errors.explain(refusal) from refusal
         except _ZygoteLostError:
             # It may have forked a worker that still sends on its connection before it dies: the
             # next attempt needs descriptors of its own.
@@ -151,16 +139,16 @@ class ForkServer:
         Raise CallRefusedError, _ZygoteLostError or SandboxError.
         """
         with ExitStack() as on_failure, ExitStack() as handed_over:
-            with system_call(Call.SOCKETPAIR):
+            with spawn_errors.system_call(spawn_errors.Call.SOCKETPAIR):
                 connection, peer = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
             on_failure.enter_context(connection)
             handed_over.enter_context(peer)
-            with system_call(Call.MEMFD_CREATE):
+            with spawn_errors.system_call(spawn_errors.Call.MEMFD_CREATE):
                 log = os.memfd_create("function-script-log")
                 on_failure.callback(os.close, log)
                 memory_fd = SharedMemory.create(self._config.capacity_bytes)
                 handed_over.callback(os.close, memory_fd)
-            with system_call(Call.MMAP):
+            with spawn_errors.system_call(spawn_errors.Call.MMAP):
                 memory = SharedMemory(memory_fd)
             on_failure.callback(memory.close)
             pid, pidfd = self._fork([peer.fileno(), memory_fd, log])
@@ -174,20 +162,20 @@ class ForkServer:
         """
         frame = worker.read_reply(_READY_SECONDS)
         if frame is None:
-            raise cannot_start("the new process is not ready in time", _SHORTAGE_HINT)
+            raise spawn_errors.cannot_start("the new process is not ready in time", _SHORTAGE_HINT)
         if not frame:
             return None
         try:
             measures = confinement.unpack(frame)
-        except CallRefusedError as refusal:
-            raise explain(refusal) from refusal
+        except spawn_errors.CallRefusedError as refusal:
+            raise spawn_errors.explain(refusal) from refusal
         if self._is_strict and not measures.is_full:
             hint = None
             if Measure.SYSTEM_CALLS in measures.missing:
                 hint = (
                     "the container runtime must allow the system call seccomp: look at its profile"
                 )
-            raise cannot_start(
+            raise spawn_errors.cannot_start(
                 f"full confinement is required by --require-sandbox, and is not to be had: "
                 f"without {measures.describe_missing()}",
                 hint,
@@ -205,7 +193,9 @@ class ForkServer:
         """Order a fork; return the process id and the pidfd of the child."""
         with self._lock:
             if self._is_closed:
-                raise cannot_start("the function is shutting down", "it is tried again")
+                raise spawn_errors.cannot_start(
+                    "the function is shutting down", "it is tried again"
+                )
             is_new = self._zygote.is_closed
             if is_new:
                 self._zygote = self._spawn_zygote()
@@ -215,11 +205,13 @@ class ForkServer:
                 if not is_new:
                     raise _ZygoteLostError from error
                 reason = "the process that forks them is late or ends at once"
-                raise cannot_start(reason, "the function's log may have more") from error
+                raise spawn_errors.cannot_start(
+                    reason, "the function's log may have more"
+                ) from error
             pid = ipc.unpack_fork(packet)
             if not received:
                 self._kill_without_pidfd(pid)
-                raise CallRefusedError(Call.PIDFD_OPEN, errno.EMFILE)
+                raise spawn_errors.CallRefusedError(spawn_errors.Call.PIDFD_OPEN, errno.EMFILE)
         return pid, received[0]
 
     def _kill_without_pidfd(self, pid: int) -> None:

@@ -3,21 +3,16 @@
 Threads of the pool share it. It knows nothing about requests.
 """
 
-from __future__ import annotations
-
 import threading
+from collections.abc import Callable
 from contextlib import suppress
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from function_script.errors import SandboxError
+from function_script.sandbox.confinement import Confinement
 from function_script.sandbox.outcome import ExitStatus
 from function_script.sandbox.threads import start_threads
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from function_script.sandbox.confinement import Confinement
-    from function_script.sandbox.worker_process import WorkerProcess
+from function_script.sandbox.worker_process import WorkerProcess
 
 
 class Reaper(Protocol):

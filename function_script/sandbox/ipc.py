@@ -12,15 +12,13 @@ Each answer repeats the number of its order.
 
 from __future__ import annotations
 
+import socket
 import struct
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from function_script.sandbox.outcome import ExitStatus
 from function_script.sandbox.spawn_errors import Call, CallRefusedError
-
-if TYPE_CHECKING:
-    import socket
 
 # A report is parsed in the server's event loop, and a compromised worker may send any length.
 MAX_REPORT_BYTES = 1 << 20

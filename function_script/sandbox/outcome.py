@@ -1,23 +1,17 @@
 """The outcomes of a request, the exit of a worker, and the errors that explain them."""
 
-from __future__ import annotations
-
 import os
 import re
 import signal
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import Final, TypeAlias
 
 from function_script.diagnostics import CONTROL, Diagnostic, cut
-from function_script.errors import FatalError, LimitError, SandboxError
+from function_script.errors import FatalError, LimitError, LimitName, SandboxError
 from function_script.limits import MIB
 from function_script.telemetry import RequestInfo
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from function_script.errors import LimitName
 
 # A program that prints more is ended.
 MAX_LOG_BYTES = 64 * 1024

@@ -13,29 +13,20 @@ import subprocess
 import tempfile
 import threading
 import time
+from collections.abc import Callable
 from contextlib import ExitStack
 from functools import cache
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
-from function_script.sandbox import stream
-from function_script.sandbox.confinement import UNKNOWN
+from function_script.sandbox import spawn_errors, stream
+from function_script.sandbox.confinement import UNKNOWN, Confinement
 from function_script.sandbox.ipc import ReplyHeader, RequestHeader
 from function_script.sandbox.outcome import MAX_LOG_BYTES, Cause, ExitStatus
 from function_script.sandbox.spawn import spawn
-from function_script.sandbox.spawn_errors import (
-    Call,
-    CallRefusedError,
-    cannot_start,
-    explain,
-    system_call,
-)
 from function_script.sandbox.worker_process import EXIT_SECONDS, WorkerProcess
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from function_script.sandbox.confinement import Confinement
     from function_script.sandbox.zygote_config import ZygoteConfig
 
 # A worker can allocate some 100 MiB between two polls of its size.
@@ -56,12 +47,12 @@ class PlainWorker(WorkerProcess):
     def __init__(self, config: ZygoteConfig) -> None:
         """Start the process; raise CallRefusedError."""
         with ExitStack() as on_failure:
-            with system_call(Call.OPEN):
+            with spawn_errors.system_call(spawn_errors.Call.OPEN):
                 self._log: IO[bytes] = on_failure.enter_context(tempfile.TemporaryFile())
-            with system_call(Call.SOCKETPAIR):
+            with spawn_errors.system_call(spawn_errors.Call.SOCKETPAIR):
                 self._connection, peer = socket.socketpair()
             on_failure.enter_context(self._connection)
-            with peer, system_call(Call.EXECVE):
+            with peer, spawn_errors.system_call(spawn_errors.Call.EXECVE):
                 descriptors = [peer.fileno(), self._log.fileno()]
                 self._process = spawn("plain_worker", descriptors, config)
             on_failure.pop_all()
@@ -77,11 +68,11 @@ class PlainWorker(WorkerProcess):
         """Return when the worker accepts requests; raise SandboxError when it does not."""
         if self._frames.next(time.monotonic() + _READY_SECONDS) != stream.READY:
             reason = "the new process is late or ends at once"
-            raise cannot_start(reason, "what it printed above may say why")
+            raise spawn_errors.cannot_start(reason, "what it printed above may say why")
         try:
             self._idle_bytes = resident_bytes(self.pid)
         except OSError as error:
-            raise cannot_start(f"its memory cannot be watched: {error}") from error
+            raise spawn_errors.cannot_start(f"its memory cannot be watched: {error}") from error
 
     def is_alive(self) -> bool:
         """Report whether the process has not exited and has sent no frame without a request."""
@@ -238,7 +229,9 @@ class PlainFactory:
         """Return a new worker; raise SandboxError when none can be spawned."""
         with self._lock:
             if self._is_closed:
-                raise cannot_start("the function is shutting down", "it is tried again")
+                raise spawn_errors.cannot_start(
+                    "the function is shutting down", "it is tried again"
+                )
             worker, self._first = self._first or self._start(), None
         try:
             worker.wait_until_ready()
@@ -280,8 +273,8 @@ class PlainFactory:
     def _start(self) -> PlainWorker:
         try:
             worker = PlainWorker(self._config)
-        except CallRefusedError as refusal:
-            raise explain(refusal) from refusal
+        except spawn_errors.CallRefusedError as refusal:
+            raise spawn_errors.explain(refusal) from refusal
         self._workers[worker.pid] = worker
         return worker
 

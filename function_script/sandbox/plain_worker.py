@@ -3,27 +3,20 @@
 Programs run in a thread, since only a thread's stack can be made as large as they need.
 """
 
-from __future__ import annotations
-
 import os
 import resource
 import signal
 import socket
 import sys
 import threading
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from function_script.limits import Limits
 from function_script.sandbox import rlimits
 from function_script.sandbox.stream import StreamChannel
-from function_script.sandbox.worker import Worker, exception_site
+from function_script.sandbox.worker import Handle, HandlerResult, Memory, Worker, exception_site
 from function_script.sandbox.zygote_config import ZygoteConfig, load_handler
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from function_script.limits import Limits
-    from function_script.sandbox.worker import Handle, HandlerResult, Memory
 
 _STATM = Path("/proc/self/statm")
 # The unit of getrusage(2): bytes on macOS, KiB on Linux and BSD.

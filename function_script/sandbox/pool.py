@@ -6,17 +6,18 @@ A zygote forks the workers (``fork_server``, ``zygote``). A request gets a slot 
 ``Dispatcher``. Requests are opaque bytes.
 """
 
-from __future__ import annotations
-
 import threading
 import time
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Self
+from types import TracebackType
+from typing import Self
 
 from function_script.errors import SandboxError
 from function_script.limits import MIB, Limits
 from function_script.sandbox import capacity, outcome, system
+from function_script.sandbox.confinement import Confinement
 from function_script.sandbox.execution import Execution, NotBegun, PoolContext, WorkerLost
 from function_script.sandbox.idle_workers import IdleWorkers
 from function_script.sandbox.outcome import Cause, Failed, Reply
@@ -28,12 +29,6 @@ from function_script.sandbox.scheduler import (
     Slot,
 )
 from function_script.sandbox.zygote_config import ANSWER_SECONDS, ZygoteConfig
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable
-    from types import TracebackType
-
-    from function_script.sandbox.confinement import Confinement
 
 # The longest wait for a worker: Crossplane gives a whole pipeline two minutes.
 _MAX_WAIT_SECONDS = 600.0

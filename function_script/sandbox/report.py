@@ -3,11 +3,8 @@
 Reports are untrusted input: parsing raises ValueError for anything unexpected.
 """
 
-from __future__ import annotations
-
 import json
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
 
 import orjson
 
@@ -16,9 +13,7 @@ from function_script.sandbox.ipc import MAX_REPORT_BYTES
 from function_script.sandbox.outcome import Cause
 from function_script.source import Excerpt, Span
 from function_script.telemetry import COUNTS, RequestInfo
-
-if TYPE_CHECKING:
-    from function_script.values import Object, Value
+from function_script.values import Object, Value
 
 _PARSE_ERRORS = (ValueError, TypeError, KeyError, AttributeError, RecursionError)
 # Bounds of a report that is too long; JSON may need six bytes for one.

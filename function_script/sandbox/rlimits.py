@@ -3,8 +3,6 @@
 A worker cannot lift any of them. Only the soft limits of memory and time move with each request.
 """
 
-from __future__ import annotations
-
 import ctypes
 import gc
 import math

@@ -16,16 +16,13 @@ from __future__ import annotations
 import threading
 import time
 from collections import Counter, OrderedDict, deque
+from collections.abc import Callable, Hashable
 from itertools import islice
-from typing import TYPE_CHECKING, Final, Generic, Self, TypeVar
+from types import TracebackType
+from typing import Final, Generic, Self, TypeVar
 
 from function_script.sandbox import outcome
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable
-    from types import TracebackType
-
-    from function_script.sandbox.outcome import Failed
+from function_script.sandbox.outcome import Failed
 
 HEAVY_SECONDS = 0.05
 """A run that needs more CPU time than this is heavy: others need not wait behind it."""

@@ -5,8 +5,6 @@ make a system call: the filter is for the case that a bug in native code runs in
 calls fail with EPERM.
 """
 
-from __future__ import annotations
-
 import ctypes
 import errno
 import os

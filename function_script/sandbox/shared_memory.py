@@ -4,20 +4,13 @@ A frame on a socket announces how many bytes of the memory count. Copying them t
 would cost 15 times more for a request of 2 MB.
 """
 
-from __future__ import annotations
-
 import fcntl
 import mmap
 import os
+import socket
 import struct
-from typing import TYPE_CHECKING
 
-from function_script.sandbox.ipc import Channel, RequestHeader, receive
-
-if TYPE_CHECKING:
-    import socket
-
-    from function_script.sandbox.ipc import ReplyHeader
+from function_script.sandbox.ipc import Channel, ReplyHeader, RequestHeader, receive
 
 _LIMITS = struct.Struct("<dQ")
 _HEADER_BYTES = mmap.PAGESIZE

@@ -5,12 +5,11 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from function_script.sandbox.zygote_config import ZygoteConfig
 
 # Isolated from the environment and the current directory; the path is this process' own.

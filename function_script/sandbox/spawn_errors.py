@@ -3,18 +3,14 @@
 The zygote and a worker send the call and its errno as numbers; the pool makes an error of them.
 """
 
-from __future__ import annotations
-
 import errno
 import os
+from collections.abc import Iterator
 from contextlib import contextmanager
 from enum import IntEnum
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from function_script.errors import SandboxError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 
 class Call(IntEnum):

@@ -3,11 +3,9 @@
 The first byte is the kind of a frame. The bytes that a header announces follow it.
 """
 
-from __future__ import annotations
-
+import socket
 import struct
 import time
-from typing import TYPE_CHECKING
 
 from function_script.sandbox.ipc import (
     REPLY_BYTES,
@@ -16,9 +14,6 @@ from function_script.sandbox.ipc import (
     ReplyHeader,
     RequestHeader,
 )
-
-if TYPE_CHECKING:
-    import socket
 
 READY, LIMITS, REPLY, GARBAGE = b"\1", b"\2", b"\3", b"?"
 _LIMITS = struct.Struct("<dQ")

@@ -15,17 +15,16 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from function_script import redaction
+from function_script.diagnostics import Diagnostic
 from function_script.limits import MIB, Limits
 from function_script.sandbox import report
-from function_script.sandbox.ipc import ReplyHeader
+from function_script.sandbox.ipc import Channel, ReplyHeader, RequestHeader
 from function_script.sandbox.outcome import MAX_LOG_BYTES, Cause, sanitize_stderr
 from function_script.sandbox.report import WorkerReport
+from function_script.telemetry import RequestInfo
 
 if TYPE_CHECKING:
-    from function_script.diagnostics import Diagnostic
-    from function_script.sandbox.ipc import Channel, RequestHeader
     from function_script.sandbox.rlimits import Watchdog
-    from function_script.telemetry import RequestInfo
 
 # A worker that has grown by more, through its caches, is replaced by a fresh one.
 _MAX_GROWTH_BYTES = 64 * MIB

@@ -5,18 +5,16 @@ from __future__ import annotations
 import os
 import select
 import signal
+import socket
 import time
 from abc import ABC, abstractmethod
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from function_script.sandbox.ipc import RequestHeader, receive
+from function_script.sandbox.ipc import ReplyHeader, RequestHeader, receive
 from function_script.sandbox.outcome import MAX_LOG_BYTES
 
 if TYPE_CHECKING:
-    import socket
-
-    from function_script.sandbox.ipc import ReplyHeader
     from function_script.sandbox.shared_memory import SharedMemory
 
 # The number of another process' CPU clock, see clock_getcpuclockid(3).

@@ -4,23 +4,18 @@ The pool spawns it as a fresh interpreter. It has one thread and never imports g
 is safe. It exits when its pool closes the control socket.
 """
 
-from __future__ import annotations
-
 import os
 import signal
 import socket
 from contextlib import ExitStack, suppress
-from typing import TYPE_CHECKING, NoReturn
+from typing import NoReturn
 
 from function_script.sandbox import confinement, ipc, rlimits
+from function_script.sandbox.confinement import Confinement
 from function_script.sandbox.shared_memory import SharedMemory, SharedMemoryChannel
 from function_script.sandbox.spawn_errors import Call, CallRefusedError, system_call
-from function_script.sandbox.worker import Worker, exception_site
+from function_script.sandbox.worker import Handle, Worker, exception_site
 from function_script.sandbox.zygote_config import ZygoteConfig, load_handler
-
-if TYPE_CHECKING:
-    from function_script.sandbox.confinement import Confinement
-    from function_script.sandbox.worker import Handle
 
 
 def main(control_fd: int, config_json: str) -> None:

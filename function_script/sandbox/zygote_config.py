@@ -25,9 +25,9 @@ ANSWER_SECONDS = 15.0
 class ZygoteConfig:
     """The configuration of a zygote and its workers.
 
-    ``module`` has ``handle(data, limits, on_limits, seed)``; ``preload`` are modules that it imports
-    later. ``warmup_requests`` are handled once before the first worker is forked: every worker
-    inherits what the first request of its kind has to load. ``capacity_bytes`` bounds a request,
+    ``module`` has ``handle(data, limits, on_limits, seed)``; ``preload`` are modules that it
+    imports later. ``warmup_requests`` are handled once before the first worker is forked: every
+    worker inherits what the first request of its kind has to load. ``capacity_bytes`` bounds a request,
     and a response together with its report.
     """
 

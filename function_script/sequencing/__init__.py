@@ -5,26 +5,18 @@ missing values are withheld, readiness is judged, and a condition reports both. 
 none of this pays nothing.
 """
 
-from __future__ import annotations
-
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from function_script import objects, wire
-from function_script.contribution import DesiredResource
+from function_script.contribution import Contribution, DeferredDocument, DesiredResource
 from function_script.errors import DocumentError
-from function_script.inputs import ReadinessOptions
+from function_script.inputs import ReadinessOptions, Step
 from function_script.request import has_unanswered
 from function_script.sequencing import dependencies, status, usages
 from function_script.sequencing.cluster_state import ClusterState
 from function_script.sequencing.managed_fields import applied_configuration
 from function_script.wire import enums
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from function_script.contribution import Contribution, DeferredDocument
-    from function_script.inputs import Step
 
 # Removes a resource from desired state, also one that an earlier step desires.
 _NOTHING = DesiredResource(resource=None)

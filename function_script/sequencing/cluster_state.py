@@ -3,21 +3,15 @@
 Objects are decoded field by field when they are read: a verdict needs few fields.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
 from function_script import wire
+from function_script.contribution import DesiredResource
+from function_script.inputs import ReadinessOptions
 from function_script.program import Lazy
 from function_script.readiness import READY, Verdict, judge, not_ready
+from function_script.values import Readable
 from function_script.wire import enums
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from function_script.contribution import DesiredResource
-    from function_script.inputs import ReadinessOptions
-    from function_script.values import Readable
 
 
 class ClusterState:

@@ -5,17 +5,12 @@ Crossplane owns would remove it; applying one that a controller or a default set
 ownership of it.
 """
 
-from __future__ import annotations
-
 import json
-from typing import TYPE_CHECKING, Final, cast
+from collections.abc import Mapping
+from typing import Final, cast
 
 from function_script.objects import deep_copy, find_path
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from function_script.values import Object, Readable, Value
+from function_script.values import Object, Readable, Value
 
 _MANAGER: Final = "apiextensions.crossplane.io/composed/"
 # Crossplane sets these itself and ignores a function's values.

@@ -4,19 +4,14 @@ The condition is set on every call. An event is added only when the blocked reso
 from those in the XR's condition of the call before: equal events on every call would be noise.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Final, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Final, NamedTuple
 
 from function_script import wire
 from function_script.diagnostics import cut
 from function_script.objects import find_condition
+from function_script.values import Readable
 from function_script.wire import enums
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from function_script.values import Readable
 
 DEFAULT_CONDITION: Final = "ResourcesReady"
 _WAITING: Final = "Waiting: "

@@ -1,7 +1,5 @@
 """Addresses to listen on, and the errors of those that cannot be used."""
 
-from __future__ import annotations
-
 import errno
 import socket
 from typing import Final

@@ -11,17 +11,15 @@ import asyncio
 import logging
 import time
 from collections import defaultdict
+from collections.abc import Iterator
 from enum import Enum
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from function_script.limits import MIB
 from function_script.server import compression, connections, log, memory
 from function_script.server.rpc import RpcError, Status, record_rejection
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from typing import TypeAlias
-
     import grpc
     from google.protobuf.message import Message
 

@@ -4,8 +4,6 @@ The request handler hands over requests and responses, which costs a search for 
 does the rest. A failure in here is a line of the log, and no request waits for it.
 """
 
-from __future__ import annotations
-
 import hashlib
 import logging
 import os
@@ -13,18 +11,15 @@ import queue
 import re
 import threading
 import time
-from typing import TYPE_CHECKING, Final, NamedTuple
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final, NamedTuple
 
 from function_script import capture, telemetry
+from function_script.diagnostics import Diagnostic
 from function_script.errors import FatalError
 from function_script.limits import MIB
 from function_script.server import log
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
-    from function_script.diagnostics import Diagnostic
 
 _LOG = logging.getLogger(__name__)
 MAX_REQUEST_BYTES: Final = 4 * MIB

@@ -11,24 +11,17 @@ import logging
 import os
 import stat
 import threading
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from cryptography import x509
 from cryptography.exceptions import UnsupportedAlgorithm
+from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import ec, rsa
-from cryptography.hazmat.primitives.serialization import (
-    Encoding,
-    NoEncryption,
-    PrivateFormat,
-    PublicFormat,
-    load_pem_private_key,
-)
 
 from function_script.errors import InputError
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from cryptography.hazmat.primitives.asymmetric.types import PublicKeyTypes
 
 _LOG = logging.getLogger(__name__)
@@ -125,7 +118,11 @@ class CertificateFiles:
         self._check_dates("ca.crt", authorities)
         return Content(
             certificate=_to_pem(chain),
-            key=private_key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()),
+            key=private_key.private_bytes(
+                serialization.Encoding.PEM,
+                serialization.PrivateFormat.PKCS8,
+                serialization.NoEncryption(),
+            ),
             authority=_to_pem(authorities),
             not_after=own.not_valid_after_utc.timestamp(),
         )
@@ -174,7 +171,7 @@ class CertificateFiles:
 
     def _parse_key(self, pem: bytes) -> ec.EllipticCurvePrivateKey | rsa.RSAPrivateKey:
         try:
-            key = load_pem_private_key(pem, None)
+            key = serialization.load_pem_private_key(pem, None)
         except (ValueError, TypeError, UnsupportedAlgorithm) as error:
             hint = "the file must hold a private key in PEM form, without a password"
             raise self._error("tls.key", "it holds no key that can be read", hint) from error
@@ -191,8 +188,10 @@ class CertificateFiles:
 
 
 def _encode(key: PublicKeyTypes) -> bytes:
-    return key.public_bytes(Encoding.DER, PublicFormat.SubjectPublicKeyInfo)
+    return key.public_bytes(
+        serialization.Encoding.DER, serialization.PublicFormat.SubjectPublicKeyInfo
+    )
 
 
 def _to_pem(certificates: list[x509.Certificate]) -> bytes:
-    return b"".join(each.public_bytes(Encoding.PEM) for each in certificates)
+    return b"".join(each.public_bytes(serialization.Encoding.PEM) for each in certificates)

@@ -3,8 +3,6 @@
 They bound what a client can do before Python code sees its call.
 """
 
-from __future__ import annotations
-
 import math
 import resource
 from typing import Final, TypeAlias

@@ -7,13 +7,9 @@ them, because 0x1f is a tag of wire type 7, which does not exist. The header of 
 valid tag, so deflate stays disabled.
 """
 
-from __future__ import annotations
-
 import zlib
-from typing import TYPE_CHECKING, Final
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from collections.abc import Iterator
+from typing import Final
 
 # About half a millisecond of CPU time.
 SLICE_BYTES: Final = 256 * 1024

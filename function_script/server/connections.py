@@ -3,8 +3,6 @@
 gRPC's library has no API to close a connection of a server.
 """
 
-from __future__ import annotations
-
 import ipaddress
 import os
 import socket

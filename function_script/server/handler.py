@@ -6,20 +6,18 @@ The gRPC server calls ``RequestHandler.start`` in its event loop. This module do
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Hashable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
 from function_script import function, wire
-from function_script.sandbox import Answered
+from function_script.sandbox import Answered, Reply
+from function_script.sandbox.dispatcher import Dispatcher
 from function_script.sandbox.outcome import RETRIED
 from function_script.server import log, request_record
 from function_script.server.rpc import RpcError, Status
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Sequence
-
-    from function_script.sandbox import Reply
-    from function_script.sandbox.dispatcher import Dispatcher
     from function_script.server.capture_writer import CaptureWriter
     from function_script.server.request_record import RequestRecord
     from function_script.server.rpc import Cancel, Outcome, RpcRequest

@@ -8,10 +8,12 @@ import logging
 import os
 import signal
 import time
+from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from types import FrameType, TracebackType
 from typing import TYPE_CHECKING, Self
 
 from function_script import __version__, build
@@ -28,9 +30,6 @@ from function_script.server.handler import RequestHandler
 from function_script.server.ops import OpsEndpoints
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from types import FrameType, TracebackType
-
     from function_script.server.capture_writer import CaptureWriter
     from function_script.server.certificates import CertificateFiles
     from function_script.server.grpc_server import GrpcServer

@@ -14,7 +14,7 @@ import queue
 import threading
 import time
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
@@ -25,8 +25,6 @@ from function_script import diagnostics, redaction
 from function_script.limits import MIB
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from function_script.server.request_record import RequestRecord
 
 Fields: TypeAlias = Mapping[str, str | int | float]

@@ -1,7 +1,5 @@
 """Memory of this process: its size, and the return of free memory to the system."""
 
-from __future__ import annotations
-
 import ctypes
 import os
 import time

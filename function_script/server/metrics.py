@@ -9,6 +9,7 @@ from __future__ import annotations
 import platform
 from bisect import bisect_left
 from collections import Counter, defaultdict, deque
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from itertools import accumulate
 from threading import Lock
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
@@ -32,8 +33,6 @@ from function_script.sandbox.confinement import Confinement, Measure
 from function_script.sandbox.outcome import Cause
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterator, Mapping
-
     from prometheus_client.metrics_core import Metric
 
     from function_script.server.request_record import RequestRecord

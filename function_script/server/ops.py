@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
+from function_script.sandbox import Pool
+from function_script.sandbox.confinement import Confinement
 from function_script.server import log, metrics, rpc
 from function_script.server.ops_http import HttpResponse, OpsHttpServer
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from contextlib import ExitStack
-
-    from function_script.sandbox import Pool
-    from function_script.sandbox.confinement import Confinement
     from function_script.server.certificates import CertificateFiles
     from function_script.server.options import ServeOptions
     from function_script.server.request_record import RequestRecord

@@ -4,22 +4,18 @@ It runs in a thread of its own, so a busy server still answers probes, and its s
 bounded. h11 reads requests and writes responses.
 """
 
-from __future__ import annotations
-
 import asyncio
+import socket
 import threading
 import time
+from collections.abc import Callable, Mapping
 from contextlib import suppress
-from typing import TYPE_CHECKING, Final, NamedTuple, Self
+from types import TracebackType
+from typing import Final, NamedTuple, Self
 
 import h11
 
 from function_script.server import addresses
-
-if TYPE_CHECKING:
-    import socket
-    from collections.abc import Callable, Mapping
-    from types import TracebackType
 
 _MAX_HEAD_BYTES: Final = 8 * 1024
 # The number of reads for one request; clients send theirs in one piece or two.

@@ -4,8 +4,6 @@ gRPC's library hangs or ends the process when one of its threads does not start,
 error with a number before the library is loaded.
 """
 
-from __future__ import annotations
-
 import threading
 
 from function_script.errors import SandboxError

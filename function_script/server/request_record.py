@@ -3,17 +3,12 @@
 A record holds the identity of the XR, times and sizes, and never the contents of the request.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from function_script import diagnostics, telemetry
-from function_script.sandbox import Answered
+from function_script.sandbox import Answered, Reply
 from function_script.sandbox.outcome import Cause
-
-if TYPE_CHECKING:
-    from function_script.sandbox import Reply
 
 OK = "ok"
 FATAL = "fatal"

@@ -3,8 +3,6 @@
 This module does not import grpc, because workers of the pool start before that library is loaded.
 """
 
-from __future__ import annotations
-
 import logging
 from collections import Counter
 from collections.abc import Callable

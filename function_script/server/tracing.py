@@ -8,17 +8,16 @@ from __future__ import annotations
 
 import logging
 import time
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
 from importlib.util import find_spec
+from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from function_script import __version__
 from function_script.server.request_record import OK
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-    from contextlib import ExitStack
-    from types import TracebackType
-
     from opentelemetry.sdk.trace import TracerProvider
 
     from function_script.server.request_record import RequestRecord

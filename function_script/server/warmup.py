@@ -1,7 +1,5 @@
 """Warm-up: the requests that a zygote evaluates before it forks workers, one for each language."""
 
-from __future__ import annotations
-
 from google.protobuf import json_format
 
 from function_script.engines.registry import LANGUAGES

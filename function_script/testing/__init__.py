@@ -3,12 +3,11 @@
 The arguments are the keys of a case, and the rendering is that of `function-script test`.
 """
 
-from __future__ import annotations
-
 import atexit
+import os
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from function_script import documents
 from function_script.errors import FatalError
@@ -19,11 +18,7 @@ from function_script.tools.cases import fake_cluster, outcome, parser, runner, s
 from function_script.tools.cases.discovery import FOLDER_FILE, CaseFile
 from function_script.tools.cases.loader import FileCache
 from function_script.tools.render.runners import FunctionCaller
-
-if TYPE_CHECKING:
-    import os
-
-    from function_script.values import Object, Value
+from function_script.values import Object, Value
 
 __all__ = ["FatalError", "render"]
 

@@ -6,7 +6,8 @@ It is not an entry point: enable it by ``-p function_script.testing.plugin``, or
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -16,10 +17,6 @@ from function_script.tools import console
 from function_script.tools.cases import discovery, parser, reports, runner
 from function_script.tools.cases.loader import FileCache
 from function_script.tools.render.runners import FunctionCaller
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 _files = pytest.StashKey[FileCache]()
 

@@ -4,24 +4,18 @@ A position in a program becomes one in the block of YAML that contains it; a pro
 the input becomes one at that field.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from pathlib import Path
+from typing import Final
 
 from function_script import documents, objects
-from function_script.diagnostics import Note
+from function_script.diagnostics import Diagnostic, Note
+from function_script.documents import Document
 from function_script.engines.registry import LANGUAGES
 from function_script.source import Span, excerpt
 from function_script.tools import manifests
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from function_script.diagnostics import Diagnostic
-    from function_script.documents import Document
-    from function_script.tools.step_inputs import StepInput
+from function_script.tools.step_inputs import StepInput
 
 _TEXT_FIELDS: Final = sorted({language.text_field for language in LANGUAGES.values()})
 _MODULE: Final = re.compile(r'modules\["?(?P<name>[^"\]]+)"?\]')

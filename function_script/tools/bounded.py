@@ -1,24 +1,18 @@
 """Readers of foreign YAML and JSON for the tools, with limits like the server's."""
 
-from __future__ import annotations
-
 import json
 import re
 from dataclasses import replace
 from operator import itemgetter
-from typing import TYPE_CHECKING, Final
+from pathlib import Path
+from typing import Final
 
 from function_script import documents
+from function_script.documents import Document
 from function_script.errors import FatalError, InputError
 from function_script.limits import Limits
 from function_script.source import Source, Span, excerpt
-from function_script.values import is_encodable
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from function_script.documents import Document
-    from function_script.values import Value
+from function_script.values import Value, is_encodable
 
 # A provider's schemas have many megabytes, in thousands of documents.
 _LIMITS: Final = Limits(documents=1_000_000, depth=200)

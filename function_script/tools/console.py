@@ -1,17 +1,12 @@
 """Diagnostics as text for terminals: frames, in colour where the terminal supports it."""
 
-from __future__ import annotations
-
 import os
 import re
-from typing import TYPE_CHECKING, Final, TextIO
+from collections.abc import Iterable, Mapping
+from typing import Final, TextIO
 
 from function_script import diagnostics
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from function_script.diagnostics import Diagnostic
+from function_script.diagnostics import Diagnostic
 
 _RED: Final = "\x1b[1;31m"
 _YELLOW: Final = "\x1b[1;33m"

@@ -4,20 +4,15 @@ It differs from JSON Schema in integers, patterns (RE2) and `x-kubernetes-int-or
 only where an input is validated: jsonschema takes a tenth of a second to import.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Iterator
+from typing import Any, Final
 
 from jsonschema import Draft7Validator, ValidationError, validators
 
 from function_script.tools import structural_schema
 from function_script.tools.structural_schema import INT_OR_STRING
 from function_script.tools.validate import patterns
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from function_script.values import Object, Value
+from function_script.values import Object, Value
 
 # Larger integers lose digits in JSON.
 _MAX_INTEGER: Final = (1 << 53) - 1

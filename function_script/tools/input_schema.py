@@ -6,6 +6,7 @@ problem only where the two differ. Rules in CEL are not evaluated: the parsers e
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
@@ -15,13 +16,11 @@ from function_script import objects
 from function_script.source import Source
 from function_script.tools import manifests, sources, structural_schema
 from function_script.tools.structural_schema import INT_OR_STRING
+from function_script.values import Object, Value
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from jsonschema import ValidationError
 
-    from function_script.values import Object, Value
 
 # The keywords of our CRDs, in the order in which the API server checks them.
 _KEYWORDS: Final = (

@@ -4,17 +4,12 @@ The pool takes as long to start as a command takes to import, so the command lin
 this module must not import anything slow.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
+from pathlib import Path
 
 from function_script.engines.registry import LANGUAGES
 from function_script.limits import Limits
 from function_script.sandbox import Pool, PoolOptions
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from pathlib import Path
 
 
 def open_pool(programs: Path | None, file: Path | None = None) -> Pool:

@@ -3,16 +3,11 @@
 A part that is missing or of another type reads as empty, as in Crossplane.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Final
+from collections.abc import Mapping
+from typing import Final
 
 from function_script import objects
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from function_script.values import Object, Value
+from function_script.values import Object, Value
 
 RESOURCE_NAME: Final = "crossplane.io/composition-resource-name"
 COMPOSITE: Final = "crossplane.io/composite"

@@ -1,7 +1,5 @@
 """Results in a response."""
 
-from __future__ import annotations
-
 from function_script.proto.v1 import run_function_pb2 as fnv1
 
 

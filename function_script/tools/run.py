@@ -3,28 +3,22 @@
 The request is handled as in production, sandbox included.
 """
 
-from __future__ import annotations
-
 import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from google.protobuf import json_format
 
 from function_script import capture, function, objects
+from function_script.diagnostics import Diagnostic
 from function_script.errors import FatalError, InputError, ProgramError
 from function_script.proto.v1 import run_function_pb2 as fnv1
 from function_script.sandbox import Answered, Pool, PoolOptions
 from function_script.sandbox.outcome import RETRIED
+from function_script.source import Source
 from function_script.tools import bounded, manifests
 from function_script.tools.results import fatal_messages
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from function_script.diagnostics import Diagnostic
-    from function_script.source import Source
-    from function_script.values import Object
+from function_script.values import Object
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

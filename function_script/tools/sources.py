@@ -3,20 +3,15 @@
 Directories are searched at any depth.
 """
 
-from __future__ import annotations
-
 import sys
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from function_script.documents import Document
 from function_script.errors import FatalError, InputError
 from function_script.source import Source
 from function_script.tools import bounded, local_pool
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from function_script.documents import Document
 
 STDIN: Final = "-"
 

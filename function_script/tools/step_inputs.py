@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from function_script import inputs, objects
 from function_script.errors import InputError
+from function_script.inputs import Step
+from function_script.limits import Limits
 from function_script.problems import Problem
+from function_script.source import Span
 from function_script.tools import manifests
+from function_script.values import Object
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from function_script.documents import Document
-    from function_script.inputs import Step
-    from function_script.limits import Limits
-    from function_script.source import Span
-    from function_script.values import Object
 
 _PIPELINES: Final[dict[str, objects.Path]] = {
     "Composition": ("spec", "pipeline"),

@@ -4,17 +4,12 @@ Follows the Kubernetes API server, which fills in defaults before it validates. 
 objects; parts that are not schemas count as absent.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator
+from typing import Final
 
 from function_script import objects
 from function_script.reader import child
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from function_script.values import Object, Value
+from function_script.values import Object, Value
 
 PRESERVE: Final = "x-kubernetes-preserve-unknown-fields"
 EMBEDDED: Final = "x-kubernetes-embedded-resource"

@@ -4,31 +4,26 @@ The request is handled as in production, sandbox included, up to the text. Only 
 GoTemplate, which is not a request, is rendered in this process.
 """
 
-from __future__ import annotations
-
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from pathlib import Path
+from typing import Final
 
 from google.protobuf import json_format
 
 from function_script import inputs, objects
 from function_script.engines.registry import LANGUAGES
 from function_script.errors import FatalError, InputError, ProgramError
+from function_script.limits import Limits
 from function_script.problems import suggest
 from function_script.proto.v1 import run_function_pb2 as fnv1
 from function_script.sandbox import Answered, Pool, PoolOptions
+from function_script.source import Source
 from function_script.tools import author_positions, bounded, sources, step_inputs
 from function_script.tools.render import messages
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
-
-    from function_script.limits import Limits
-    from function_script.source import Source
-    from function_script.tools.step_inputs import StepInput
-    from function_script.values import Object, Value
+from function_script.tools.step_inputs import StepInput
+from function_script.values import Object, Value
 
 _WORKER: Final = "function_script.tools.template_worker"
 _TEMPLATES: Final = tuple(each.kind for each in LANGUAGES.values() if each.is_template)

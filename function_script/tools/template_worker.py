@@ -3,18 +3,12 @@
 `template` names this module to the pool in place of the production handler; requests are the same.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 from function_script import function, inputs, requirements, wire
 from function_script.errors import FatalError, InputError
+from function_script.limits import Limits
 from function_script.program import TemplateResult
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from function_script.limits import Limits
 
 
 def handle(

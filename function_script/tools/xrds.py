@@ -3,17 +3,12 @@
 An author writes the schema of spec and status; Crossplane adds its own fields to both.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator
+from typing import Final
 
 from function_script import objects
 from function_script.tools import manifests, structural_schema
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from function_script.values import Object, Value
+from function_script.values import Object, Value
 
 LEGACY: Final = "LegacyCluster"
 _NAMESPACED: Final = "Namespaced"

@@ -45,8 +45,6 @@ possible (setup.py).
 # of a key, so an invalid value that is not read is not an error. The protocol's own maps are
 # validated completely: of two entries with the same key, the replaced one is decoded as well.
 
-from __future__ import annotations
-
 from function_script.wire import decode as _decode
 from function_script.wire.decode import (
     decode_part,

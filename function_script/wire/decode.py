@@ -5,8 +5,6 @@ value. Other layouts take the general path, which accepts all that protobuf allo
 one that raises errors.
 """
 
-from __future__ import annotations
-
 import struct
 from typing import Final
 

@@ -3,17 +3,12 @@
 The bytes are deterministic: keys are sorted, and fields are written in the order of their numbers.
 """
 
-from __future__ import annotations
-
 import math
 import struct
-from typing import TYPE_CHECKING, Final, cast
+from typing import Final, cast
 
-from function_script.values import MAX_SAFE_INTEGER
+from function_script.values import MAX_SAFE_INTEGER, Object
 from function_script.wire.write import varint
-
-if TYPE_CHECKING:
-    from function_script.values import Object
 
 MAX_DEPTH: Final = 100
 # Aliases of YAML make small documents whose written form is huge; these limits stop it.

@@ -1,7 +1,5 @@
 """The enumerations of the protocol, by its names; in messages they are plain numbers."""
 
-from __future__ import annotations
-
 from typing import Final
 
 CAPABILITY_CAPABILITIES: Final = 1

@@ -4,8 +4,6 @@ For the log and the queue, also of invalid requests: these functions never raise
 texts for fields that cannot be read.
 """
 
-from __future__ import annotations
-
 from typing import Final, NamedTuple
 
 from function_script.wire.fields import LENGTH, MORE, Fields, WireError, read_entry, read_varint

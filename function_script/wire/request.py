@@ -4,8 +4,6 @@ It does not copy large parts: in a worker that has just answered, new memory cos
 the bytes.
 """
 
-from __future__ import annotations
-
 from contextlib import suppress
 from typing import Final
 

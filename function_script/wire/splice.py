@@ -4,16 +4,12 @@ A map is encoded as a sequence of entries, so a changed message is the old bytes
 that change, followed by the new ones. Nothing is decoded, and fields of a newer protocol survive.
 """
 
-from __future__ import annotations
+from typing import Final
 
-from typing import TYPE_CHECKING, Final
-
+from function_script.values import Object
 from function_script.wire.encode import encode_struct
 from function_script.wire.fields import LENGTH, Fields, read_entry
 from function_script.wire.write import entry_field, length_field
-
-if TYPE_CHECKING:
-    from function_script.values import Object
 
 _NONE: Final = 0
 _STATE_COMPOSITE: Final = 1

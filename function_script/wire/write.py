@@ -1,7 +1,5 @@
 """Writing the fields of any protobuf message."""
 
-from __future__ import annotations
-
 from typing import Final
 
 from function_script.wire.fields import LENGTH, VARINT

@@ -52,7 +52,9 @@ def settle(core: Core) -> None:
 
 
 @pytest.mark.parametrize("has_cache", [False, True], ids=["", "cached"])
-def test_calls_of_a_settled_xr_fall_from_sixty_to_one_an_hour(has_cache: bool) -> None:  # noqa: FBT001 # a parameter of a test
+def test_calls_of_a_settled_xr_fall_from_sixty_to_one_an_hour(
+    has_cache: bool,
+) -> None:
     counts = {}
     for name, limits in (("before", BEFORE), ("after", AFTER)):
         core = Core(pipeline=[SETTLED], limits=limits, has_cache=has_cache)
@@ -153,7 +155,10 @@ def test_the_warnings_of_two_steps_share_the_condition_and_do_not_flap(
     assert all(text in message for text in texts)
     assert core.reconciles <= 9
     core.pipeline = [silent, silent]
-    core.xr["spec"] = {**cast("Object", core.xr["spec"]), "crossplane": {"compositionRevisionRef": {"name": "app-2"}}}
+    core.xr["spec"] = {
+        **cast("Object", core.xr["spec"]),
+        "crossplane": {"compositionRevisionRef": {"name": "app-2"}},
+    }
     core.run(HOUR * 3)
     condition = core.condition(CONDITION)
     assert condition is not None
@@ -204,8 +209,10 @@ def named(name: str, **policy: object) -> dict[str, Object]:
     """Steps of two languages that compose one resource of this name."""
     annotations = {key: str(value) for key, value in policy.items()}
     fields = ", ".join(f'"{key}": "{value}"' for key, value in policy.items())
-    entry = '{"resource": {"apiVersion": "example.org/v1", "kind": "Thing", "spec": {}}, %s}' % fields
-    script = 'def main(req):\n    return {"desired": {"resources": {"%s": %s}}}\n' % (name, entry)
+    script = (
+        'def main(req):\n    body = {"apiVersion": "example.org/v1", "kind": "Thing", "spec": {}}\n'
+        f'    return {{"desired": {{"resources": {{"{name}": {{"resource": body, {fields}}}}}}}}}\n'
+    )
     return {
         "starlark": builders.starlark(script, autoReady={}),
         "jinja": builders.jinja(thing(name, **annotations), autoReady={}),

@@ -5,13 +5,14 @@ from __future__ import annotations
 import hashlib
 import hmac
 import string
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import pytest
 from support import builders
 
 from function_script import function
 from function_script.limits import Limits
+from function_script.objects import find_path
 from function_script.proto.v1 import run_function_pb2 as pb
 from function_script.salt import SaltFile
 
@@ -61,9 +62,9 @@ def values(step: Object, seed: bytes = b"", uid: str = "8a4c2f0e") -> Object:
     result = function.handle(data, Limits(), lambda _: None, seed)
     response = pb.RunFunctionResponse.FromString(result.response)
     assert not response.results
-    assert seed.hex().encode() not in result.response if seed else True
-    status = builders.to_dict(response)["desired"]["composite"]["resource"]["status"]  # type: ignore[index,call-overload] # plain data
-    return status  # type: ignore[return-value] # plain data
+    assert not seed or seed.hex().encode() not in result.response
+    status = find_path(builders.to_dict(response), "desired.composite.resource.status")
+    return cast("Object", status)
 
 
 def seed_of(path: Path, text: str, uid: str = "8a4c2f0e") -> bytes:
@@ -96,7 +97,6 @@ def test_random_values_of_two_xrs_differ(tmp_path: Path, step: Object) -> None:
 
 def test_random_values_are_computable_from_the_request_without_a_salt_only(tmp_path: Path) -> None:
     """The formula is public; the uid is all that it takes without a salt."""
-
     characters = "x" + string.ascii_letters.replace("x", "") + string.digits
     draws = (f"8a4c2f0e\0manifests: randAlphaNum 32\0{count}" for count in range(1, 33))
     digests = (hashlib.sha256(draw.encode()).digest() for draw in draws)

@@ -143,7 +143,9 @@ def test_a_requirement_that_is_met_says_an_hour(owner: str) -> None:
     required = {"a": {"items": [{"resource": CONFIG}]}}
     step_input = WAITING[f"a requirement of the {owner}"]
     assert is_settled(seconds(step_input, required_resources=required))
-    assert is_settled(seconds(WAITING["a requirement of the program"], required_resources={"a": {}}))
+    assert is_settled(
+        seconds(WAITING["a requirement of the program"], required_resources={"a": {}})
+    )
 
 
 def test_the_ttl_of_an_xr_never_changes_and_xrs_differ() -> None:

@@ -1,4 +1,4 @@
-"""A model of Crossplane's reconcile of one XR: requeues, response cache, watches, events, deletions.
+"""A model of Crossplane's reconcile of one XR: requeues, cache, watches, events, deletions.
 
 It follows `internal/controller/apiextensions/composite` and `internal/xfn/cached`: the shortest TTL
 other than 0 is the time of the next reconcile; a change of the XR or of a composed resource is one
@@ -29,9 +29,7 @@ POLL_SECONDS = 60.0
 _MAX_CALLS = 6
 _MAX_RECONCILES = 2_000
 _SYSTEM_CONDITIONS = {"Ready", "Synced"}
-_FATAL_MESSAGE = (
-    "A fatal error occurred before the status of this condition could be determined."
-)
+_FATAL_MESSAGE = "A fatal error occurred before the status of this condition could be determined."
 
 
 class Event(NamedTuple):
@@ -242,9 +240,7 @@ class Core:
         for entry in list(self._conditions()):
             if entry["type"] not in names | _SYSTEM_CONDITIONS:
                 unknown: Object = {"type": entry["type"], "status": "UNKNOWN"}
-                self._set_condition(
-                    {**unknown, "reason": "FatalError", "message": _FATAL_MESSAGE}
-                )
+                self._set_condition({**unknown, "reason": "FatalError", "message": _FATAL_MESSAGE})
 
 
 def make_ready(core: Core) -> None:

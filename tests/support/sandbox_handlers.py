@@ -53,9 +53,7 @@ class Answer:
     info: RequestInfo = field(default_factory=RequestInfo)
 
 
-def handle(
-    data: bytes, limits: Limits, on_limits: Callable[[Limits], None], seed: bytes
-) -> Answer:
+def handle(data: bytes, limits: Limits, on_limits: Callable[[Limits], None], seed: bytes) -> Answer:
     """Execute the command of the request."""
     command, _, argument = data.partition(b" ")
     if command == b"narrow":

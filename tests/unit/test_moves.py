@@ -95,7 +95,9 @@ def test_an_object_remembers_its_name_without_moved_from() -> None:
 
 
 def test_a_removal_of_the_new_name_removes_the_object() -> None:
-    step = builders.starlark('def main(req):\n    return {"desired": {"resources": {"new": None}}}\n')
+    step = builders.starlark(
+        'def main(req):\n    return {"desired": {"resources": {"new": None}}}\n'
+    )
     earlier: Object = {"old": existing("old", **{MOVED_TO: "new"})}
     assert not composed(run(step, desired=earlier, old="new"))
 
@@ -172,12 +174,16 @@ def test_a_usage_of_a_moved_resource_stays() -> None:
 
 def test_a_deferred_resource_is_moved() -> None:
     """What waits for a value has no old name in the response; its object must not be deleted."""
-    document = thing("new", moved_from="old") + "data:\n  x: {{ observed.resources.db.resource.status.id }}\n"
+    document = (
+        thing("new", moved_from="old")
+        + "data:\n  x: {{ observed.resources.db.resource.status.id }}\n"
+    )
     message = fatal(run(builders.jinja(document, missing="Defer"), "old"))
     assert 'cannot leave out resource "new", which exists' in message
     script = builders.starlark(
         "def main(req):\n"
-        '    body = lambda: {"apiVersion": "v1", "kind": "A", "spec": req["observed"]["resources"]["db"]}\n'
+        '    others = req["observed"]["resources"]\n'
+        '    body = lambda: {"apiVersion": "v1", "kind": "A", "spec": others["db"]}\n'
         '    return {"desired": {"resources": {"new": {"resource": body, "moved_from": "old"}}}}\n',
         missing="Defer",
     )
@@ -195,7 +201,7 @@ REFUSED = {
     ),
     "two remember": (
         lambda: run(MOVED, old="new", older="new"),
-        'both exist',
+        "both exist",
     ),
     "two old names exist": (
         lambda: run(SEEN["jinja"], "old", "older"),
@@ -206,7 +212,9 @@ REFUSED = {
         '"old" and "older" both exist',
     ),
     "two claim one": (
-        lambda: run(builders.jinja(thing("new", moved_from="old") + thing("newer", moved_from="old"))),
+        lambda: run(
+            builders.jinja(thing("new", moved_from="old") + thing("newer", moved_from="old"))
+        ),
         '"new" is moved from "old", too',
     ),
     "this step desires it": (
@@ -228,7 +236,9 @@ REFUSED = {
     "the program depends on the old name": (
         lambda: run(
             builders.jinja(
-                '{% if "old" in observed.resources %}' + thing("new", moved_from="old") + "{% endif %}"
+                '{% if "old" in observed.resources %}'
+                + thing("new", moved_from="old")
+                + "{% endif %}"
             ),
             "old",
         ),
@@ -238,7 +248,10 @@ REFUSED = {
         lambda: run(builders.jinja(thing("new", moved_from="new"))),
         'must not be the name "new" itself',
     ),
-    "nothing": (lambda: run(builders.jinja(thing("new", moved_from=" , "))), "must name a resource"),
+    "nothing": (
+        lambda: run(builders.jinja(thing("new", moved_from=" , "))),
+        "must name a resource",
+    ),
     "no text": (
         lambda: run(
             builders.starlark(
@@ -263,8 +276,8 @@ def test_a_swap_of_two_names_is_refused() -> None:
 
 def test_an_operation_moves_nothing() -> None:
     step = builders.starlark(
-        'def main(req):\n    return {"desired": {"resources": {"a": {"moved_from": "b", "resource": '
-        '{"apiVersion": "v1", "kind": "A", "metadata": {"name": "x"}}}}}}\n'
+        'def main(req):\n    return {"desired": {"resources": {"a": {"moved_from": "b", '
+        '"resource": {"apiVersion": "v1", "kind": "A", "metadata": {"name": "x"}}}}}}\n'
     )
     message = builders.request(step)
     message.ClearField("observed")

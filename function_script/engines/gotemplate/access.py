@@ -3,17 +3,12 @@
 The fast path is Python's own indexing. Where it fails, `walk` applies Go's rules step by step.
 """
 
-from __future__ import annotations
-
 from functools import reduce
 from operator import getitem
-from typing import TYPE_CHECKING, Final, Literal, NoReturn, TypeAlias
+from typing import Final, Literal, NoReturn, TypeAlias
 
-from function_script.engines.gotemplate.errors import (
-    EvalError,
-    FieldError,
-    TypeFieldError,
-)
+from function_script.engines.gotemplate import errors
+from function_script.engines.gotemplate.function import Function
 from function_script.engines.gotemplate.printing import quote
 from function_script.engines.gotemplate.values import (
     MISSING,
@@ -25,9 +20,6 @@ from function_script.engines.gotemplate.values import (
     go_kind,
     go_type,
 )
-
-if TYPE_CHECKING:
-    from function_script.engines.gotemplate.function import Function
 
 # The value of a key that a map lacks: no value, the zero value, or an error. "checked" gives no
 # value, also below a null, and an error where the value is used (compiler/checking.py).
@@ -105,7 +97,7 @@ def walk(value: object, names: tuple[str, ...], missing: MissingKey) -> object:
             following = MISSING
         elif value is None:
             text = f"nil pointer evaluating {_UNTYPED}.{name}"
-            raise FieldError(text, name, index=index, kind="null")
+            raise errors.FieldError(text, name, index=index, kind="null")
         else:
             following = _member(value, name, index, static)
         static = value.element if isinstance(value, TypedMap) else _UNTYPED
@@ -119,7 +111,7 @@ def _absent_value(
     if missing == "error":
         names = tuple(key for key in value if isinstance(key, str))
         text = f"map has no entry for key {quote(name)}"
-        raise FieldError(text, name, index=index, kind="map", names=names)
+        raise errors.FieldError(text, name, index=index, kind="map", names=names)
     if missing != "zero":
         return MISSING
     return value.zero if isinstance(value, TypedMap) else None
@@ -128,7 +120,7 @@ def _absent_value(
 def _value_below_missing(name: str, index: int, missing: MissingKey) -> object:
     if missing == "error":
         text = f"nil data; no entry for key {quote(name)}"
-        raise FieldError(text, name, index=index, kind="absent")
+        raise errors.FieldError(text, name, index=index, kind="absent")
     return MISSING
 
 
@@ -137,14 +129,14 @@ def _member(value: object, name: str, index: int, static: str | None) -> object:
     if not isinstance(value, Struct):
         is_static_type = static is None or static == "string"
         type_name = go_type(value) if is_static_type else _UNTYPED
-        raise TypeFieldError(name, type_name, index=index, kind=go_kind(value))
+        raise errors.TypeFieldError(name, type_name, index=index, kind=go_kind(value))
     if name in value.fields:
         return value.fields[name]
     method = value.method(name)
     if method is not None:
         return call_method(method, ())
     text = f"can't evaluate field {name} in type {go_type(value)}"
-    raise FieldError(text, name, index=index, kind="struct", names=tuple(value.fields))
+    raise errors.FieldError(text, name, index=index, kind="struct", names=tuple(value.fields))
 
 
 def find_method(value: object, name: str, missing: MissingKey) -> Function | None:
@@ -154,14 +146,14 @@ def find_method(value: object, name: str, missing: MissingKey) -> Function | Non
         if method is not None:
             return method
         if name in value.fields:
-            raise EvalError(f"{name} has arguments but cannot be invoked as function")
+            raise errors.EvalError(f"{name} has arguments but cannot be invoked as function")
     elif isinstance(value, dict):
-        raise EvalError(f"{name} is not a method but has arguments")
+        raise errors.EvalError(f"{name} is not a method but has arguments")
     elif value is MISSING:
         _value_below_missing(name, 0, missing)
         return None
     walk(value, (name,), missing)
-    raise EvalError(f"{name} is not a method but has arguments")
+    raise errors.EvalError(f"{name} is not a method but has arguments")
 
 
 def call_method(method: Function, arguments: tuple[object, ...]) -> object:
@@ -169,7 +161,7 @@ def call_method(method: Function, arguments: tuple[object, ...]) -> object:
     types = method.parameter_types
     if len(arguments) != len(types) and not method.variadic:
         counts = f"want {len(types)} got {len(arguments)}"
-        raise EvalError(f"wrong number of args for {method.name}: {counts}")
+        raise errors.EvalError(f"wrong number of args for {method.name}: {counts}")
     checked = [
         check_argument(argument, types[min(index, len(types) - 1)])
         for index, argument in enumerate(arguments)
@@ -207,6 +199,6 @@ def to_list(value: object) -> object:
 def refuse(value: object, type_name: str) -> NoReturn:
     """Raise EvalError for an argument that is not of a parameter's type."""
     if value is MISSING:
-        raise EvalError(f"invalid value; expected {type_name}")
+        raise errors.EvalError(f"invalid value; expected {type_name}")
     actual = _UNTYPED if value is None else go_type(value)
-    raise EvalError(f"wrong type for value; expected {type_name}; got {actual}")
+    raise errors.EvalError(f"wrong type for value; expected {type_name}; got {actual}")

@@ -6,20 +6,14 @@ In templates of our own kind all parts are there, also empty ones. A template th
 gets copies, because the scope's values are shared.
 """
 
-from __future__ import annotations
-
 import base64
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
-from function_script.engines.gotemplate.lazy_dict import ABSENT, LazyDict
+from function_script.engines.gotemplate.lazy_dict import ABSENT, Builder, LazyDict
 from function_script.engines.gotemplate.values import TypedMap
-from function_script.program import Lazy
-
-if TYPE_CHECKING:
-    from function_script.engines.gotemplate.lazy_dict import Builder
-    from function_script.program import Scope
+from function_script.program import Lazy, Scope
 
 # Converts a value of the scope to a value for the template.
 Convert: TypeAlias = Callable[[object], object]

@@ -3,21 +3,11 @@
 An action that fails because a value does not exist leaves a gap in place of its text.
 """
 
-from __future__ import annotations
+from typing import Final, NoReturn
 
-from typing import TYPE_CHECKING, Final, NoReturn
-
-from function_script.engines.gotemplate import missing
-from function_script.engines.gotemplate.errors import (
-    EvalError,
-    FieldError,
-    GoError,
-    NoValueError,
-)
+from function_script.engines.gotemplate import errors, missing
+from function_script.engines.gotemplate.run import Run
 from function_script.engines.gotemplate.values import MISSING
-
-if TYPE_CHECKING:
-    from function_script.engines.gotemplate.run import Run
 
 # Functions with a substitute for a variable that could not be computed.
 ACCEPTS_POISON: Final = frozenset({"coalesce", "default", "empty"})
@@ -31,7 +21,7 @@ class Poison:
     __slots__ = ()
 
     def _refuse(self, *_: object) -> NoReturn:
-        raise NoValueError
+        raise errors.NoValueError
 
     __bool__ = __getitem__ = __eq__ = get = _refuse
     __hash__ = None  # type: ignore[assignment] # nothing may look it up
@@ -45,13 +35,13 @@ def absent(value: object) -> object:
     return MISSING if value is POISON else value
 
 
-def poison(error: GoError) -> Poison:
+def poison(error: errors.GoError) -> Poison:
     """Return the value of a variable whose computation failed."""
     _check_missing(error)
     return POISON
 
 
-def leave_gap(run: Run, error: GoError) -> None:
+def leave_gap(run: Run, error: errors.GoError) -> None:
     """Record a gap in the main text; raise the error where text is captured."""
     if run.is_capturing:
         raise error
@@ -59,14 +49,14 @@ def leave_gap(run: Run, error: GoError) -> None:
     run.gaps.append((len(run.parts), error))
 
 
-def fail_without_gap(error: GoError) -> NoReturn:
+def fail_without_gap(error: errors.GoError) -> NoReturn:
     """Raise the error at the same place in a form that leaves no gap."""
-    raise EvalError(error.text).with_traceback(error.__traceback__) from error
+    raise errors.EvalError(error.text).with_traceback(error.__traceback__) from error
 
 
-def _check_missing(error: GoError) -> None:
+def _check_missing(error: errors.GoError) -> None:
     """Raise ``error`` again unless it is about a value that does not exist."""
-    if isinstance(error, FieldError) and error.kind not in _NOTHING:
+    if isinstance(error, errors.FieldError) and error.kind not in _NOTHING:
         raise error
 
 
@@ -75,7 +65,7 @@ def code_globals() -> dict[str, object]:
     return {
         **missing.code_globals(),
         "absent": absent,
-        "FAILURES": (NoValueError, FieldError),
+        "FAILURES": (errors.NoValueError, errors.FieldError),
         "POISON": POISON,
         "leave_gap": leave_gap,
         "poison": poison,

@@ -1,18 +1,13 @@
 """The gaps that missing values left in a rendered text, described for the response."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator
+from typing import Final
 
 from function_script.engines.gotemplate import diagnostics, programs
+from function_script.engines.gotemplate.positions import SourcePart
+from function_script.engines.gotemplate.programs import LoadedProgram
+from function_script.engines.gotemplate.run import Run
 from function_script.program import MissingValue
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from function_script.engines.gotemplate.positions import SourcePart
-    from function_script.engines.gotemplate.programs import LoadedProgram
-    from function_script.engines.gotemplate.run import Run
 
 # Describing a gap takes time, so only the first ones are described.
 _MAX_DESCRIBED: Final = 50

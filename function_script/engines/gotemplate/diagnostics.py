@@ -1,42 +1,20 @@
 """Failures of templates as diagnostics: the cause, the position and a hint."""
 
-from __future__ import annotations
-
 import re
 from itertools import pairwise
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from function_script.diagnostics import Diagnostic, Note
-from function_script.engines.gotemplate import hints, registry
-from function_script.engines.gotemplate.errors import (
-    CallError,
-    FieldError,
-    GoError,
-    LimitExceededError,
-    NoValueError,
-    ParseError,
-)
+from function_script.engines.gotemplate import errors, hints, registry
+from function_script.engines.gotemplate.compiler.code import Site
 from function_script.engines.gotemplate.go_messages import run_text, sites_of
-from function_script.engines.gotemplate.positions import find_span
+from function_script.engines.gotemplate.positions import SourcePart, SourceSpan, find_span
+from function_script.engines.gotemplate.programs import LoadedProgram, ProgramFailure
 from function_script.engines.gotemplate.run import MAIN
-from function_script.engines.gotemplate.syntax.nodes import (
-    Chain,
-    Dot,
-    Field,
-    Pipe,
-    Variable,
-    to_source,
-)
-from function_script.errors import LimitError, ProgramError
+from function_script.engines.gotemplate.syntax import nodes
+from function_script.errors import FatalError, LimitError, ProgramError
 from function_script.problems import suggest
-
-if TYPE_CHECKING:
-    from function_script.engines.gotemplate.compiler.code import Site
-    from function_script.engines.gotemplate.positions import SourcePart, SourceSpan
-    from function_script.engines.gotemplate.programs import LoadedProgram, ProgramFailure
-    from function_script.engines.gotemplate.syntax.nodes import Placed
-    from function_script.errors import FatalError
-    from function_script.source import Source
+from function_script.source import Source
 
 _MAX_EXPRESSION: Final = 80
 _MAX_NOTES: Final = 3
@@ -73,7 +51,9 @@ def parse_problems(
     )
 
 
-def _parse_problem(error: ParseError, source: Source, parts: tuple[SourcePart, ...]) -> Diagnostic:
+def _parse_problem(
+    error: errors.ParseError, source: Source, parts: tuple[SourcePart, ...]
+) -> Diagnostic:
     position = (error.position or 0) if error.cause is None else error.cause
     word = _WORD.match(source.text, position)
     location = find_span(source, position, len(word[0]) if word is not None else 1, parts)
@@ -101,7 +81,7 @@ _WORD: Final = re.compile(r"[$.]?\w+|\S")
 
 
 def run_problem(
-    error: GoError | LimitExceededError | RecursionError,
+    error: errors.GoError | errors.LimitExceededError | RecursionError,
     loaded: LoadedProgram,
     parts: tuple[SourcePart, ...],
 ) -> FatalError:
@@ -120,18 +100,20 @@ def run_problem(
         hint=_hint(error, site, loaded),
         notes=tuple(reversed(notes)),
     )
-    if isinstance(error, GoError):
+    if isinstance(error, errors.GoError):
         return ProgramError(problem)
-    return LimitError(problem, limit=error.limit if isinstance(error, LimitExceededError) else None)
+    return LimitError(
+        problem, limit=error.limit if isinstance(error, errors.LimitExceededError) else None
+    )
 
 
 def missing_problem(
-    error: GoError, loaded: LoadedProgram, parts: tuple[SourcePart, ...]
+    error: errors.GoError, loaded: LoadedProgram, parts: tuple[SourcePart, ...]
 ) -> Diagnostic:
     """Describe a gap: the expression that does not exist, and its position."""
     (site,) = sites_of(error, loaded)[-1:]
     location = _locate(site, loaded, parts)
-    cause = _cause(error, site) if isinstance(error, FieldError) else ""
+    cause = _cause(error, site) if isinstance(error, errors.FieldError) else ""
     message = f"{_expression(site)}: {cause}" if cause else f"{_expression(site)} does not exist"
     return Diagnostic(message=message, span=location.span, excerpt=location.excerpt)
 
@@ -149,17 +131,17 @@ def site_problem(
 def _locate(site: Site, loaded: LoadedProgram, parts: tuple[SourcePart, ...]) -> SourceSpan:
     source = loaded.origins[site.template]
     source_parts = parts if source is next(iter(loaded.origins.values())) else ()
-    width = len(to_source(site.node)) or 1
+    width = len(nodes.to_source(site.node)) or 1
     return find_span(source, _start(site.node, source.text), width, source_parts)
 
 
-def _start(node: Placed, text: str) -> int:
+def _start(node: nodes.Placed, text: str) -> int:
     """Find the start of a node: Go's position is that of the second name of a chain."""
-    if isinstance(node, Chain) and isinstance(node.start, Pipe):
+    if isinstance(node, nodes.Chain) and isinstance(node.start, nodes.Pipe):
         return max(text.rfind("(", 0, node.start.position + 1), 0)
-    if not isinstance(node, (Field, Variable)) or not node.names[1:]:
+    if not isinstance(node, (nodes.Field, nodes.Variable)) or not node.names[1:]:
         return node.position
-    first = f".{node.names[0]}" if isinstance(node, Field) else node.names[0]
+    first = f".{node.names[0]}" if isinstance(node, nodes.Field) else node.names[0]
     start = text.rfind(first, 0, node.position)
     return start if start >= 0 else node.position
 
@@ -168,9 +150,9 @@ def _message(error: Exception, site: Site | None, location: SourceSpan | None) -
     name = location.span.name if location is not None else "the template"
     if isinstance(error, RecursionError):
         return f"cannot render {name}: templates or values are nested too deeply"
-    if site is None or isinstance(error, LimitExceededError):
+    if site is None or isinstance(error, errors.LimitExceededError):
         return f"cannot render {name}: {error}"
-    if isinstance(error, CallError):
+    if isinstance(error, errors.CallError):
         if site.function == "fail":
             return f"cannot render {name}: {error}"
         return f"cannot call {site.function}: {error}"
@@ -179,14 +161,14 @@ def _message(error: Exception, site: Site | None, location: SourceSpan | None) -
 
 
 def _cause(error: Exception, site: Site) -> str:
-    if isinstance(error, FieldError):
+    if isinstance(error, errors.FieldError):
         return _field_cause(error, site.node)
-    if not isinstance(error, NoValueError) or error.path in {"", _expression(site)}:
+    if not isinstance(error, errors.NoValueError) or error.path in {"", _expression(site)}:
         return ""
     return f"{error.path} is null" if error.null else f"{error.path} does not exist"
 
 
-def _field_cause(error: FieldError, node: Placed) -> str:
+def _field_cause(error: errors.FieldError, node: nodes.Placed) -> str:
     """Describe the value that lacks a field: ``.spec.network is null``."""
     holder = _cut_chain(node, error.index)
     if not holder:
@@ -197,33 +179,35 @@ def _field_cause(error: FieldError, node: Placed) -> str:
     return f"{holder} is {kind}" + ("" if kind == "null" else f", it has no field {error.name}")
 
 
-def _cut_chain(node: Placed, count: int) -> str:
+def _cut_chain(node: nodes.Placed, count: int) -> str:
     """Return the source of a chain of fields, cut after its first ``count`` fields."""
-    if isinstance(node, Field):
-        return to_source(Field(node.position, node.names[:count]) if count else Dot(0))
-    if isinstance(node, Variable):
-        return to_source(Variable(node.position, node.names[: count + 1]))
-    if isinstance(node, Chain):
-        return to_source(Chain(node.position, node.start, node.names[:count]))
+    if isinstance(node, nodes.Field):
+        return nodes.to_source(
+            nodes.Field(node.position, node.names[:count]) if count else nodes.Dot(0)
+        )
+    if isinstance(node, nodes.Variable):
+        return nodes.to_source(nodes.Variable(node.position, node.names[: count + 1]))
+    if isinstance(node, nodes.Chain):
+        return nodes.to_source(nodes.Chain(node.position, node.start, node.names[:count]))
     return ""
 
 
 def _expression(site: Site) -> str:
-    text = " ".join(to_source(site.node).split())
+    text = " ".join(nodes.to_source(site.node).split())
     return text if len(text) <= _MAX_EXPRESSION else f"{text[: _MAX_EXPRESSION - 1]}…"
 
 
 def _hint(error: Exception, site: Site | None, loaded: LoadedProgram) -> str | None:
-    if isinstance(error, LimitExceededError):
+    if isinstance(error, errors.LimitExceededError):
         return error.hint
-    if isinstance(error, FieldError):
+    if isinstance(error, errors.FieldError):
         return _field_hint(error, site)
-    if isinstance(error, NoValueError):
+    if isinstance(error, errors.NoValueError):
         return _missing_hint(error)
     return hints.run_hint(str(error), loaded.program.templates)
 
 
-def _missing_hint(error: NoValueError) -> str:
+def _missing_hint(error: errors.NoValueError) -> str:
     near = suggest(error.name, error.names)
     if near is not None:
         return near
@@ -237,11 +221,11 @@ def _missing_hint(error: NoValueError) -> str:
     return _OPTIONAL
 
 
-def _field_hint(error: FieldError, site: Site | None) -> str | None:
+def _field_hint(error: errors.FieldError, site: Site | None) -> str | None:
     if error.names:
         names = ", ".join(sorted(error.names)[:_MAX_NAMES])
         return suggest(error.name, error.names, f"it has {names}")
-    if error.index == 0 and site is not None and isinstance(site.node, Field):
+    if error.index == 0 and site is not None and isinstance(site.node, nodes.Field):
         return _DOT_HINT
     if error.kind in {"null", "absent"}:
         return "there is no value here yet: test it with {{ with }}, or use dig with a default"

@@ -3,11 +3,8 @@
 Raises only FatalError.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from functools import cache
-from typing import TYPE_CHECKING
 
 from function_script.engines.allowance import Allowance
 from function_script.engines.gotemplate import (
@@ -20,18 +17,14 @@ from function_script.engines.gotemplate import (
 )
 from function_script.engines.gotemplate.data import template_data
 from function_script.engines.gotemplate.errors import GoError, LimitExceededError
-from function_script.engines.gotemplate.programs import ProgramFailure
+from function_script.engines.gotemplate.lazy_dict import LazyDict
+from function_script.engines.gotemplate.positions import SourcePart
+from function_script.engines.gotemplate.programs import LoadedProgram, ProgramFailure
 from function_script.engines.gotemplate.run import Run
 from function_script.errors import LimitError, ProgramError
-from function_script.program import TemplateResult
-
-if TYPE_CHECKING:
-    from function_script.engines.gotemplate.lazy_dict import LazyDict
-    from function_script.engines.gotemplate.positions import SourcePart
-    from function_script.engines.gotemplate.programs import LoadedProgram
-    from function_script.limits import Limits
-    from function_script.program import Program, Scope
-    from function_script.source import Span
+from function_script.limits import Limits
+from function_script.program import Program, Scope, TemplateResult
+from function_script.source import Span
 
 
 def evaluate(program: Program, scope: Scope, limits: Limits) -> TemplateResult:

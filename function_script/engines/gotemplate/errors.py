@@ -3,12 +3,7 @@
 Functions raise CallError, the evaluator EvalError; diagnostics.py makes diagnostics of them.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from function_script.errors import LimitName
+from function_script.errors import LimitName
 
 
 class GoError(Exception):

@@ -5,8 +5,6 @@ tuple[Unavailable, ...]``); registry.py joins them. values.py describes values. 
 but for the first argument that Injects names; they fail with CallError (errors.py).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from function_script.engines.gotemplate.compiler.code import Site
 from function_script.engines.gotemplate.compiler.codegen import FILE
 from function_script.engines.gotemplate.errors import CallError, TypeFieldError
 from function_script.engines.gotemplate.printing import quote
@@ -14,7 +15,6 @@ from function_script.engines.gotemplate.run import MAIN
 from function_script.engines.gotemplate.syntax.nodes import to_source
 
 if TYPE_CHECKING:
-    from function_script.engines.gotemplate.compiler.code import Site
     from function_script.engines.gotemplate.programs import BadSource, LoadedProgram
 
 

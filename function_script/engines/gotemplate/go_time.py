@@ -10,15 +10,13 @@ from __future__ import annotations
 import datetime as dt
 import re
 import zoneinfo
+from collections.abc import Callable, Iterator
 from functools import lru_cache, partial
-from typing import TYPE_CHECKING, ClassVar, Final, Self
+from typing import ClassVar, Final, Self
 
 from function_script.engines.gotemplate.errors import CallError
 from function_script.engines.gotemplate.function import Function
 from function_script.engines.gotemplate.values import Int, Struct, to_narrow, to_wide
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
 
 NANOSECONDS: Final = 1_000_000_000
 MONTHS: Final = (

@@ -1,15 +1,11 @@
 """Hints for failures of templates, keyed by Go's messages."""
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterable
+from typing import Final
 
 from function_script.engines.gotemplate.syntax.lexer import KEYWORDS
 from function_script.problems import suggest
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 _ARITY: Final = "a piped value is the last argument; parentheses keep arguments together"
 _DIVISOR: Final = "test that the divisor is not 0 first"

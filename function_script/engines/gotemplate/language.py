@@ -1,14 +1,10 @@
 """The descriptor of GoTemplate."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from function_script.engines.language import Language
-
-if TYPE_CHECKING:
-    from function_script.reader import ObjectReader
-    from function_script.values import Object, Value
+from function_script.reader import ObjectReader
+from function_script.values import Object, Value
 
 DELIMS: Final = ("{{", "}}")
 """Go's own delimiters of actions."""

@@ -1,18 +1,13 @@
 """The analyses that `check` makes of Go templates."""
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterable, Sequence
+from typing import Final
 
 from function_script.engines.gotemplate import programs, request_reads, static_text
+from function_script.engines.reads import FieldAccess
 from function_script.engines.template_lint import QUOTED, TemplateLint
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from function_script.engines.reads import FieldAccess
-    from function_script.program import Program
+from function_script.program import Program
 
 
 class GoTemplateLint(TemplateLint):

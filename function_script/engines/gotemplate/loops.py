@@ -1,16 +1,11 @@
 """The items of ``range``, for generated code: lists, maps in the order of their keys, numbers."""
 
-from __future__ import annotations
-
-from collections.abc import Collection
-from typing import TYPE_CHECKING, Final
+from collections.abc import Collection, Iterator
+from typing import Final
 
 from function_script.engines.gotemplate.errors import EvalError
 from function_script.engines.gotemplate.printing import sorted_items, to_text
 from function_script.engines.gotemplate.values import MISSING, Int, Sized, Uint8
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 _INDEXES: Final = tuple(map(Int, range(256)))
 

@@ -4,8 +4,6 @@ Tests and defaults treat a missing value as absent, as Go does. Every other use 
 path that does not exist. A null is a value.
 """
 
-from __future__ import annotations
-
 from itertools import islice
 from typing import Final, NoReturn
 

@@ -1,30 +1,19 @@
 """One template with any data, and failures in Go's words: `template --plain` and conformance."""
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING, Final, Literal
+from collections.abc import Sequence
+from typing import Final, Literal
 
 from function_script.engines.gotemplate import go_messages, programs, registry
+from function_script.engines.gotemplate.access import MissingKey
 from function_script.engines.gotemplate.errors import GoError, LimitExceededError
 from function_script.engines.gotemplate.language import DELIMS
-from function_script.engines.gotemplate.programs import (
-    ProgramFailure,
-    Settings,
-    Sources,
-    load,
-)
 from function_script.engines.gotemplate.run import MAIN, Run
 from function_script.errors import ProgramError
 from function_script.limits import Limits
+from function_script.program import Program
 from function_script.source import Source, Span, excerpt
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from function_script.engines.gotemplate.access import MissingKey
-    from function_script.program import Program
-    from function_script.values import Object
+from function_script.values import Object
 
 _GO_POSITION: Final = re.compile(rf"template: {MAIN}:(?P<line>\d+)(?::(?P<column>\d+))?: ")
 _MISSING: Final[dict[str, MissingKey]] = {
@@ -59,10 +48,10 @@ def render_text(
     ``data`` is changed by templates that change it. Every random number is 0.
     """
     try:
-        load(_sources(template, Settings(delims)))
-    except ProgramFailure as failure:
+        programs.load(_sources(template, programs.Settings(delims)))
+    except programs.ProgramFailure as failure:
         raise GoFailure("parse", go_messages.parse_error(failure.sources[0])) from failure
-    loaded = load(_sources(template, Settings(delims, _missing_key(options))))
+    loaded = programs.load(_sources(template, programs.Settings(delims, _missing_key(options))))
     run = Run(loaded.program, Limits(), "")
     run.is_random_zero = True
     parts: list[str] = []
@@ -97,9 +86,9 @@ def _program_error(text: str, main: Source) -> ProgramError:
     return ProgramError.of(message, span=span, excerpt=excerpt(main, span))
 
 
-def _sources(template: str, settings: Settings) -> Sources:
+def _sources(template: str, settings: programs.Settings) -> programs.Sources:
     everything = settings._replace(allowed=frozenset(registry.OPTIONS))
-    return Sources(((MAIN, Source(name=MAIN, text=template)),), everything)
+    return programs.Sources(((MAIN, Source(name=MAIN, text=template)),), everything)
 
 
 def _missing_key(options: Sequence[str]) -> MissingKey:

@@ -1,16 +1,11 @@
 """Positions in a program's sources, as its author knows them: file or field, line and column."""
 
-from __future__ import annotations
-
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from function_script.source import Excerpt, Source, Span, excerpt, span_at
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from function_script.values import Value
+from function_script.values import Value
 
 
 class SourcePart(NamedTuple):

@@ -4,10 +4,9 @@ Containers must be measured (Allocator.check_tree) before they are printed: noth
 size of the text.
 """
 
-from __future__ import annotations
-
 import math
-from typing import TYPE_CHECKING, Final
+from collections.abc import Mapping
+from typing import Final
 
 from function_script.engines.gotemplate.values import (
     Struct,
@@ -17,9 +16,6 @@ from function_script.engines.gotemplate.values import (
     to_bytes,
     to_string,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 NIL: Final = "<nil>"
 NO_VALUE: Final = "<no value>"

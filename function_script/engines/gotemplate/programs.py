@@ -3,32 +3,25 @@
 The cache is keyed by content, so a template is compiled once however often it runs.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Final, NamedTuple
+from collections.abc import Mapping
+from typing import Final, NamedTuple
 
 from function_script.cache import ByteLruCache
 from function_script.engines.gotemplate import registry
+from function_script.engines.gotemplate.access import MissingKey
 from function_script.engines.gotemplate.compiler import checking, deferring
 from function_script.engines.gotemplate.compiler.codegen import CompileContext, compile_templates
+from function_script.engines.gotemplate.errors import ParseError
+from function_script.engines.gotemplate.function import Function
 from function_script.engines.gotemplate.language import DELIMS
-from function_script.engines.gotemplate.run import MAIN
+from function_script.engines.gotemplate.run import MAIN, CompiledProgram
 from function_script.engines.gotemplate.syntax import parser
+from function_script.engines.gotemplate.syntax.nodes import Node
 from function_script.engines.gotemplate.syntax.parser import Grammar, ParseFailure
 from function_script.engines.gotemplate.values import is_broken, to_bytes, to_string
-from function_script.values import LONE_SURROGATE
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from function_script.engines.gotemplate.access import MissingKey
-    from function_script.engines.gotemplate.errors import ParseError
-    from function_script.engines.gotemplate.function import Function
-    from function_script.engines.gotemplate.run import CompiledProgram
-    from function_script.engines.gotemplate.syntax.nodes import Node
-    from function_script.program import Program
-    from function_script.source import Source
-    from function_script.values import Value
+from function_script.program import Program
+from function_script.source import Source
+from function_script.values import LONE_SURROGATE, Value
 
 # Compiled code takes about as many megabytes as it has hundreds of thousands of characters.
 _MAX_CHARACTERS: Final = 1_000_000

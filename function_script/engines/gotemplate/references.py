@@ -1,24 +1,12 @@
 """Named templates that a program refers to, and the modules that it does not need."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from function_script.engines.gotemplate import programs
 from function_script.engines.gotemplate.run import MAIN
-from function_script.engines.gotemplate.syntax import parser
-from function_script.engines.gotemplate.syntax.nodes import (
-    Command,
-    Identifier,
-    String,
-    Template,
-    walk_nodes,
-)
-from function_script.engines.gotemplate.syntax.parser import ParseFailure
-
-if TYPE_CHECKING:
-    from function_script.engines.gotemplate.syntax.parser import Trees
-    from function_script.program import Program
+from function_script.engines.gotemplate.syntax import nodes, parser
+from function_script.engines.gotemplate.syntax.parser import ParseFailure, Trees
+from function_script.program import Program
 
 _INCLUDE: Final = "include"
 
@@ -47,15 +35,15 @@ def _names_of(trees: Trees) -> frozenset[str] | None:
     """Return the names of the templates that are used; None when one of them is computed."""
     names: set[str] = set()
     unknown = 0
-    for part in walk_nodes(list(trees.values())):
+    for part in nodes.walk_nodes(list(trees.values())):
         match part:
-            case Template(name=name):
+            case nodes.Template(name=name):
                 names.add(name)
-            case Identifier(name=function) if function == _INCLUDE:
+            case nodes.Identifier(name=function) if function == _INCLUDE:
                 unknown += 1
-            case Command(words=(Identifier(name=function), String(value=name), *_)) if (
-                function == _INCLUDE
-            ):
+            case nodes.Command(
+                words=(nodes.Identifier(name=function), nodes.String(value=name), *_)
+            ) if function == _INCLUDE:
                 names.add(name)
                 unknown -= 1
     return frozenset(names) if unknown == 0 else None

@@ -3,11 +3,10 @@
 The parser reads it, which must know names, and the compiler.
 """
 
-from __future__ import annotations
-
 import importlib.util
+from collections.abc import Mapping
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from function_script.engines.gotemplate import sprig
 from function_script.engines.gotemplate.builtins import (
@@ -17,11 +16,7 @@ from function_script.engines.gotemplate.builtins import (
     library,
     lookups,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from function_script.engines.gotemplate.function import Function
+from function_script.engines.gotemplate.function import Function
 
 FUNCTIONS: Final[Mapping[str, Function]] = {
     function.name: function

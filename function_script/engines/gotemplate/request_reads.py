@@ -4,38 +4,17 @@ Follows the dot into `with` and `range`, and variables that are declared once. I
 the data of named templates.
 """
 
-from __future__ import annotations
-
 from collections import Counter
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterable
+from typing import Final
 
 from function_script.engines.gotemplate import programs
-from function_script.engines.gotemplate.positions import find_span, read_source_parts
-from function_script.engines.gotemplate.syntax.nodes import (
-    Action,
-    Chain,
-    Command,
-    Dot,
-    Field,
-    Identifier,
-    If,
-    Pipe,
-    Range,
-    String,
-    Variable,
-    With,
-    walk_nodes,
-)
+from function_script.engines.gotemplate.positions import SourcePart, find_span, read_source_parts
+from function_script.engines.gotemplate.syntax import nodes
 from function_script.engines.reads import ANY, FieldAccess, guarded, unchanged
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from function_script.engines.gotemplate.positions import SourcePart
-    from function_script.engines.gotemplate.syntax.nodes import Node, Operand
-    from function_script.objects import Path
-    from function_script.program import Program
-    from function_script.source import Source
+from function_script.objects import Path
+from function_script.program import Program
+from function_script.source import Source
 
 _XR: Final = ("observed", "composite", "resource")
 # Functions that change their first argument.
@@ -71,8 +50,8 @@ def find(program: Program) -> list[FieldAccess]:
 def _count_declarations(root: Iterable[object]) -> Counter[str]:
     """Count the declarations and assignments of each variable."""
     names: Counter[str] = Counter()
-    for part in walk_nodes(list(root)):
-        if isinstance(part, Pipe):
+    for part in nodes.walk_nodes(list(root)):
+        if isinstance(part, nodes.Pipe):
             names.update(variable.names[0] for variable in part.declared)
     return names
 
@@ -93,29 +72,33 @@ class _Walker:
         self._declared = declared
         self._variables: dict[str, Path | None] = {"$": ()}
 
-    def walk_body(self, nodes: Iterable[Node], dot: Path | None) -> None:
-        """Walk a list of nodes and everything below it."""
-        for node in nodes:
+    def walk_body(self, body: Iterable[nodes.Node], dot: Path | None) -> None:
+        """Walk the nodes of a body and everything below them."""
+        for node in body:
             match node:
-                case Action(pipe=pipe):
+                case nodes.Action(pipe=pipe):
                     self._walk_pipe(pipe, dot)
-                case If(pipe=pipe, body=body, otherwise=otherwise):
+                case nodes.If(pipe=pipe, body=body, otherwise=otherwise):
                     self._walk_test(pipe, dot)
                     self._walk_bodies(body, otherwise, dot, dot)
-                case With(pipe=pipe, body=body, otherwise=otherwise):
+                case nodes.With(pipe=pipe, body=body, otherwise=otherwise):
                     self._walk_bodies(body, otherwise, self._walk_test(pipe, dot), dot)
-                case Range(pipe=pipe, body=body, otherwise=otherwise):
+                case nodes.Range(pipe=pipe, body=body, otherwise=otherwise):
                     self._walk_bodies(body, otherwise, self._walk_range(pipe, dot), dot)
                 case _:
                     pass
 
     def _walk_bodies(
-        self, body: list[Node], otherwise: list[Node] | None, dot: Path | None, outer: Path | None
+        self,
+        body: list[nodes.Node],
+        otherwise: list[nodes.Node] | None,
+        dot: Path | None,
+        outer: Path | None,
     ) -> None:
         self.walk_body(body, dot)
         self.walk_body(otherwise or (), outer)
 
-    def _walk_range(self, pipe: Pipe, dot: Path | None) -> Path | None:
+    def _walk_range(self, pipe: nodes.Pipe, dot: Path | None) -> Path | None:
         """Return the path of an item; the last variable is one, too."""
         path = self._walk_pipe(pipe._replace(declared=()), dot)
         item = None if path is None else (*path, ANY)
@@ -123,18 +106,18 @@ class _Walker:
             self._declare(pipe.declared[-1], item)
         return item
 
-    def _declare(self, variable: Variable, path: Path | None) -> None:
+    def _declare(self, variable: nodes.Variable, path: Path | None) -> None:
         name = variable.names[0]
         self._variables[name] = path if self._declared[name] == 1 else None
 
-    def _walk_test(self, pipe: Pipe, dot: Path | None) -> Path | None:
+    def _walk_test(self, pipe: nodes.Pipe, dot: Path | None) -> Path | None:
         """Walk a pipeline whose value may be missing; see ``_walk_pipe``."""
         was_testing, self._is_testing = self._is_testing, True
         path = self._walk_pipe(pipe, dot)
         self._is_testing = was_testing
         return path
 
-    def _walk_pipe(self, pipe: Pipe, dot: Path | None) -> Path | None:
+    def _walk_pipe(self, pipe: nodes.Pipe, dot: Path | None) -> Path | None:
         """Add the fields that a pipeline reads; return the path of its value in the request."""
         path: Path | None = None
         was_testing = self._is_testing
@@ -151,7 +134,7 @@ class _Walker:
             self._declare(variable, path)
         return path
 
-    def _walk_command(self, command: Command, dot: Path | None) -> Path | None:
+    def _walk_command(self, command: nodes.Command, dot: Path | None) -> Path | None:
         function = _function(command)
         was_testing = self._is_testing
         self._is_testing = was_testing or function in _TESTS
@@ -165,7 +148,7 @@ class _Walker:
             self.changed_paths.extend(path for path in paths[1:2] if path is not None)
         return self._call_path(command, paths)
 
-    def _call_path(self, command: Command, paths: list[Path | None]) -> Path | None:
+    def _call_path(self, command: nodes.Command, paths: list[Path | None]) -> Path | None:
         """Return the path of the value of a call."""
         match command.words[1:]:
             case [_] if _function(command) == "getCompositeResource" and paths[1] == ():
@@ -175,27 +158,29 @@ class _Walker:
                 for key in keys:
                     if _function(command) == "index":
                         self.indexed_paths.add(path)
-                    path = (*path, key.value if isinstance(key, String) else ANY)
-                    if isinstance(key, String):
+                    path = (*path, key.value if isinstance(key, nodes.String) else ANY)
+                    if isinstance(key, nodes.String):
                         self._add_access(path, key.position, len(key.quoted))
                 return path
-            case [_, String(value=key)] if _function(command) == "hasKey" and paths[1] is not None:
+            case [_, nodes.String(value=key)] if (
+                _function(command) == "hasKey" and paths[1] is not None
+            ):
                 self.tested_paths.add((*paths[1], key))
             case [_, _] if _function(command) == "default":
                 return paths[2]
         return None
 
-    def _walk_operand(self, word: Operand, dot: Path | None) -> Path | None:
+    def _walk_operand(self, word: nodes.Operand, dot: Path | None) -> Path | None:
         match word:
-            case Dot():
+            case nodes.Dot():
                 return dot
-            case Pipe():
+            case nodes.Pipe():
                 return self._walk_pipe(word, dot)
-            case Field(position=position, names=names):
+            case nodes.Field(position=position, names=names):
                 return self._walk_chain(dot, names, position)
-            case Variable(position=position, names=(name, *names)):
+            case nodes.Variable(position=position, names=(name, *names)):
                 return self._walk_chain(self._variables.get(name), tuple(names), position)
-            case Chain(position=position, start=start, names=names):
+            case nodes.Chain(position=position, start=start, names=names):
                 return self._walk_chain(self._walk_operand(start, dot), names, position)
             case _:
                 pass
@@ -226,6 +211,6 @@ class _Walker:
         self.reads.append(FieldAccess(path, location.source, location.span))
 
 
-def _function(command: Command) -> str:
+def _function(command: nodes.Command) -> str:
     first = command.words[0]
-    return first.name if isinstance(first, Identifier) else ""
+    return first.name if isinstance(first, nodes.Identifier) else ""

@@ -8,19 +8,15 @@ from __future__ import annotations
 import hashlib
 import hmac
 import time
-from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Final, NamedTuple, Protocol
 
 from function_script.engines.gotemplate import printing
-from function_script.engines.gotemplate.errors import CallError, LimitExceededError
+from function_script.engines.gotemplate.compiler.code import Site
+from function_script.engines.gotemplate.errors import CallError, GoError, LimitExceededError
+from function_script.engines.gotemplate.function import NextRandom
 from function_script.engines.gotemplate.values import MISSING, Int
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
-
-    from function_script.engines.gotemplate.compiler.code import Site
-    from function_script.engines.gotemplate.errors import GoError
-    from function_script.engines.gotemplate.function import NextRandom
-    from function_script.limits import Limits
+from function_script.limits import Limits
 
 # Go's name of the unnamed template, in positions and in messages.
 MAIN: Final = "manifests"

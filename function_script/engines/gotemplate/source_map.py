@@ -9,15 +9,13 @@ import sys
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from function_script.engines.gotemplate.errors import GoError, LimitExceededError
-from function_script.engines.gotemplate.positions import find_span
-from function_script.engines.gotemplate.run import MAIN
+from function_script.engines.gotemplate.positions import SourcePart, find_span
+from function_script.engines.gotemplate.run import MAIN, Run
 from function_script.engines.gotemplate.syntax.nodes import Text
+from function_script.source import Span
 
 if TYPE_CHECKING:
-    from function_script.engines.gotemplate.positions import SourcePart
     from function_script.engines.gotemplate.programs import LoadedProgram
-    from function_script.engines.gotemplate.run import Run
-    from function_script.source import Span
 
 
 # Each part of the text, in order, with the line of code that wrote it.

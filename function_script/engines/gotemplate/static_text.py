@@ -1,16 +1,10 @@
 """The text that every run of a template writes: outside of conditions, loops and definitions."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from function_script.engines.gotemplate import programs
 from function_script.engines.gotemplate.syntax.nodes import Action, Text
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from function_script.program import Program
+from function_script.program import Program
 
 
 def static_parts(program: Program) -> Iterator[tuple[int, str]]:

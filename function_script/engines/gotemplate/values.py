@@ -29,12 +29,10 @@ or the request.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar, Final
+from collections.abc import Mapping
+from typing import ClassVar, Final
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from function_script.engines.gotemplate.function import Function
+from function_script.engines.gotemplate.function import Function
 
 MIN_INT64: Final = -(1 << 63)
 MAX_INT64: Final = (1 << 63) - 1

@@ -4,16 +4,10 @@ Generated code and everything that templates call charge the budget before they 
 memory.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
 from function_script.engines.jinja.exceptions import BudgetError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from function_script.limits import Limits
+from function_script.limits import Limits
 
 MAX_CHARACTERS = 1 << 20
 MAX_ITEMS = 100_000

@@ -7,16 +7,15 @@ Python's own TypeError names parameters that the template's author cannot see.
 from __future__ import annotations
 
 import inspect
+from collections.abc import Hashable, Iterable, Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING, Protocol, cast
 
+from function_script.engines.jinja.budget import Budget
+from function_script.program import Scope
+
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable, Mapping
-
     from jinja2 import Environment
-
-    from function_script.engines.jinja.budget import Budget
-    from function_script.program import Scope
 
 
 class CallContext(Protocol):
@@ -72,8 +71,8 @@ def argument_error(call: Call, positional: int, keywords: Iterable[str]) -> str 
 def format_usage(name: str, call: Call, hidden: int) -> str:
     """Format ``replace(old, new, count=-1)``: the call without its first ``hidden`` parameters."""
     parameters = [*_signature(cast("Hashable", call)).parameters.values()][hidden:]
-    signature = f"{name}({', '.join(map(str, parameters))})"
-    return signature.replace(": 'object' = ", "=").replace(": 'object'", "")
+    untyped = [parameter.replace(annotation=parameter.empty) for parameter in parameters]
+    return f"{name}({', '.join(map(str, untyped))})"
 
 
 @lru_cache(maxsize=256)

@@ -6,18 +6,15 @@ charges the budget when it runs. The functions that generated code calls are in 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, cast
+from collections.abc import Callable
+from typing import cast
 
 from jinja2 import nodes
 from jinja2.compiler import CodeGenerator as JinjaCodeGenerator
+from jinja2.compiler import Frame
 
 from function_script.engines.jinja import runtime
 from function_script.engines.jinja.policy import count_nodes
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from jinja2.compiler import Frame
 
 # A body of so many nodes of the syntax tree costs one step each time it runs.
 _NODES_PER_STEP = 32

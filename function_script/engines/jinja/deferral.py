@@ -8,9 +8,11 @@ result was to be written.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, cast
 
-from jinja2 import nodes
+from jinja2 import Undefined, nodes
+from jinja2.compiler import Frame
 
 from function_script.engines.jinja.budget import Budget
 from function_script.engines.jinja.compiler import CodeGenerator
@@ -19,11 +21,6 @@ from function_script.engines.jinja.output import join_chunks
 from function_script.engines.jinja.undefined import Strict
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from jinja2 import Undefined
-    from jinja2.compiler import Frame
-
     from function_script.engines.jinja.environment import Environment
 
 Gaps = list[tuple[int, MissingError]]

@@ -3,26 +3,14 @@
 An exception that is not a user's mistake is raised again.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from jinja2 import TemplateError
 
-from function_script.engines.jinja import paths, positions, scope
-from function_script.engines.jinja.exceptions import (
-    AuthorError,
-    BudgetError,
-    MissingError,
-    RenderError,
-    reword,
-)
+from function_script.engines.jinja import exceptions, paths, positions, scope
+from function_script.engines.jinja.positions import Position
+from function_script.engines.jinja.run import Run
 from function_script.errors import FatalError, LimitError, ProgramError
-
-if TYPE_CHECKING:
-    from function_script.engines.jinja.positions import Position
-    from function_script.engines.jinja.run import Run
 
 _RENDER = "cannot render template: "
 # Words of Python's messages, and hints for them.
@@ -45,7 +33,7 @@ def to_error(error: Exception, run: Run, last: Position | None) -> FatalError:
     message, hint, name = _explain(error, run, position)
     diagnostic = positions.to_diagnostic(position, message, name=name, hint=hint)
     problem = replace(diagnostic, notes=positions.caller_notes(stack))
-    if isinstance(error, BudgetError):
+    if isinstance(error, exceptions.BudgetError):
         return LimitError(problem, limit=error.limit)
     return LimitError(problem) if isinstance(error, RecursionError) else ProgramError(problem)
 
@@ -54,20 +42,20 @@ def _explain(
     error: Exception, run: Run, position: Position | None
 ) -> tuple[str, str | None, str | None]:
     """Return the message, the hint, and the word to underline."""
-    if isinstance(error, MissingError):
+    if isinstance(error, exceptions.MissingError):
         statement = position.statement() if position else ""
         path = paths.describe(error.undefined, scope.find_roots(run), statement)
         return _RENDER + path.message, path.hint, path.name
-    if isinstance(error, AuthorError):
+    if isinstance(error, exceptions.AuthorError):
         return error.message, error.hint, error.name
-    if isinstance(error, RenderError):
+    if isinstance(error, exceptions.RenderError):
         return _RENDER + error.message, error.hint, error.name
     if isinstance(error, RecursionError):
         return _RENDER + "calls are nested too deeply", None, None
     if isinstance(error, TemplateError):
-        return _RENDER + reword(error.message or "the template failed"), None, None
+        return _RENDER + exceptions.reword(error.message or "the template failed"), None, None
     if isinstance(error, (TypeError, ValueError, ArithmeticError)):
         text = str(error)
         hint = next((hint for words, hint in _PYTHON_HINTS if words in text), None)
-        return _RENDER + reword(text), hint, None
+        return _RENDER + exceptions.reword(text), hint, None
     raise error

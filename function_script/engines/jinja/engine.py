@@ -3,19 +3,12 @@
 Its functions raise FatalError only.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 from function_script.engines.allowance import Allowance
 from function_script.engines.jinja import programs
 from function_script.engines.jinja.rendering import render
 from function_script.engines.jinja.source_map import Costs, LineLocator
-from function_script.program import TemplateResult
-
-if TYPE_CHECKING:
-    from function_script.limits import Limits
-    from function_script.program import Program, Scope
+from function_script.limits import Limits
+from function_script.program import Program, Scope, TemplateResult
 
 
 def evaluate(program: Program, scope: Scope, limits: Limits) -> TemplateResult:

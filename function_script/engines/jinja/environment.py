@@ -6,37 +6,26 @@ state of a run is in the context's `Run`.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Never, cast
+from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping
+from typing import Never, cast
 
 from jinja2 import Template, TemplateNotFound, TemplateSyntaxError, Undefined
 from jinja2.compiler import CodeGenerator
-from jinja2.lexer import TokenStream
+from jinja2.environment import TemplateModule
+from jinja2.lexer import Token, TokenStream
 from jinja2.runtime import BlockReference, LoopContext, Macro
 from jinja2.runtime import Context as JinjaContext
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
-from function_script.engines.jinja import lookups, policy
-from function_script.engines.jinja.calls import Builtin, argument_error, format_usage
-from function_script.engines.jinja.exceptions import (
-    MissingError,
-    RenderError,
-    type_of,
-)
+from function_script.engines.jinja import exceptions, lookups, policy
+from function_script.engines.jinja.calls import Builtin, Call, argument_error, format_usage
 from function_script.engines.jinja.lookups import Method
 from function_script.engines.jinja.methods import invoke
 from function_script.engines.jinja.operators import iterate
+from function_script.engines.jinja.run import Run
 from function_script.engines.jinja.undefined import Lenient, Strict
 from function_script.program import Lazy
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping
-
-    from jinja2.environment import TemplateModule
-    from jinja2.lexer import Token
-
-    from function_script.engines.jinja.calls import Call
-    from function_script.engines.jinja.run import Run
-    from function_script.source import Source
+from function_script.source import Source
 
 # The variable that carries a run through Jinja's contexts; no template can name it.
 RUN = "(run)"
@@ -157,13 +146,13 @@ class Environment(ImmutableSandboxedEnvironment):
             return self._call_builtin(run, callee, args, kwargs)
         if isinstance(callee, Method):
             if kwargs:
-                raise RenderError("methods take no named arguments", name=callee.name)
+                raise exceptions.RenderError("methods take no named arguments", name=callee.name)
             return invoke(run.budget, callee, args)
         if isinstance(callee, (Macro, LoopContext, BlockReference)):
             return self._call_nested(context, callee, args, kwargs)
         if isinstance(callee, Undefined):
-            raise MissingError(callee)
-        raise RenderError(f"{type_of(callee)} cannot be called")
+            raise exceptions.MissingError(callee)
+        raise exceptions.RenderError(f"{exceptions.type_of(callee)} cannot be called")
 
     def _call_builtin(
         self, run: Run, builtin: Builtin, args: tuple[object, ...], kwargs: dict[str, object]
@@ -176,7 +165,7 @@ class Environment(ImmutableSandboxedEnvironment):
                 raise
             hint = f"it is {format_usage(builtin.name, builtin.call, 1)}"
             message = f'wrong arguments for function "{builtin.name}": {problem}'
-            raise RenderError(message, name=builtin.name, hint=hint) from None
+            raise exceptions.RenderError(message, name=builtin.name, hint=hint) from None
 
     def _call_nested(
         self,
@@ -192,13 +181,13 @@ class Environment(ImmutableSandboxedEnvironment):
                 return budget.concat(callee._stack[callee._depth](callee._context))  # noqa: SLF001 - its own call joins without a limit
             if isinstance(callee, LoopContext):
                 if len(args) != 1:
-                    raise RenderError("loop() takes one list", name="loop")
+                    raise exceptions.RenderError("loop() takes one list", name="loop")
                 return callee(cast("Iterable[Never]", iterate(budget, args[0], 1)))
             if "caller" in kwargs and not callee.caller:
                 message = f'macro "{callee.name}" takes no block: it never writes caller()'
-                raise RenderError(message, name="call")
+                raise exceptions.RenderError(message, name="call")
             return callee(*args, **kwargs)
-        except MissingError as error:
+        except exceptions.MissingError as error:
             if isinstance(callee, Macro) and callee.name in self.document_macros:
                 error.decides_documents = True
             raise

@@ -5,12 +5,11 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from function_script.errors import LimitName
 from function_script.values import type_name
 
 if TYPE_CHECKING:
     from jinja2 import Undefined
-
-    from function_script.errors import LimitName
 
 
 class RenderError(Exception):

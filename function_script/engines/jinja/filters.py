@@ -4,8 +4,6 @@ A filter with a name of Jinja's has Jinja's meaning; where the library has the s
 reference lists the differences.
 """
 
-from __future__ import annotations
-
 from function_script.engines.jinja import list_filters, number_filters, string_filters
 from function_script.engines.jinja.calls import build_table
 from function_script.engines.jinja.library_adapter import LIBRARY, LIBRARY_FILTERS

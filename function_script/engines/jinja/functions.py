@@ -4,24 +4,15 @@ Every function receives the run first, then the template's arguments. Its signat
 are printed in the reference.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 from jinja2 import Undefined
 from jinja2.utils import Namespace
 
 from function_script import objects
+from function_script.engines.jinja import exceptions
 from function_script.engines.jinja.budget import MAX_ITEMS
-from function_script.engines.jinja.calls import Builtin, build_table
-from function_script.engines.jinja.exceptions import (
-    AuthorError,
-    BudgetError,
-    MissingError,
-    RenderError,
-    type_of,
-)
+from function_script.engines.jinja.calls import Builtin, CallContext, build_table
 from function_script.engines.jinja.library_adapter import LIBRARY
 from function_script.engines.jinja.list_filters import items_of, pairs
 from function_script.engines.jinja.operators import check_key
@@ -29,28 +20,27 @@ from function_script.engines.jinja.output import to_text
 from function_script.engines.jinja.string_filters import required
 from function_script.values import MAX_SAFE_INTEGER
 
-if TYPE_CHECKING:
-    from function_script.engines.jinja.calls import CallContext
-
 
 def numbers(run: CallContext, *bounds: object) -> range:
     """``range(stop)``, ``range(start, stop, step)``: whole numbers, the end excluded."""
     if not 1 <= len(bounds) <= len(("start", "stop", "step")):
-        raise RenderError("a range takes 1 to 3 numbers", name="range")
+        raise exceptions.RenderError("a range takes 1 to 3 numbers", name="range")
     result = range(*map(_bound, bounds))
     if len(result) > MAX_ITEMS:
-        raise BudgetError(f"a range of {len(result)} numbers, the limit is {MAX_ITEMS}")
+        raise exceptions.BudgetError(f"a range of {len(result)} numbers, the limit is {MAX_ITEMS}")
     run.budget.spend(1)
     return result
 
 
 def _bound(value: object) -> int:
     if isinstance(value, Undefined):
-        raise MissingError(value)
+        raise exceptions.MissingError(value)
     if isinstance(value, int):
         # Far beyond any list, and still a number that Python counts with.
         return max(-MAX_SAFE_INTEGER, min(value, MAX_SAFE_INTEGER))
-    raise RenderError(f"a range is made of integers, not of {type_of(value)}", name="range")
+    raise exceptions.RenderError(
+        f"a range is made of integers, not of {exceptions.type_of(value)}", name="range"
+    )
 
 
 def mapping(run: CallContext, *others: object, **named: object) -> dict[object, object]:
@@ -60,8 +50,8 @@ def mapping(run: CallContext, *others: object, **named: object) -> dict[object, 
         entries = pairs(run, source) if isinstance(source, Mapping) else items_of(run, source)
         for pair in entries:
             if not isinstance(pair, (list, tuple)) or len(pair) != len(("key", "value")):
-                raise RenderError(
-                    f"{type_of(pair)} is not a pair of a key and a value", name="dict"
+                raise exceptions.RenderError(
+                    f"{exceptions.type_of(pair)} is not a pair of a key and a value", name="dict"
                 )
             result[check_key(pair[0])] = pair[1]
     result.update(named)
@@ -73,13 +63,13 @@ def namespace(run: CallContext, *others: object, **named: object) -> Namespace:
     attributes = mapping(run, *others, **named)
     for name in attributes:
         if not isinstance(name, str) or name.startswith("_"):
-            raise RenderError("names that begin with _ cannot be set in a namespace")
+            raise exceptions.RenderError("names that begin with _ cannot be set in a namespace")
     return Namespace(attributes)
 
 
 def fail(run: CallContext, message: object = "the template failed") -> object:
     """Stop with a message."""
-    raise AuthorError(to_text(run.budget, message), name="fail")
+    raise exceptions.AuthorError(to_text(run.budget, message), name="fail")
 
 
 def log(run: CallContext, *values: object) -> str:

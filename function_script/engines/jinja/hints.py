@@ -1,14 +1,10 @@
 """Hints for common syntax mistakes, match by the message of Jinja's parser."""
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable
+from typing import Final
 
 from function_script.engines.jinja.policy import Violation
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 _CLOSING: Final = {"[": "]", "(": ")", "{": "}"}
 _OPENING: Final = {close: opening for opening, close in _CLOSING.items()}

@@ -1,14 +1,10 @@
 """The descriptor of JinjaTemplate."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, ClassVar, Final
+from typing import ClassVar, Final
 
 from function_script.engines.language import Language
-
-if TYPE_CHECKING:
-    from function_script.reader import ObjectReader
-    from function_script.values import Object
+from function_script.reader import ObjectReader
+from function_script.values import Object
 
 _UNDEFINED: Final = {"Lenient": "Lenient", "Strict": "Strict"}
 _WARMUP: Final = """

@@ -3,22 +3,18 @@
 Arguments are charged before the library reads them.
 """
 
-from __future__ import annotations
-
 import itertools
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 from jinja2 import Undefined
 
 from function_script.engines.jinja.budget import CHARACTERS_PER_STEP
+from function_script.engines.jinja.calls import CallContext
 from function_script.engines.jinja.exceptions import MissingError, RenderError
 from function_script.engines.jinja.output import to_plain
 from function_script.engines.library import FUNCTIONS, Function, advice
 from function_script.engines.library.bounds import READERS
-
-if TYPE_CHECKING:
-    from function_script.engines.jinja.calls import CallContext
-    from function_script.values import Readable
+from function_script.values import Readable
 
 # A library function may read every character a few times.
 _READINGS = 4

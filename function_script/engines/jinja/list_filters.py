@@ -4,27 +4,18 @@ Every filter receives the run first, then the piped value, then the template's a
 signature and docstring are printed in the reference.
 """
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, TypeAlias, TypeVar, cast
+from typing import TypeAlias, TypeVar, cast
 
 from jinja2 import Undefined
 
-from function_script.engines.jinja import methods
-from function_script.engines.jinja.exceptions import (
-    MissingError,
-    RenderError,
-    type_of,
-)
+from function_script.engines.jinja import exceptions, methods
+from function_script.engines.jinja.calls import Call, CallContext
 from function_script.engines.jinja.lookups import Group
 from function_script.engines.jinja.operators import add, is_number
 from function_script.engines.jinja.output import to_flow_yaml, to_text
 from function_script.problems import suggest
-
-if TYPE_CHECKING:
-    from function_script.engines.jinja.calls import Call, CallContext
 
 # The most steps of an attribute's path, and the most attributes to sort by.
 _MAX_STEPS = 20
@@ -38,9 +29,9 @@ Check: TypeAlias = Callable[[object], bool]
 def items_of(run: CallContext, value: object) -> list[object]:
     """The items of a list, the keys of an object or the characters of a text."""
     if isinstance(value, Undefined):
-        raise MissingError(value)
+        raise exceptions.MissingError(value)
     if not isinstance(value, (list, tuple, range, str, Mapping)):
-        raise RenderError(f"{type_of(value)} is not a list")
+        raise exceptions.RenderError(f"{exceptions.type_of(value)} is not a list")
     run.budget.charge_items(len(value))
     return list(value)
 
@@ -48,10 +39,10 @@ def items_of(run: CallContext, value: object) -> list[object]:
 def length(_run: CallContext, value: object) -> int:
     """The number of items, of keys or of characters."""
     if isinstance(value, Undefined):
-        raise MissingError(value)
+        raise exceptions.MissingError(value)
     if isinstance(value, (list, tuple, range, str, Mapping)):
         return len(value)
-    raise RenderError(f"{type_of(value)} has no length")
+    raise exceptions.RenderError(f"{exceptions.type_of(value)} has no length")
 
 
 def join(run: CallContext, value: object, separator: object = "", attribute: object = None) -> str:
@@ -84,9 +75,9 @@ def reverse(run: CallContext, value: object) -> object:
 def pairs(run: CallContext, value: object) -> list[tuple[object, object]]:
     """The keys and values of an object."""
     if isinstance(value, Undefined):
-        raise MissingError(value)
+        raise exceptions.MissingError(value)
     if not isinstance(value, Mapping):
-        raise RenderError(f"{type_of(value)} is not an object")
+        raise exceptions.RenderError(f"{exceptions.type_of(value)} is not an object")
     run.budget.charge_items(len(value))
     return list(value.items())
 
@@ -101,7 +92,7 @@ def dictsort(
     """The keys and values of an object in the order of its keys, or ``by="value"``."""
     position = {"key": 0, "value": 1}.get(by if isinstance(by, str) else "")
     if position is None:
-        raise RenderError('cannot sort: by must be "key" or "value"', name="dictsort")
+        raise exceptions.RenderError('cannot sort: by must be "key" or "value"', name="dictsort")
     order = _sort_key(run, case_sensitive)
     return _sorted(run, pairs(run, value), lambda pair: order(pair[position]), reverse)
 
@@ -131,7 +122,9 @@ def _sorted(
     try:
         return sorted(items, key=by, reverse=bool(reverse))
     except TypeError as error:
-        raise RenderError("cannot sort values of different types", name="sort") from error
+        raise exceptions.RenderError(
+            "cannot sort values of different types", name="sort"
+        ) from error
 
 
 def _sort_key(run: CallContext, case_sensitive: object) -> Callable[[object], SortKey]:
@@ -147,9 +140,9 @@ def _sort_key(run: CallContext, case_sensitive: object) -> Callable[[object], So
             run.budget.spend(len(value))
             return [order(item, depth - 1) for item in value]
         if isinstance(value, Undefined):
-            raise MissingError(value)
-        raise RenderError(
-            f"cannot sort by {type_of(value)}", hint='name a field: sort(attribute="…")'
+            raise exceptions.MissingError(value)
+        raise exceptions.RenderError(
+            f"cannot sort by {exceptions.type_of(value)}", hint='name a field: sort(attribute="…")'
         )
 
     return order
@@ -176,7 +169,7 @@ def total(run: CallContext, value: object, attribute: object = None) -> object:
     for item in items_of(run, value):
         number = pick(item)
         if isinstance(number, (str, list, tuple)):
-            raise RenderError(f"cannot add up {type_of(number)}", name="sum")
+            raise exceptions.RenderError(f"cannot add up {exceptions.type_of(number)}", name="sum")
         result = add(run.budget, result, number)
     return result
 
@@ -261,9 +254,11 @@ def _find_callable(table: Mapping[str, object], name: object, kind: str) -> Call
     if isinstance(name, str) and name in table:
         return cast("Call", table[name])
     if not isinstance(name, str):
-        raise RenderError(f"the name of a {kind} must be a string, not {type_of(name)}")
+        raise exceptions.RenderError(
+            f"the name of a {kind} must be a string, not {exceptions.type_of(name)}"
+        )
     hint = suggest(name, tuple(table))
-    raise RenderError(f'there is no {kind} "{name}"', hint=hint, name=name)
+    raise exceptions.RenderError(f'there is no {kind} "{name}"', hint=hint, name=name)
 
 
 def _picker(
@@ -273,9 +268,11 @@ def _picker(
     if attribute is None:
         return lambda item: item
     if isinstance(attribute, Undefined):
-        raise MissingError(attribute)
+        raise exceptions.MissingError(attribute)
     if not isinstance(attribute, (str, int)):
-        raise RenderError(f"the name of an attribute must be a string, not {type_of(attribute)}")
+        raise exceptions.RenderError(
+            f"the name of an attribute must be a string, not {exceptions.type_of(attribute)}"
+        )
     parts = str(attribute).strip().split(".", _MAX_STEPS)
     steps = [int(part) if part.isdigit() else part for part in parts]
 

@@ -4,8 +4,6 @@ An object's key always wins over a method: ``spec.items`` is the field. No attri
 value is read unless it is listed here.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
@@ -14,11 +12,7 @@ from jinja2.environment import TemplateModule
 from jinja2.runtime import LoopContext
 from jinja2.utils import Namespace
 
-from function_script.engines.jinja.exceptions import (
-    MissingError,
-    RenderError,
-    type_of,
-)
+from function_script.engines.jinja import exceptions
 from function_script.engines.jinja.undefined import make_undefined
 
 MAPPING_METHODS = ("get", "items", "keys", "values")
@@ -80,11 +74,11 @@ def get_attribute(value: object, name: str, undefined: type[Undefined]) -> objec
 def get_item(value: object, index: object, undefined: type[Undefined]) -> object:
     """Look up ``value[index]``; the caller has handled a dict that has the key."""
     if isinstance(index, Undefined):
-        raise MissingError(index)
+        raise exceptions.MissingError(index)
     if isinstance(index, str):
         return get_attribute(value, index, undefined)
     if index is not None and not isinstance(index, (int, float)):
-        raise RenderError(f"{type_of(index)} cannot be an index")
+        raise exceptions.RenderError(f"{exceptions.type_of(index)} cannot be an index")
     if isinstance(value, Mapping):
         return value[index] if index in value else make_undefined(undefined, value, index)
     if isinstance(index, int) and isinstance(value, (str, list, tuple, range)):
@@ -93,7 +87,7 @@ def get_item(value: object, index: object, undefined: type[Undefined]) -> object
         return make_undefined(undefined, value, index)
     if value is None or isinstance(value, _DATA):
         return make_undefined(undefined, value, index)
-    raise RenderError(f"{type_of(value)} has no items")
+    raise exceptions.RenderError(f"{exceptions.type_of(value)} has no items")
 
 
 def _find_nothing(value: object, name: str, _undefined: type[Undefined]) -> object:
@@ -142,11 +136,13 @@ def _find_in_namespace(value: object, name: str, undefined: type[Undefined]) -> 
     return field
 
 
-def _unavailable(value: object, name: str, available: Sequence[str]) -> RenderError:
+def _unavailable(value: object, name: str, available: Sequence[str]) -> exceptions.RenderError:
     hint = _REPLACEMENTS.get(name)
     if hint is None and available:
         hint = f"available: {', '.join(sorted(available))}"
-    return RenderError(f'"{name}" of {type_of(value)} is not available', hint=hint, name=name)
+    return exceptions.RenderError(
+        f'"{name}" of {exceptions.type_of(value)} is not available', hint=hint, name=name
+    )
 
 
 # Replacements for methods of Python that change their object.

@@ -7,17 +7,12 @@ from typing import TYPE_CHECKING
 
 from jinja2 import Undefined
 
-from function_script.engines.jinja.budget import CHARACTERS_PER_STEP
-from function_script.engines.jinja.exceptions import (
-    MissingError,
-    RenderError,
-    type_of,
-)
+from function_script.engines.jinja import exceptions
+from function_script.engines.jinja.budget import CHARACTERS_PER_STEP, Budget
 from function_script.engines.jinja.operators import check_key
 from function_script.engines.jinja.output import to_plain, to_text
 
 if TYPE_CHECKING:
-    from function_script.engines.jinja.budget import Budget
     from function_script.engines.jinja.lookups import Method
 
 
@@ -33,7 +28,7 @@ def invoke(budget: Budget, method: Method, arguments: tuple[object, ...]) -> obj
         return list(getattr(owner, name)(*arguments))
     for argument in arguments:
         if isinstance(argument, Undefined):
-            raise MissingError(argument)
+            raise exceptions.MissingError(argument)
     if isinstance(owner, str):
         return call_string_method(budget, owner, name, arguments)
     if name == "changed":
@@ -63,7 +58,7 @@ def call_string_method(
 def join(budget: Budget, items: object, separator: str) -> str:
     """Return the items of a list as text, with the separator between them."""
     if not isinstance(items, (list, tuple, range, str, Mapping)):
-        raise RenderError(f"cannot join {type_of(items)}", name="join")
+        raise exceptions.RenderError(f"cannot join {exceptions.type_of(items)}", name="join")
     parts = [to_text(budget, item) for item in items]
     budget.charge_characters(sum(map(len, parts)) + len(separator) * max(len(parts) - 1, 0))
     return separator.join(parts)
@@ -72,9 +67,14 @@ def join(budget: Budget, items: object, separator: str) -> str:
 def replace(budget: Budget, whole: str, old: object, new: object, count: object = -1) -> str:
     """Return the text with ``new`` for every ``old``, or for the first ``count`` of them."""
     if not isinstance(old, str) or not isinstance(new, str):
-        raise RenderError(f"cannot replace {type_of(old)} by {type_of(new)}: both must be strings")
+        raise exceptions.RenderError(
+            f"cannot replace {exceptions.type_of(old)} by {exceptions.type_of(new)}: "
+            "both must be strings"
+        )
     if not isinstance(count, int):
-        raise RenderError(f"cannot replace so many times: {type_of(count)} is not an integer")
+        raise exceptions.RenderError(
+            f"cannot replace so many times: {exceptions.type_of(count)} is not an integer"
+        )
     times = whole.count(old) if count < 0 else min(count, whole.count(old))
     budget.charge_characters(len(whole) + times * max(len(new) - len(old), 0))
     return whole.replace(old, new, count)

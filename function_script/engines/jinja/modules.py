@@ -1,16 +1,9 @@
 """Checks of references between templates, before anything is compiled."""
 
-from __future__ import annotations
+from collections.abc import Collection, Mapping
 
-from typing import TYPE_CHECKING
-
-from function_script.engines.jinja.policy import Violation
+from function_script.engines.jinja.policy import Reference, TemplateFacts, Violation
 from function_script.problems import suggest
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
-
-    from function_script.engines.jinja.policy import Reference, TemplateFacts
 
 MAX_DEPTH = 20
 

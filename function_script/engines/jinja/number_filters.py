@@ -4,22 +4,13 @@ Every filter receives the run first, then the piped value, then the template's a
 signature and docstring are printed in the reference.
 """
 
-from __future__ import annotations
-
 import math
-from typing import TYPE_CHECKING
 
 from jinja2 import Undefined
 
-from function_script.engines.jinja.exceptions import (
-    MissingError,
-    RenderError,
-    type_of,
-)
+from function_script.engines.jinja import exceptions
+from function_script.engines.jinja.calls import CallContext
 from function_script.engines.jinja.output import to_text
-
-if TYPE_CHECKING:
-    from function_script.engines.jinja.calls import CallContext
 
 # Python reads longer numbers in quadratic time.
 _MAX_DIGITS = 100
@@ -66,7 +57,7 @@ def rounded(
     number = _number(value)
     if not isinstance(precision, int) or not 0 <= precision <= _MAX_PRECISION:
         cause = f"the precision must be 0 to {_MAX_PRECISION}"
-        raise RenderError(f"cannot round: {cause}", name="round")
+        raise exceptions.RenderError(f"cannot round: {cause}", name="round")
     scale = 10**precision
     if method == "ceil":
         return math.ceil(number * scale) / scale
@@ -74,7 +65,9 @@ def rounded(
         return math.floor(number * scale) / scale
     if method == "common":
         return round(number, precision)
-    raise RenderError('cannot round: the method must be "common", "ceil" or "floor"', name="round")
+    raise exceptions.RenderError(
+        'cannot round: the method must be "common", "ceil" or "floor"', name="round"
+    )
 
 
 def _digits(run: CallContext, value: object) -> str:
@@ -86,12 +79,16 @@ def _digits(run: CallContext, value: object) -> str:
 
 def _number(value: object) -> int | float:
     if isinstance(value, Undefined):
-        raise MissingError(value)
+        raise exceptions.MissingError(value)
     if isinstance(value, (int, float)):
         return value
-    raise RenderError(f"{type_of(value)} is not a number")
+    raise exceptions.RenderError(f"{exceptions.type_of(value)} is not a number")
 
 
-def _conversion_error(value: object, target: str) -> RenderError:
-    text_or_type = f'"{value[:_MAX_QUOTED]}"' if isinstance(value, str) else type_of(value)
-    return RenderError(f"{text_or_type} is not {target}", hint="give a default to allow it")
+def _conversion_error(value: object, target: str) -> exceptions.RenderError:
+    text_or_type = (
+        f'"{value[:_MAX_QUOTED]}"' if isinstance(value, str) else exceptions.type_of(value)
+    )
+    return exceptions.RenderError(
+        f"{text_or_type} is not {target}", hint="give a default to allow it"
+    )

@@ -4,8 +4,6 @@ Generated code calls them instead of Python's operators, which would take any am
 memory, format strings, and call methods of any value.
 """
 
-from __future__ import annotations
-
 import math
 import operator
 from collections.abc import Callable, Mapping
@@ -14,18 +12,13 @@ from typing import TypeAlias, TypeGuard
 from jinja2 import Undefined
 from jinja2.utils import Namespace
 
+from function_script.engines.jinja import exceptions
 from function_script.engines.jinja.budget import (
     CHARACTERS_PER_STEP,
     MAX_BITS,
     MAX_INTEGER,
     Budget,
     format_amount,
-)
-from function_script.engines.jinja.exceptions import (
-    BudgetError,
-    MissingError,
-    RenderError,
-    type_of,
 )
 from function_script.engines.jinja.output import to_plain, to_text
 
@@ -94,7 +87,9 @@ def floor_divide(_budget: Budget, left: object, right: object) -> object:
 def modulo(_budget: Budget, left: object, right: object) -> object:
     """Return ``left % right`` of numbers; there is no formatting with ``%``."""
     if isinstance(left, str):
-        raise RenderError("formatting a string with % is not available", hint="join with ~")
+        raise exceptions.RenderError(
+            "formatting a string with % is not available", hint="join with ~"
+        )
     return _divide(operator.mod, left, right)
 
 
@@ -104,7 +99,9 @@ def _divide(
     if not is_number(left) or not is_number(right):
         raise _type_error("divide {left} by {right}", left, right)
     if right == 0:
-        raise RenderError("division by zero", hint="test that the divisor is not 0 first")
+        raise exceptions.RenderError(
+            "division by zero", hint="test that the divisor is not 0 first"
+        )
     return _check_number(divide_by(left, right))
 
 
@@ -115,10 +112,14 @@ def power(_budget: Budget, left: object, right: object) -> object:
     if isinstance(left, float) or isinstance(right, float):
         return _float_power(left, right)
     if right < 0:
-        raise RenderError("a negative power of an integer", hint="write 1 / x, or use a float")
+        raise exceptions.RenderError(
+            "a negative power of an integer", hint="write 1 / x, or use a float"
+        )
     bits = left.bit_length() * right
     if bits > MAX_BITS:
-        raise BudgetError(f"an integer of {format_amount(bits)} bits, the limit is {MAX_BITS}")
+        raise exceptions.BudgetError(
+            f"an integer of {format_amount(bits)} bits, the limit is {MAX_BITS}"
+        )
     return left**right
 
 
@@ -126,9 +127,9 @@ def _float_power(left: float, right: float) -> float:
     try:
         result = left**right
     except ArithmeticError as error:
-        raise RenderError(f"{left} ** {right} is not a finite number") from error
+        raise exceptions.RenderError(f"{left} ** {right} is not a finite number") from error
     if not isinstance(result, float):
-        raise RenderError(f"{left} ** {right} is not a real number")
+        raise exceptions.RenderError(f"{left} ** {right} is not a real number")
     return result
 
 
@@ -150,10 +151,12 @@ def _check_number(result: object) -> int | float:
     if isinstance(result, int):
         if -MAX_INTEGER < result < MAX_INTEGER:
             return result
-        raise BudgetError(f"an integer of {result.bit_length()} bits, the limit is {MAX_BITS}")
+        raise exceptions.BudgetError(
+            f"an integer of {result.bit_length()} bits, the limit is {MAX_BITS}"
+        )
     if isinstance(result, float) and math.isfinite(result):
         return result
-    raise RenderError(f"the result {result} is not a finite number")
+    raise exceptions.RenderError(f"the result {result} is not a finite number")
 
 
 def equal(budget: Budget, left: object, right: object) -> bool:
@@ -204,7 +207,7 @@ def greater_or_equal(budget: Budget, left: object, right: object) -> bool:
 def contains(budget: Budget, item: object, container: object) -> bool:
     """Report whether ``item in container``: a key, an item, or a part of a text."""
     if isinstance(item, Undefined):
-        raise MissingError(item)
+        raise exceptions.MissingError(item)
     if isinstance(container, Mapping):
         return check_key(item) in container
     if isinstance(container, str) and isinstance(item, str):
@@ -231,14 +234,14 @@ def take_slice(budget: Budget, value: object, bounds: Bounds) -> object:
     """Return ``value[start:stop:step]``."""
     for bound in (value, bounds.start, bounds.stop, bounds.step):
         if isinstance(bound, Undefined):
-            raise MissingError(bound)
+            raise exceptions.MissingError(bound)
     if isinstance(value, str):
         budget.charge_characters(len(value))
         return value[bounds]
     if is_list(value):
         budget.spend(len(value))
         return list(value[bounds])
-    raise RenderError(f"cannot take a slice of {type_of(value)}")
+    raise exceptions.RenderError(f"cannot take a slice of {exceptions.type_of(value)}")
 
 
 def check_key(value: object) -> object:
@@ -246,15 +249,15 @@ def check_key(value: object) -> object:
     if value is None or isinstance(value, (str, int, float)):
         return value
     if isinstance(value, Undefined):
-        raise MissingError(value)
-    raise RenderError(f"{type_of(value)} cannot be the key of an object")
+        raise exceptions.MissingError(value)
+    raise exceptions.RenderError(f"{exceptions.type_of(value)} cannot be the key of an object")
 
 
 def check_settable(value: object) -> Namespace:
     """Return the value if `set` may change its attributes, else raise RenderError."""
     if isinstance(value, Namespace):
         return value
-    raise RenderError("only the attributes of a namespace can be set", hint=_SET_HINT)
+    raise exceptions.RenderError("only the attributes of a namespace can be set", hint=_SET_HINT)
 
 
 def iterate(budget: Budget, value: object, steps: int) -> object:
@@ -263,17 +266,18 @@ def iterate(budget: Budget, value: object, steps: int) -> object:
         budget.spend(len(value) * steps)
         return value
     if isinstance(value, Undefined):
-        raise MissingError(value)
-    raise RenderError(
-        f"cannot loop over {type_of(value)}", hint=_LOOP_HINT if value is None else None
+        raise exceptions.MissingError(value)
+    raise exceptions.RenderError(
+        f"cannot loop over {exceptions.type_of(value)}", hint=_LOOP_HINT if value is None else None
     )
 
 
 def _type_error(operation: str, left: object, right: object, hint: str | None = None) -> Exception:
     for value in (left, right):
         if isinstance(value, Undefined):
-            return MissingError(value)
-    return RenderError(
-        "cannot " + operation.format(left=type_of(left), right=type_of(right)),
+            return exceptions.MissingError(value)
+    return exceptions.RenderError(
+        "cannot "
+        + operation.format(left=exceptions.type_of(left), right=exceptions.type_of(right)),
         hint=hint,
     )

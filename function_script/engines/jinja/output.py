@@ -1,31 +1,18 @@
 """Conversion of values to text: scalars as YAML writes them, containers as flow YAML."""
 
-from __future__ import annotations
-
 import json
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from itertools import islice
-from typing import TYPE_CHECKING
 
 from jinja2 import Undefined
 
-from function_script.engines.jinja.budget import MAX_INTEGER
-from function_script.engines.jinja.exceptions import (
-    BudgetError,
-    MissingError,
-    RenderError,
-    type_of,
-)
+from function_script.engines.jinja import exceptions
+from function_script.engines.jinja.budget import MAX_INTEGER, Budget
 from function_script.engines.jinja.undefined import Absent
 from function_script.program import Lazy, plain
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from function_script.engines.jinja.budget import Budget
-    from function_script.values import Value
+from function_script.values import Value
 
 # Whole numbers up to here are written without a fraction.
 _MAX_WHOLE = 1e15
@@ -60,13 +47,13 @@ def to_text(budget: Budget, value: object) -> str:
     raise unprintable_error(value)
 
 
-def unprintable_error(value: object) -> MissingError | RenderError:
+def unprintable_error(value: object) -> exceptions.MissingError | exceptions.RenderError:
     """Return the error for a value that is not data."""
     if isinstance(value, Undefined):
-        return MissingError(value)
-    kind = type_of(value)
+        return exceptions.MissingError(value)
+    kind = exceptions.type_of(value)
     hint = "call it: add parentheses" if kind in _CALLABLE else None
-    return RenderError(f"{kind} cannot be written into the text", hint=hint)
+    return exceptions.RenderError(f"{kind} cannot be written into the text", hint=hint)
 
 
 def to_flow_yaml(budget: Budget, value: object) -> str:
@@ -77,13 +64,13 @@ def to_flow_yaml(budget: Budget, value: object) -> str:
 
 def _digits(value: int) -> str:
     if not -MAX_INTEGER < value < MAX_INTEGER:
-        raise BudgetError("an integer of more than 256 bits")
+        raise exceptions.BudgetError("an integer of more than 256 bits")
     return str(value)
 
 
 def _number(value: float) -> str:
     if not math.isfinite(value):
-        raise RenderError(f"the number {value} cannot be written in YAML")
+        raise exceptions.RenderError(f"the number {value} cannot be written in YAML")
     return str(int(value)) if value.is_integer() and abs(value) < _MAX_WHOLE else repr(value)
 
 
@@ -101,7 +88,7 @@ def to_plain(budget: Budget, value: object, depth: int = _MAX_DEPTH) -> Value:
         whole = _number(value)
         return int(whole) if whole.lstrip("-").isdigit() else value
     if depth == 0:
-        raise BudgetError(f"a value nested more than {_MAX_DEPTH} levels deep")
+        raise exceptions.BudgetError(f"a value nested more than {_MAX_DEPTH} levels deep")
     if type(value) is Lazy:
         # Building all of it at once is less work than key by key.
         value = plain(value)
@@ -124,7 +111,7 @@ def _key(key: object) -> str:
         return key
     if key is None or isinstance(key, (bool, int, float)):
         return json.dumps(key)
-    raise RenderError(f"{type_of(key)} cannot be the key of an object")
+    raise exceptions.RenderError(f"{exceptions.type_of(key)} cannot be the key of an object")
 
 
 def join_chunks(chunks: Iterator[str], max_bytes: int) -> str:
@@ -134,7 +121,7 @@ def join_chunks(chunks: Iterator[str], max_bytes: int) -> str:
     while batch := list(islice(chunks, _CHUNKS)):
         characters += sum(map(len, batch))
         if characters > max_bytes:
-            raise BudgetError(
+            raise exceptions.BudgetError(
                 f"{characters} characters of output, the limit is {max_bytes} bytes",
                 hint="write less, or raise limits.output if the operator allows more",
                 limit="output",
@@ -147,8 +134,8 @@ def join_chunks(chunks: Iterator[str], max_bytes: int) -> str:
         size = len(whole.encode())
     except UnicodeEncodeError as error:
         message = "the output has half of a surrogate pair, which no file can hold"
-        raise RenderError(message, name=f"\\u{ord(whole[error.start]):x}") from error
+        raise exceptions.RenderError(message, name=f"\\u{ord(whole[error.start]):x}") from error
     if size > max_bytes:
         message = f"{size} bytes of output, the limit is {max_bytes} bytes"
-        raise BudgetError(message, limit="output")
+        raise exceptions.BudgetError(message, limit="output")
     return whole

@@ -4,21 +4,15 @@ A message states the problem, its hint states the remedy. An unclosed tag is rep
 that opens it.
 """
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING
 
-from jinja2 import TemplateSyntaxError
+from jinja2 import Environment, TemplateSyntaxError, nodes
 from jinja2.parser import Parser as JinjaParser
 
 from function_script.engines.jinja import hints
 from function_script.engines.jinja.exceptions import reword
 from function_script.engines.jinja.policy import Violation
 from function_script.problems import nearest
-
-if TYPE_CHECKING:
-    from jinja2 import Environment, nodes
 
 _STATEMENTS = (
     *("block", "call", "extends", "filter", "for", "from", "if", "import", "include", "macro"),

@@ -4,13 +4,11 @@ The path is found by a search of the data for the very object in which the looku
 when an error is reported.
 """
 
-from __future__ import annotations
-
 import itertools
 import re
 from collections import deque
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 from jinja2 import Undefined
 from jinja2.utils import missing
@@ -20,9 +18,6 @@ from function_script.engines.jinja.filters import FILTERS
 from function_script.engines.jinja.scope import NAMES
 from function_script.problems import nearest, suggest
 from function_script.program import Lazy
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
 
 _MAX_VISITED = 200_000
 _MAX_LISTED = 8

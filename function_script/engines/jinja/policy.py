@@ -3,23 +3,17 @@
 All violations are facts at once.
 """
 
-from __future__ import annotations
-
 import math
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple, cast
+from typing import NamedTuple, cast
 
 from jinja2 import nodes
 
 from function_script.engines.jinja.budget import MAX_INTEGER
-from function_script.engines.jinja.calls import argument_error, format_usage
+from function_script.engines.jinja.calls import Call, argument_error, format_usage
 from function_script.problems import suggest
 from function_script.values import LONE_SURROGATE
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from function_script.engines.jinja.calls import Call
 
 MAX_NODES = 20_000
 MAX_DEPTH = 80

@@ -4,25 +4,19 @@ Compiled code has the lines of the template, but no columns: a column is found b
 word that the problem is about.
 """
 
-from __future__ import annotations
-
 import dis
 import re
 from bisect import bisect_right
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from types import CodeType, FrameType, TracebackType
 
 from jinja2 import Template
 
 from function_script.diagnostics import Diagnostic, Note
 from function_script.engines.jinja.environment import Environment
+from function_script.engines.jinja.policy import Violation
 from function_script.source import Source, Span, excerpt
-
-if TYPE_CHECKING:
-    from types import CodeType, FrameType, TracebackType
-
-    from function_script.engines.jinja.policy import Violation
 
 # The most lines that a statement is followed over.
 _MAX_LINES = 20

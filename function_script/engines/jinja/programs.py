@@ -3,18 +3,19 @@
 A compiled program is immutable and holds nothing of a run.
 """
 
-from __future__ import annotations
-
 import re
 import time
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
-from jinja2 import TemplateSyntaxError
+from jinja2 import Template, TemplateSyntaxError, nodes
+from jinja2.compiler import CodeGenerator as JinjaCodeGenerator
 
 from function_script.cache import ByteLruCache
 from function_script.diagnostics import Diagnostic
 from function_script.engines.jinja import modules, parser, policy, positions
+from function_script.engines.jinja.calls import Call
 from function_script.engines.jinja.compiler import CodeGenerator
 from function_script.engines.jinja.deferral import DeferringCodeGenerator
 from function_script.engines.jinja.environment import Environment
@@ -23,17 +24,9 @@ from function_script.engines.jinja.filters import FILTERS
 from function_script.engines.jinja.policy import TemplateFacts, Violation
 from function_script.engines.jinja.tests import TESTS
 from function_script.errors import LimitError, ProgramError
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
-
-    from jinja2 import Template, nodes
-    from jinja2.compiler import CodeGenerator as JinjaCodeGenerator
-
-    from function_script.engines.jinja.calls import Call
-    from function_script.limits import Limits
-    from function_script.program import Program
-    from function_script.source import Source
+from function_script.limits import Limits
+from function_script.program import Program
+from function_script.source import Source
 
 MAX_PROGRAMS = 64
 _MAX_CHARACTERS = 2 << 20

@@ -3,10 +3,9 @@
 Names that are set once in all templates of a program are followed; arguments of macros are not.
 """
 
-from __future__ import annotations
-
 from collections import Counter
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator
+from typing import Final
 
 from jinja2 import nodes
 
@@ -16,13 +15,9 @@ from function_script.engines.jinja.environment import Environment
 from function_script.engines.jinja.positions import Position
 from function_script.engines.jinja.scope import REQUEST_PARTS
 from function_script.engines.reads import ANY, FieldAccess, guarded
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from function_script.objects import Path
-    from function_script.program import Program
-    from function_script.source import Source
+from function_script.objects import Path
+from function_script.program import Program
+from function_script.source import Source
 
 _XR: Final = ("observed", "composite", "resource")
 _ROOTS: Final[dict[str, Path]] = {

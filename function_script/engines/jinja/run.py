@@ -6,13 +6,13 @@ import sys
 from typing import TYPE_CHECKING
 
 from function_script.engines.jinja.budget import Budget
+from function_script.limits import Limits
+from function_script.program import Scope
 
 if TYPE_CHECKING:
     from jinja2 import Environment
     from jinja2.environment import TemplateModule
 
-    from function_script.limits import Limits
-    from function_script.program import Scope
 
 _MAX_LOG_CHARACTERS = 64 * 1024
 

@@ -1,7 +1,5 @@
 """The names that generated code imports, like `jinja2.runtime`; nothing else imports them here."""
 
-from __future__ import annotations
-
 from function_script.engines.jinja.operators import (
     add,
     affirm,

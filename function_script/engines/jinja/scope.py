@@ -3,17 +3,11 @@
 Only the parts of the request that a program names are built.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Collection
 
 from function_script.engines.jinja.functions import FUNCTIONS
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
-
-    from function_script.engines.jinja.run import Run
-    from function_script.program import Scope
+from function_script.engines.jinja.run import Run
+from function_script.program import Scope
 
 REQUEST_PARTS = (
     *("context", "credentials", "desired", "extra_resources", "input", "meta", "observed"),

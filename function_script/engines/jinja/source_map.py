@@ -4,42 +4,27 @@ When a text turns out to be wrong, its program is compiled and run once more wit
 piece of text then carries its origins through macros, blocks and filters that keep lines.
 """
 
-from __future__ import annotations
-
 import time
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from jinja2 import nodes
+from jinja2.compiler import Frame
 
 from function_script.cache import ByteLruCache
-from function_script.engines.jinja import programs
+from function_script.engines.allowance import Allowance
+from function_script.engines.jinja import deferral, exceptions, programs
 from function_script.engines.jinja.budget import Budget
+from function_script.engines.jinja.calls import Call, CallContext
 from function_script.engines.jinja.compiler import CodeGenerator
-from function_script.engines.jinja.deferral import (
-    DeferringCodeGenerator,
-    refuse_gaps,
-    without_gaps,
-)
-from function_script.engines.jinja.exceptions import (
-    BudgetError,
-    MissingError,
-    RenderError,
-)
 from function_script.engines.jinja.filters import FILTERS
 from function_script.engines.jinja.positions import span_of_line
+from function_script.engines.jinja.programs import CompiledProgram
 from function_script.engines.jinja.rendering import start
 from function_script.engines.jinja.run import Run
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from jinja2 import nodes
-    from jinja2.compiler import Frame
-
-    from function_script.engines.allowance import Allowance
-    from function_script.engines.jinja.calls import Call, CallContext
-    from function_script.engines.jinja.programs import CompiledProgram
-    from function_script.limits import Limits
-    from function_script.program import Program, Scope
-    from function_script.source import Span
+from function_script.limits import Limits
+from function_script.program import Program, Scope
+from function_script.source import Span
 
 # Upper bounds of how much longer a traced program takes to compile and to run.
 _COMPILE_STRETCH = 2.0
@@ -146,7 +131,7 @@ class _TracingCodeGenerator(CodeGenerator):
         super().end_value(frame, node)
 
 
-class _DeferringTracingCodeGenerator(DeferringCodeGenerator, _TracingCodeGenerator):
+class _DeferringTracingCodeGenerator(deferral.DeferringCodeGenerator, _TracingCodeGenerator):
     pass
 
 
@@ -168,11 +153,11 @@ class _TracingBudget(Budget):
         if self.used >= self._next_clock_read:
             self._next_clock_read = self.used + _STEPS_PER_CLOCK_READ
             if time.thread_time() > self._deadline:
-                raise BudgetError("the time to trace it is used up")
+                raise exceptions.BudgetError("the time to trace it is used up")
 
     def concat(self, parts: Iterable[str]) -> str:
         pieces = list(parts)
-        refuse_gaps(pieces)
+        deferral.refuse_gaps(pieces)
         super().concat(pieces)
         return merge(pieces)
 
@@ -205,7 +190,7 @@ class LineLocator:
         if self._spans is None:
             try:
                 self._spans = self._trace()
-            except (RenderError, MissingError, RecursionError):
+            except (exceptions.RenderError, exceptions.MissingError, RecursionError):
                 self._spans = []
         return self._spans[line - 1] if 0 < line <= len(self._spans) else None
 
@@ -219,7 +204,7 @@ class LineLocator:
         run.is_replay = True
         spans: list[Span | None] = []
         sources = program.environment.sources
-        for origin in merge(without_gaps(start(program, run))).origins:
+        for origin in merge(deferral.without_gaps(start(program, run))).origins:
             if origin is None:
                 spans.append(spans[-1] if spans else None)
             else:

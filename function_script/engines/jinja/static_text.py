@@ -1,18 +1,12 @@
 """The text that every run of a template writes: outside of conditions, loops and macros."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from jinja2 import nodes
 
 from function_script.engines.jinja import parser
 from function_script.engines.jinja.environment import Environment
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from function_script.program import Program
+from function_script.program import Program
 
 
 def static_parts(program: Program) -> Iterator[tuple[int, str]]:

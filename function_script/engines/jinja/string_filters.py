@@ -4,24 +4,11 @@ Every filter receives the run first, then the piped value, then the template's a
 signature and docstring are printed in the reference.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 from jinja2 import Undefined
 
-from function_script.engines.jinja import methods
-from function_script.engines.jinja.exceptions import (
-    AuthorError,
-    BudgetError,
-    MissingError,
-    RenderError,
-    type_of,
-)
+from function_script.engines.jinja import exceptions, methods
+from function_script.engines.jinja.calls import CallContext
 from function_script.engines.jinja.output import to_text
-
-if TYPE_CHECKING:
-    from function_script.engines.jinja.calls import CallContext
 
 _MAX_INDENT = 200
 
@@ -84,11 +71,15 @@ def indent(
     """Indent every line but the first (with ``first`` also that) and empty ones (``blank``)."""
     whole = to_text(run.budget, value)
     if isinstance(width, Undefined):
-        raise MissingError(width)
+        raise exceptions.MissingError(width)
     if not isinstance(width, int) or width < 0:
-        raise RenderError(f"cannot indent by {type_of(width)}", hint="how many spaces: 0 to 200")
+        raise exceptions.RenderError(
+            f"cannot indent by {exceptions.type_of(width)}", hint="how many spaces: 0 to 200"
+        )
     if width > _MAX_INDENT:
-        raise BudgetError(f"an indentation of {width} spaces, the limit is {_MAX_INDENT}")
+        raise exceptions.BudgetError(
+            f"an indentation of {width} spaces, the limit is {_MAX_INDENT}"
+        )
     head, *others = whole.split("\n")
     run.budget.charge_characters(len(whole) + width * (1 + len(others)))
     margin = " " * width
@@ -110,5 +101,5 @@ def required(
 ) -> object:
     """The value; stops with the message where it does not exist, is null or an empty text."""
     if isinstance(value, Undefined) or value is None or value == "":
-        raise AuthorError(to_text(run.budget, message), name="required")
+        raise exceptions.AuthorError(to_text(run.budget, message), name="required")
     return value

@@ -3,40 +3,29 @@
 Every test receives the run first, then the value, then the template's arguments.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING
 
 from jinja2 import Undefined
 
-from function_script.engines.jinja import operators
-from function_script.engines.jinja.calls import build_table
-from function_script.engines.jinja.exceptions import (
-    MissingError,
-    RenderError,
-    type_of,
-)
-
-if TYPE_CHECKING:
-    from function_script.engines.jinja.budget import Budget
-    from function_script.engines.jinja.calls import CallContext
+from function_script.engines.jinja import exceptions, operators
+from function_script.engines.jinja.budget import Budget
+from function_script.engines.jinja.calls import CallContext, build_table
 
 _ITERABLE = (list, tuple, range, str, Mapping)
 
 
 def _integer(value: object) -> int:
     if isinstance(value, Undefined):
-        raise MissingError(value)
+        raise exceptions.MissingError(value)
     if isinstance(value, int):
         return value
-    raise RenderError(f"{type_of(value)} is not an integer")
+    raise exceptions.RenderError(f"{exceptions.type_of(value)} is not an integer")
 
 
 def _divisible(_run: CallContext, value: object, divisor: object) -> bool:
     if divisor == 0:
         hint = "test that the divisor is not 0 first"
-        raise RenderError("division by zero", name="divisibleby", hint=hint)
+        raise exceptions.RenderError("division by zero", name="divisibleby", hint=hint)
     return _integer(value) % _integer(divisor) == 0
 
 

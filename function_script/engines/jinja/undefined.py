@@ -3,16 +3,12 @@
 A failed lookup only records its parent and its key.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, NoReturn, cast
+from collections.abc import Iterator
+from typing import NoReturn, cast
 
 from jinja2 import Undefined
 
 from function_script.engines.jinja.exceptions import MissingError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 
 class Lenient(Undefined):

@@ -3,24 +3,19 @@
 A name counts as set if any template sets it anywhere, so every report is a certain mistake.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator
+from typing import Final
 
 from jinja2 import nodes
 
+from function_script.diagnostics import Diagnostic
 from function_script.engines.jinja import parser, policy, positions, scope
 from function_script.engines.jinja.environment import Environment
 from function_script.engines.jinja.filters import FILTERS
 from function_script.engines.jinja.policy import Violation
 from function_script.engines.jinja.tests import TESTS
 from function_script.problems import suggest
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from function_script.diagnostics import Diagnostic
-    from function_script.program import Program
+from function_script.program import Program
 
 # Names that Jinja itself sets: in loops, in macros, in blocks.
 _SPECIAL: Final = ("loop", "caller", "varargs", "kwargs", "super")

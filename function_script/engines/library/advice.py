@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterable
+from typing import Final
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from function_script.engines.library.function import Function
+from function_script.engines.library.function import Function
 
 _CALL: Final = re.compile(r"cannot call (?P<name>\w+): (?P<cause>.*)", re.DOTALL)
 _ARITY: Final = re.compile(r"\w+ is (?:missing|given twice)$|\d+ arguments for|no parameter ")

@@ -4,14 +4,10 @@ from __future__ import annotations
 
 import base64
 import binascii
-from typing import TYPE_CHECKING
 
 from function_script.engines.library.function import Group
 from function_script.objects import RESOURCE_NAME
-from function_script.values import type_phrase
-
-if TYPE_CHECKING:
-    from function_script.values import Object, Value
+from function_script.values import Object, Value, type_phrase
 
 TYPE = "connection.crossplane.io/v1alpha1"
 

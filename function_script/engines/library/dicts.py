@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from function_script import objects
 from function_script.engines.library.function import Group
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from function_script.values import Object, Readable, Value
+from function_script.values import Object, Readable, Value
 
 
 def get(value: Readable, path: str | Sequence[str | int], default: Readable = None) -> Readable:

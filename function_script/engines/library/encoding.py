@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import base64
 import binascii
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 from urllib.parse import quote, unquote_to_bytes
 
 from function_script.engines.library.function import Group
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 
 def b64encode(text: str) -> str:

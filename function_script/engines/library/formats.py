@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import orjson
 
 from function_script import documents, objects
 from function_script.engines.library.function import Group
 from function_script.errors import FatalError
-
-if TYPE_CHECKING:
-    from function_script.values import Value
+from function_script.values import Value
 
 
 def to_json(value: Value) -> str:

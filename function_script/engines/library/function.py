@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, ParamSpec, Protocol, cast
+from typing import ParamSpec, Protocol, cast
 
 from function_script.engines.library.bounds import READERS, Read, check_length
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from function_script.values import Readable, Value
+from function_script.values import Readable, Value
 
 P = ParamSpec("P")
 

@@ -10,15 +10,12 @@ import hashlib
 import hmac
 import re
 import unicodedata
-from typing import TYPE_CHECKING
 
 import orjson
 
 from function_script.engines.library.function import Group
 from function_script.names import LABEL, LABEL_VALUE, MAX_LABEL, MAX_SUBDOMAIN
-
-if TYPE_CHECKING:
-    from function_script.values import Value
+from function_script.values import Value
 
 _HASH_DIGITS = 8
 _MIN_LENGTH = 2 * (_HASH_DIGITS + 1)

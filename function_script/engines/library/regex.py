@@ -7,18 +7,15 @@ own functions need regular expressions.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from functools import lru_cache
-from typing import TYPE_CHECKING, Protocol, cast
+from typing import Protocol, cast
 
 import re2  # type: ignore[import-untyped] # ships no types; `Pattern` has the part that is used
 
 from function_script.engines.library.bounds import check_count, check_length
 from function_script.engines.library.function import Group
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from function_script.values import Value
+from function_script.values import Value
 
 MAX_PATTERN_CHARACTERS = 1_000
 _MAX_PATTERN_BYTES = 1 << 20

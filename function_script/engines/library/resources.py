@@ -7,15 +7,12 @@ ones alike: in the first reconcile nothing is observed yet.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 from function_script import objects
 from function_script.engines.library.function import Group
 from function_script.objects import EXTERNAL_NAME
 from function_script.readiness import judge
-
-if TYPE_CHECKING:
-    from function_script.values import Object, Readable
+from function_script.values import Object, Readable
 
 _CONDITION_FIELDS = ("type", "status", "reason", "message", "lastTransitionTime")
 

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import orjson
 
 from function_script.engines.library.bounds import check_length
 from function_script.engines.library.function import Group
-
-if TYPE_CHECKING:
-    from function_script.values import Value
+from function_script.values import Value
 
 _MAX_INDENT = 200
 

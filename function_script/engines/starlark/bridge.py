@@ -4,18 +4,14 @@ The binding converts values at 4 us a node; a text costs a quarter of that. The 
 module of its own, so no name that a script defines can disturb it.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 import starlark
 from starlark import LibraryExtension
 
 from function_script.engines.starlark.errors import BRIDGE, WRAPPER
-
-if TYPE_CHECKING:
-    from function_script.limits import Limits
+from function_script.limits import Limits
 
 GLOBALS = starlark.Globals.extended_by([LibraryExtension.StructType, LibraryExtension.Json])
 _WRAPPER = starlark.parse(

@@ -3,27 +3,22 @@
 Scripts are cached by their sources. A frozen script cannot keep a value from one run for the next.
 """
 
-from __future__ import annotations
-
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import starlark
 
 from function_script.cache import ByteLruCache
 from function_script.engines.starlark import bridge, dialect, errors, predeclared
 from function_script.engines.starlark.analysis import pruning
+from function_script.engines.starlark.analysis.paths import RequestProjection
 from function_script.errors import LimitError, ProgramError
+from function_script.limits import Limits
+from function_script.program import Program
 from function_script.source import Source, Span
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
-
-    from function_script.engines.starlark.analysis.paths import RequestProjection
-    from function_script.limits import Limits
-    from function_script.program import Program
 
 # Deeper chains of modules are a mistake; each level is a nested call of Python.
 _MAX_MODULE_DEPTH = 50

@@ -8,20 +8,19 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final, cast
 
 import starlark
 
 from function_script.engines.starlark import bridge
 from function_script.engines.starlark.errors import WRAPPER, failed, is_absence
+from function_script.limits import Limits
 from function_script.program import DeferredResource
+from function_script.values import Readable
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from function_script.engines.starlark.build import Script
-    from function_script.limits import Limits
-    from function_script.values import Readable
 
 # Keeps the result of main, so that its functions can be called one by one.
 _RESULT: Final = starlark.parse(
@@ -101,9 +100,7 @@ class DeferredEvaluation:
         missing = path[0] if path else problem.message.removeprefix(_RUN)
         moved_from = json.loads(cast("str", self._call("moved", name)))
         names = tuple(moved_from) if isinstance(moved_from, list) else ()
-        return DeferredResource(
-            name=name, missing=missing, span=problem.span, moved_from=names
-        )
+        return DeferredResource(name=name, missing=missing, span=problem.span, moved_from=names)
 
     def _call(self, name: str, *arguments: object) -> object:
         return self._result.call_with(self._options, name, *arguments).value

@@ -1,16 +1,12 @@
 """The dialect of Starlark: syntax, predeclared names, depth of calls, limits of evaluation."""
 
-from __future__ import annotations
-
 import time
 from itertools import count
-from typing import TYPE_CHECKING
 
 import starlark
 from starlark import LibraryExtension
 
-if TYPE_CHECKING:
-    from function_script.limits import Limits
+from function_script.limits import Limits
 
 # Frames of the interpreter, its own included. Its default of 50 is too few to walk a tree; each
 # frame takes native stack, of which 8 MB hold 22,000.

@@ -1,10 +1,9 @@
 """Run scripts: ``main(req)`` gets the request and returns a response, both as dicts."""
 
-from __future__ import annotations
-
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 import orjson
 import starlark
@@ -21,14 +20,9 @@ from function_script.engines.starlark import (
 )
 from function_script.engines.starlark.analysis import keys
 from function_script.errors import DocumentError, FatalError, InputError, LimitError, ProgramError
-from function_script.program import Lazy, ScriptResult
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from function_script.limits import Limits
-    from function_script.program import DeferredResource, Program, Scope
-    from function_script.values import Object
+from function_script.limits import Limits
+from function_script.program import DeferredResource, Lazy, Program, Scope, ScriptResult
+from function_script.values import Object
 
 
 def evaluate(program: Program, scope: Scope, limits: Limits) -> ScriptResult:

@@ -1,17 +1,12 @@
 """Correct positions of errors where the interpreter does not point at the mistake itself."""
 
-from __future__ import annotations
-
 import ast
 import re
 import warnings
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from function_script.engines.starlark.analysis import syntax
-
-if TYPE_CHECKING:
-    from function_script.source import Source, Span
+from function_script.source import Source, Span
 
 _FIRST_LINE = re.compile(r"^1 \| ", re.MULTILINE)
 _NEVER_CLOSED = re.compile(r"'([\[({])' was never closed")

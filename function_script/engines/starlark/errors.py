@@ -3,12 +3,10 @@
 The interpreter gives one text for each error; only this module knows its shape.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from function_script import objects
 from function_script.diagnostics import Diagnostic, Note, cut
@@ -16,11 +14,9 @@ from function_script.engines.starlark import error_positions, hints
 from function_script.engines.starlark.analysis import keys, missing
 from function_script.engines.starlark.dialect import MAX_CALLS
 from function_script.errors import DocumentError, FatalError, LimitError, LimitName, ProgramError
+from function_script.limits import Limits
 from function_script.source import Source, Span, excerpt, span_at
-
-if TYPE_CHECKING:
-    from function_script.limits import Limits
-    from function_script.values import Readable
+from function_script.values import Readable
 
 # Names of our own sources. A program's source has the name of a field or a path.
 BRIDGE = "<bridge>"

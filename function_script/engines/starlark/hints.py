@@ -1,15 +1,10 @@
 """Hints for common mistakes of people who know Python or templates, by interpreter message."""
 
-from __future__ import annotations
-
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from function_script.engines.library import FUNCTIONS, advice
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 # The interpreter lists every symbol that it accepts; a long list is no help.
 _MAX_EXPECTED = 4

@@ -4,18 +4,13 @@ The error then names the call. The script runs once more, briefly, with every re
 nothing is inlined; only the text of that run's error is of interest.
 """
 
-from __future__ import annotations
-
 import re
+from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from function_script.program import Program
 from function_script.source import Source
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from function_script.program import Program
 
 # A function with another statement before its return is not inlined.
 _MORE: Final = "__=0;"

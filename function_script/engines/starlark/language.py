@@ -1,7 +1,5 @@
 """The descriptor of StarlarkScript."""
 
-from __future__ import annotations
-
 from typing import ClassVar, Final
 
 from function_script.engines.language import Language

@@ -1,21 +1,15 @@
 """The analyses that `check` makes of scripts, on Python's syntax trees."""
 
-from __future__ import annotations
-
 import ast
 import re
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Final
 
 from function_script.engines.lint import Lint, Mention, ResourceKind
+from function_script.engines.reads import FieldAccess
 from function_script.engines.starlark.analysis import request_reads, syntax
-from function_script.source import span_at
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-
-    from function_script.engines.reads import FieldAccess
-    from function_script.program import Program
-    from function_script.source import Source, Span
+from function_script.program import Program
+from function_script.source import Source, Span, span_at
 
 _CREDENTIALS_GETTER: Final = re.compile(
     r"""^[^#\n]*?\bget_credentials\(\s*\w+\s*,\s*["'](?P<name>[^"'\\]+)["']""", re.MULTILINE

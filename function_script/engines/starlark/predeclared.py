@@ -4,26 +4,19 @@ They are bound in each module before its own text runs, so the text begins at li
 any of the names anew.
 """
 
-from __future__ import annotations
-
 import re
+from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import starlark
 from starlark import LibraryExtension
 
-from function_script.engines.library import FUNCTIONS, Function
+from function_script.engines.library import FUNCTIONS, Call, Function
 from function_script.engines.starlark import dialect
 from function_script.engines.starlark.errors import PRELUDE
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from function_script.engines.library import Call
-    from function_script.values import Readable
+from function_script.values import Readable
 
 # In this order: each may use the names of those before it.
 FILES = ("objects", "resources", "request", "response")

@@ -4,22 +4,18 @@ Each source is built on its own, and again with stubs for its undefined names, u
 nothing new.
 """
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+import starlark
+
+from function_script.diagnostics import Diagnostic
 from function_script.engines.starlark import build
 from function_script.errors import LimitError, ProgramError
-
-if TYPE_CHECKING:
-    import starlark
-
-    from function_script.diagnostics import Diagnostic
-    from function_script.limits import Limits
-    from function_script.program import Program
+from function_script.limits import Limits
+from function_script.program import Program
 
 _UNDEFINED: Final = re.compile(r'name "([^"]+)" is not defined$')
 _MAX_NAMES: Final = 20

@@ -3,5 +3,3 @@
 Steps run in the sandbox of production; a case never sees the clock, the network or the
 environment.
 """
-
-from __future__ import annotations

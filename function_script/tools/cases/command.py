@@ -1,23 +1,17 @@
 """The command ``test``: find cases, run them, report the verdicts."""
 
-from __future__ import annotations
-
+import re
 import time
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Literal
+from pathlib import Path
+from typing import Final, Literal
 
 from function_script.errors import InputError
 from function_script.tools.cases import discovery, reports, session
-from function_script.tools.cases.verdicts import Status
-
-if TYPE_CHECKING:
-    import re
-    from collections.abc import Callable, Sequence
-    from pathlib import Path
-
-    from function_script.tools.cases.runner import RunOptions
-    from function_script.tools.cases.verdicts import CaseVerdict
+from function_script.tools.cases.runner import RunOptions
+from function_script.tools.cases.verdicts import CaseVerdict, Status
 
 _WRITERS: Final = {"json": reports.to_json, "junit": reports.to_junit}
 

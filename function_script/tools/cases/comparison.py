@@ -1,22 +1,17 @@
 """Compare the outcome of a step with its expectation, apart from snapshots."""
 
-from __future__ import annotations
-
 import re
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from function_script import diagnostics, objects
+from function_script.errors import FatalError
 from function_script.reader import child
 from function_script.tools.cases import matching, outcome
 from function_script.tools.cases.matching import Mismatch
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-
-    from function_script.errors import FatalError
-    from function_script.tools.cases.model import Check, Expectation
-    from function_script.values import Object, Readable, Value
+from function_script.tools.cases.model import Check, Expectation
+from function_script.values import Object, Readable, Value
 
 
 def compare(actual: Object, expected: Expectation) -> Iterator[Mismatch]:

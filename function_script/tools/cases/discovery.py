@@ -1,17 +1,13 @@
 """Find the files of cases: ``case.yaml`` in a folder of its own, or ``NAME.case.yaml``."""
 
-from __future__ import annotations
-
 import os
+import re
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from function_script.errors import InputError
-
-if TYPE_CHECKING:
-    import re
-    from collections.abc import Iterable, Iterator
 
 FOLDER_FILE: Final = "case.yaml"
 SUFFIX: Final = ".case.yaml"

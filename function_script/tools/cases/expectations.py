@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING, Final
 
 from function_script import objects
 from function_script.problems import suggest
+from function_script.reader import ObjectReader
 from function_script.tools.cases.model import Check, Expectation
 from function_script.tools.cases.outcome import PARTS
-from function_script.values import type_phrase
+from function_script.values import Object, Value, type_phrase
 
 if TYPE_CHECKING:
-    from function_script.reader import ObjectReader
     from function_script.tools.cases.loader import ObjectLoader
-    from function_script.values import Object, Value
 
 QUESTIONS: Final = ("equals", "exists", "matches", "oneOf")
 _PARTIAL: Final = ("xr", "resources", "status", "ready", "requirements", "context")

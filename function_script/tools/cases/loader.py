@@ -3,27 +3,21 @@
 All problems are collected; what cannot be read counts as absent.
 """
 
-from __future__ import annotations
-
 import os
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from function_script import objects
+from function_script.diagnostics import Diagnostic
 from function_script.documents import Document
 from function_script.errors import FatalError, InputError
+from function_script.problems import ProblemList
+from function_script.reader import ObjectReader
 from function_script.tools.cases.model import Located, locate
 from function_script.tools.render import loading
-from function_script.values import type_phrase
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from function_script.diagnostics import Diagnostic
-    from function_script.problems import ProblemList
-    from function_script.reader import ObjectReader
-    from function_script.values import Object, Value
+from function_script.values import Object, Value, type_phrase
 
 _T = TypeVar("_T")
 

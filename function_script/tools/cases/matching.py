@@ -1,19 +1,14 @@
 """Compare a value with a partial expectation: maps in part, everything else exactly."""
 
-from __future__ import annotations
-
 import json
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from function_script import objects
 from function_script.problems import suggest
 from function_script.reader import child
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from function_script import objects
-    from function_script.values import Object, Value
+from function_script.values import Object, Value
 
 _CONTAINS: Final = {"contains"}
 _MAX_CHARACTERS = 160

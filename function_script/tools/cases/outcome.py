@@ -1,21 +1,15 @@
 """The outcome of a step as one plain object, which expectations and checks compare."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Final
+from collections.abc import Mapping
+from typing import Final
 
 from function_script import objects
 from function_script.proto.v1 import run_function_pb2 as fnv1
 from function_script.tools import manifests
-from function_script.tools.render import conditions, output
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from function_script.tools.render import RenderResult
-    from function_script.tools.render.requirements import Runner, StepResponse
-    from function_script.tools.render.steps import Step
-    from function_script.values import Object, Value
+from function_script.tools.render import RenderResult, conditions, output
+from function_script.tools.render.requirements import Runner, StepResponse
+from function_script.tools.render.steps import Step
+from function_script.values import Object, Value
 
 PARTS: Final = (
     "xr",

@@ -3,28 +3,22 @@
 Unknown keys are mistakes, so that a typo does not disable an expectation.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from pathlib import Path
+from typing import Final
 
 from function_script import objects
+from function_script.documents import Document
 from function_script.errors import InputError
 from function_script.problems import ProblemList
 from function_script.reader import ObjectReader
 from function_script.tools import sources
 from function_script.tools.cases import expectations, fake_cluster, programs, requests
-from function_script.tools.cases.loader import ObjectLoader
+from function_script.tools.cases.discovery import CaseFile
+from function_script.tools.cases.loader import FileCache, ObjectLoader
 from function_script.tools.cases.model import Case, Expectation, Setup, Step
 from function_script.tools.render import functions
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from function_script.documents import Document
-    from function_script.tools.cases.discovery import CaseFile
-    from function_script.tools.cases.loader import FileCache
-    from function_script.values import Object
+from function_script.values import Object
 
 _CASE_FIELDS: Final = (
     "description",

@@ -1,22 +1,18 @@
 """Find the program of a case: the Composition above it, one that it names, or a step's input."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from function_script import objects
 from function_script.documents import Document
+from function_script.reader import ObjectReader
 from function_script.tools import sources
+from function_script.tools.cases.loader import ObjectLoader
 from function_script.tools.cases.model import Program
 from function_script.tools.render import error_positions, functions
-
-if TYPE_CHECKING:
-    from function_script.reader import ObjectReader
-    from function_script.tools.cases.loader import ObjectLoader
-    from function_script.tools.render.steps import Step
-    from function_script.values import Object, Value
+from function_script.tools.render.steps import Step
+from function_script.values import Object, Value
 
 _FILE: Final = "composition.yaml"
 # The root of a repository; directories above it are not searched.

@@ -1,21 +1,15 @@
 """Reports of verdicts: text, JSON and JUnit XML."""
 
-from __future__ import annotations
-
 import json
 import re
-from typing import TYPE_CHECKING, Final
+from collections.abc import Sequence
+from typing import Final
 from xml.etree import ElementTree as ET
 
 from function_script import diagnostics
 from function_script.tools import console
-from function_script.tools.cases.verdicts import Status
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from function_script.tools.cases.verdicts import CaseVerdict, Problem
-    from function_script.values import Object, Value
+from function_script.tools.cases.verdicts import CaseVerdict, Problem, Status
+from function_script.values import Object, Value
 
 _BOLD_RED: Final = "\x1b[1;31m"
 _GREEN: Final = "\x1b[32m"

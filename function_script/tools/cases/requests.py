@@ -3,26 +3,22 @@
 The response of the function is compared, not what Crossplane makes of it.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from google.protobuf import json_format
 
 from function_script.capture import responses
 from function_script.diagnostics import Diagnostic
 from function_script.proto.v1 import run_function_pb2 as fnv1
+from function_script.reader import ObjectReader
 from function_script.tools.cases import programs
+from function_script.tools.cases.loader import ObjectLoader
 from function_script.tools.cases.model import Setup
 from function_script.tools.render import error_positions, runners, steps
 from function_script.tools.render.pipeline import PipelineError
+from function_script.tools.render.runners import FunctionCaller
 from function_script.tools.results import fatal_messages
-
-if TYPE_CHECKING:
-    from function_script.reader import ObjectReader
-    from function_script.tools.cases.loader import ObjectLoader
-    from function_script.tools.render.runners import FunctionCaller
-    from function_script.values import Object
+from function_script.values import Object
 
 KEYS: Final = ("description", "request", "redacted", "input", "expect")
 

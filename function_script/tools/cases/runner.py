@@ -6,29 +6,27 @@ The session runs cases in threads that share a sandbox.
 from __future__ import annotations
 
 import time
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from function_script.diagnostics import Diagnostic
 from function_script.errors import FatalError
 from function_script.tools import render
 from function_script.tools.cases import comparison, fake_cluster, outcome, requests, snapshot
+from function_script.tools.cases.fake_cluster import FakeCluster
+from function_script.tools.cases.matching import Mismatch
+from function_script.tools.cases.model import Case, Expectation, Setup, Step
 from function_script.tools.cases.outcome import ResponseRecorder
 from function_script.tools.cases.verdicts import CaseVerdict, Problem, VerdictBuilder
-from function_script.tools.render import error_positions, functions, runners, steps
+from function_script.tools.render import RenderResult, error_positions, functions, runners, steps
+from function_script.tools.render.functions import Runtime
+from function_script.tools.render.runners import FunctionCaller
+from function_script.values import Object
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-    from pathlib import Path
-
     from function_script.proto.v1.run_function_pb2 import RunFunctionRequest, RunFunctionResponse
-    from function_script.tools.cases.fake_cluster import FakeCluster
-    from function_script.tools.cases.matching import Mismatch
-    from function_script.tools.cases.model import Case, Expectation, Setup, Step
-    from function_script.tools.render import RenderResult
-    from function_script.tools.render.functions import Runtime
-    from function_script.tools.render.runners import FunctionCaller
-    from function_script.values import Object
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

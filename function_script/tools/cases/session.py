@@ -1,28 +1,22 @@
 """Run many cases in parallel, in one sandbox for all that share a directory of programs."""
 
-from __future__ import annotations
-
 import time
+from collections.abc import Generator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from function_script.errors import FatalError
 from function_script.limits import Limits
 from function_script.sandbox import Pool, PoolOptions
 from function_script.tools import local_pool
 from function_script.tools.cases import parser, runner
+from function_script.tools.cases.discovery import CaseFile
 from function_script.tools.cases.loader import FileCache
+from function_script.tools.cases.model import Case
+from function_script.tools.cases.runner import RunOptions
 from function_script.tools.cases.verdicts import CaseVerdict, Problem, Status
 from function_script.tools.render.runners import FunctionCaller
-
-if TYPE_CHECKING:
-    from collections.abc import Generator, Sequence
-    from pathlib import Path
-
-    from function_script.tools.cases.discovery import CaseFile
-    from function_script.tools.cases.model import Case
-    from function_script.tools.cases.runner import RunOptions
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

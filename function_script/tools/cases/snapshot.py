@@ -3,20 +3,14 @@
 Documents are compared, not texts: authors choose comments and layout.
 """
 
-from __future__ import annotations
-
 import difflib
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from function_script import documents
 from function_script.errors import InputError
 from function_script.tools import sources
 from function_script.tools.cases import matching
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from function_script.values import Object
+from function_script.values import Object
 
 
 def find_difference(path: Path, rendered: list[Object]) -> str | None:

@@ -1,19 +1,12 @@
 """The verdict of a case: its status, its problems, the snapshots that were written."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from pathlib import Path
 
-from function_script.tools.cases.model import locate
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from function_script import objects
-    from function_script.diagnostics import Diagnostic
-    from function_script.tools.cases.model import Case, Step
+from function_script import objects
+from function_script.diagnostics import Diagnostic
+from function_script.tools.cases.model import Case, Step, locate
 
 
 class Status(StrEnum):

@@ -3,13 +3,13 @@
 The result is a report; `reporters` and `sarif` print it.
 """
 
-from __future__ import annotations
-
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from function_script.diagnostics import Diagnostic
 from function_script.errors import InputError
+from function_script.inputs import Step
 from function_script.limits import Limits
 from function_script.tools import author_positions, sources, step_inputs
 from function_script.tools.check import composed, paths, rules, searching, templates
@@ -18,14 +18,8 @@ from function_script.tools.check.findings import Finding, Report, Skipped
 from function_script.tools.check.reporters import render_json, render_text
 from function_script.tools.check.rules import CheckedStep, Rule
 from function_script.tools.check.sarif import render_sarif
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from function_script.diagnostics import Diagnostic
-    from function_script.inputs import Step
-    from function_script.tools.step_inputs import OtherStep, StepInput
-    from function_script.values import Object
+from function_script.tools.step_inputs import OtherStep, StepInput
+from function_script.values import Object
 
 __all__ = [
     "Definitions",

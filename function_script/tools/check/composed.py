@@ -1,18 +1,13 @@
 """The resources that a Composition's steps compose, as far as their programs write them out."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterable, Sequence
+from typing import Final
 
 from function_script import objects
+from function_script.documents import Document
+from function_script.engines.lint import ResourceKind
+from function_script.inputs import Step
 from function_script.tools import manifests, step_inputs
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from function_script.documents import Document
-    from function_script.engines.lint import ResourceKind
-    from function_script.inputs import Step
 
 # Functions that compose nothing, by the end of their usual names.
 _IDLE: Final = ("auto-ready", "environment-configs", "extra-resources", "sequencer")

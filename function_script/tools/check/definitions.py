@@ -4,23 +4,18 @@ Without an option of the command, the XRD is looked for in the Composition's dir
 XRDs define the XR, neither is taken.
 """
 
-from __future__ import annotations
-
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from function_script import objects
+from function_script.documents import Document
 from function_script.errors import FatalError
 from function_script.tools import manifests, sources, structural_schema, xrds
 from function_script.tools.check import machinery
 from function_script.tools.validate.catalog import Catalog
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from function_script.documents import Document
-    from function_script.values import Object
+from function_script.values import Object
 
 _FILES: Final = ("definition.yaml", "definition.yml", "xrd.yaml", "xrd.yml")
 

@@ -1,13 +1,10 @@
 """The report of a check: findings, each with its position in a file."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
-if TYPE_CHECKING:
-    from function_script.diagnostics import Diagnostic
-    from function_script.tools.step_inputs import OtherStep, StepInput
+from function_script.diagnostics import Diagnostic
+from function_script.tools.step_inputs import OtherStep, StepInput
 
 # An error stops the step; a warning is probably a mistake.
 Severity: TypeAlias = Literal["error", "warning"]

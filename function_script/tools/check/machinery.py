@@ -3,14 +3,10 @@
 Any version of Crossplane may run a program, so these are the fields of all versions.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Final
+from collections.abc import Mapping
+from typing import Final
 
 from function_script.tools import xrds
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 # Fields of spec in an XR of Crossplane v1, and of spec.crossplane in v2.
 _MOVED: Final = (

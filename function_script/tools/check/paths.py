@@ -4,22 +4,17 @@ The request's own fields are listed here; those of the XR and of composed resour
 schemas. A schema that allows any field has no unknown ones.
 """
 
-from __future__ import annotations
-
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from function_script.engines.language import Language
+from function_script.objects import Path
 from function_script.problems import suggest
 from function_script.reader import child
 from function_script.tools import structural_schema
 from function_script.tools.check import machinery
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from function_script.engines.language import Language
-    from function_script.objects import Path
-    from function_script.values import Object
+from function_script.values import Object
 
 _INT_OR_STRING: Final = "x-kubernetes-int-or-string"
 _MAX_SHOWN: Final = 6

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from function_script import diagnostics
+from function_script.source import Span
 from function_script.tools import console as frames
+from function_script.values import Object
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from function_script.source import Span
     from function_script.tools.check.findings import Finding, Report
-    from function_script.values import Object
 
 
 def render_text(report: Report, *, colourful: bool = False, is_quiet: bool = False) -> str:

@@ -5,6 +5,7 @@ A problem has a position in the program, or begins with the path of a field of t
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Final
@@ -13,17 +14,15 @@ from function_script import inputs, objects
 from function_script.diagnostics import Diagnostic
 from function_script.engines.lint import Mention
 from function_script.errors import FatalError
+from function_script.inputs import Step
 from function_script.problems import suggest
 from function_script.source import excerpt
 from function_script.tools import manifests, step_inputs
+from function_script.tools.step_inputs import StepInput
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-
-    from function_script.inputs import Step
     from function_script.tools.check.findings import Severity
     from function_script.tools.check.paths import Request
-    from function_script.tools.step_inputs import StepInput
 
 _CREDENTIALS: Final = "credentials"
 

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Final
 from urllib.parse import quote
 
 from function_script import __version__
+from function_script.source import Span
 from function_script.tools.check.rules import RULES
+from function_script.values import Object
 
 if TYPE_CHECKING:
-    from function_script.source import Span
     from function_script.tools.check.findings import Finding, Report
     from function_script.tools.check.rules import Rule
-    from function_script.values import Object
 
 VERSION: Final = "2.1.0"
 _SCHEMA: Final = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/os/schemas/sarif-schema-2.1.0.json"

@@ -4,25 +4,20 @@ An argument is read whatever is in it. Below a directory, only files are read th
 pipeline or an input of ours.
 """
 
-from __future__ import annotations
-
 import re
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from function_script import inputs
+from function_script.documents import Document
 from function_script.errors import FatalError, InputError
+from function_script.source import Source
 from function_script.tools import sources, step_inputs, xrds
 from function_script.tools.check.findings import Skipped
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from function_script.documents import Document
-    from function_script.source import Source
-    from function_script.values import Object
+from function_script.values import Object
 
 # A file without one of these words has nothing to check.
 _WORDS: Final = re.compile(

@@ -1,16 +1,11 @@
 """Fields of an operationTemplate's metadata, which a cluster drops."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator
+from typing import Final
 
 from function_script.diagnostics import Diagnostic
+from function_script.documents import Document
 from function_script.tools import author_positions, manifests
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from function_script.documents import Document
 
 _METADATA: Final = ("spec", "operationTemplate", "metadata")
 

@@ -3,12 +3,11 @@
 All are generated from the function's own definitions and written into a project.
 """
 
-from __future__ import annotations
-
 import json
 from dataclasses import dataclass
 from importlib import resources
-from typing import TYPE_CHECKING, Final
+from pathlib import Path
+from typing import Final
 
 from function_script import documents
 from function_script.engines.registry import LANGUAGES
@@ -16,11 +15,7 @@ from function_script.errors import InputError
 from function_script.source import Source
 from function_script.tools import manifests
 from function_script.tools.editor import schema
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from function_script.values import Object
+from function_script.values import Object
 
 SCHEMA: Final = ".vscode/function-script.schema.json"
 SNIPPETS: Final = ".vscode/function-script.code-snippets"

@@ -4,16 +4,12 @@ It is generated from the CRDs of `validate`. Rules in CEL and programs are left 
 `validate`.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from function_script import objects
 from function_script.tools import manifests, structural_schema
 from function_script.tools.validate import packages
-
-if TYPE_CHECKING:
-    from function_script.values import Object, Value
+from function_script.values import Object, Value
 
 _DIALECT: Final = "http://json-schema.org/draft-07/schema#"
 _EXTENSION: Final = "x-kubernetes-"

@@ -3,19 +3,13 @@
 The objects in the page's texts are written as values, so comments are lost.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Final
+from collections.abc import Mapping
+from typing import Final
 
 from function_script import documents, objects
-from function_script.errors import InputError
+from function_script.errors import FatalError, InputError
 from function_script.tools.playground import folders
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from function_script.errors import FatalError
-    from function_script.values import Object, Value
+from function_script.values import Object, Value
 
 _ONE: Final = {"composition": "composition.yaml", "xr": "xr.yaml", "xrd": "xrd.yaml"}
 _MANY: Final = {

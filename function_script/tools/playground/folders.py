@@ -3,21 +3,16 @@
 A folder can be opened if it has an XR and a Composition; only files that an author edits are read.
 """
 
-from __future__ import annotations
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
 
-from typing import TYPE_CHECKING, Final
-
+from function_script.documents import Document
 from function_script.engines.registry import LANGUAGES
 from function_script.errors import InputError
 from function_script.source import Source
 from function_script.tools import sources, starters
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
-
-    from function_script.documents import Document
-    from function_script.values import Object
+from function_script.values import Object
 
 COMPOSITION: Final = "composition.yaml"
 XR: Final = "xr.yaml"

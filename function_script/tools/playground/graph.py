@@ -3,18 +3,13 @@
 It is data; the page draws it.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
 
 from function_script import objects
 from function_script.tools import manifests
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from function_script.tools.render import RenderResult
-    from function_script.values import Object, Value
+from function_script.tools.render import RenderResult
+from function_script.values import Object, Value
 
 XR: Final = "xr"
 _REFERENCE: Final = ("Ref", "Refs")

@@ -4,8 +4,6 @@ The first visit with the token in the address gets a cookie, and the token expir
 forbids the page to load anything from elsewhere.
 """
 
-from __future__ import annotations
-
 import hmac
 import json
 import secrets
@@ -15,7 +13,8 @@ from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib import resources
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Self
+from types import TracebackType
+from typing import Final, Self
 from urllib.parse import parse_qs, urlsplit
 
 from function_script.engines.registry import ENGINE_MODULES, LANGUAGES
@@ -25,11 +24,7 @@ from function_script.sandbox import Pool, PoolOptions
 from function_script.tools import bounded
 from function_script.tools.playground import folders
 from function_script.tools.playground.workbench import RenderSession
-
-if TYPE_CHECKING:
-    from types import TracebackType
-
-    from function_script.values import Object
+from function_script.values import Object
 
 _HOST: Final = "127.0.0.1"
 _COOKIE: Final = "function-script-playground"

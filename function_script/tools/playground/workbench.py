@@ -3,34 +3,34 @@
 Only programs in files are written to disk, to a directory of their own, where inputs look for them.
 """
 
-from __future__ import annotations
-
 import shutil
 import threading
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from function_script import documents
-from function_script.diagnostics import to_frame
+from function_script.diagnostics import Diagnostic, to_frame
+from function_script.documents import Document
 from function_script.errors import FatalError, InputError
+from function_script.sandbox import Pool
 from function_script.tools import render
 from function_script.tools.cases.outcome import ResponseRecorder, to_object
 from function_script.tools.playground import cases, folders, graph
-from function_script.tools.render import error_positions, functions, output, runners, steps
+from function_script.tools.render import (
+    RenderResult,
+    error_positions,
+    functions,
+    output,
+    runners,
+    steps,
+)
 from function_script.tools.render.pipeline import PipelineError
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from function_script.diagnostics import Diagnostic
-    from function_script.documents import Document
-    from function_script.sandbox import Pool
-    from function_script.tools.render import RenderResult
-    from function_script.tools.render.requirements import Runner
-    from function_script.tools.render.runners import FunctionCaller
-    from function_script.values import Object
+from function_script.tools.render.requirements import Runner
+from function_script.tools.render.runners import FunctionCaller
+from function_script.values import Object
 
 _PROGRAMS: Final = "programs"
 _XRD: Final = "xrd.yaml"

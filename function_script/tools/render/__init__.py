@@ -6,30 +6,24 @@ sandboxes, networks or files.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from function_script import objects
+from function_script.source import Span
 from function_script.tools import manifests
 from function_script.tools.render import messages, pipeline, steps, xrds
 from function_script.tools.render import xr as xrs
 from function_script.tools.render.compose import Composition, compose, failed, untouched
 from function_script.tools.render.inputs import PipelineInputs
-from function_script.tools.render.pipeline import (
-    Event,
-    InitialState,
-    ReconcileResult,
-)
 from function_script.tools.render.requirements import RequirementSource
+from function_script.values import Object
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from function_script.source import Span
     from function_script.tools.render.requirements import Runner
     from function_script.tools.render.store import Store
     from function_script.tools.render.xr import Xr
-    from function_script.values import Object
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,7 +41,7 @@ class RenderInputs(PipelineInputs):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RenderResult(ReconcileResult):
+class RenderResult(pipeline.ReconcileResult):
     """The XR of the inputs with its XRD's defaults, and what is composed for it."""
 
     xr: Object
@@ -76,7 +70,7 @@ def reconcile(inputs: RenderInputs, runner: Runner) -> RenderResult:
         return RenderResult(xr=xr.file, composition=composition, events=composition.events)
     source = RequirementSource.build(inputs, [xr.manifest, *inputs.observed])
     observed = _observed_by_name(xr, inputs.observed, source.store)
-    start = InitialState(
+    start = pipeline.InitialState(
         observed=messages.state(
             _with_details(xr.manifest, source.store, has_details=xr.is_legacy),
             {
@@ -133,11 +127,11 @@ def _with_details(manifest: Object, store: Store, *, has_details: bool) -> messa
     return messages.Observed(manifest=manifest, connection_details=messages.secret_data(secret))
 
 
-def _selection_events(xr: Xr, composition: Object) -> Iterator[Event]:
+def _selection_events(xr: Xr, composition: Object) -> Iterator[pipeline.Event]:
     """Yield the events that Crossplane emits before the pipeline runs."""
     if xr.is_requested:
         message = "Handling reconcile request"
-        yield Event(severity="Normal", reason="ReconcileRequestHandled", message=message)
+        yield pipeline.Event(severity="Normal", reason="ReconcileRequestHandled", message=message)
     if xr.selects_anew:
         message = f"Successfully selected composition: {manifests.name(composition)}"
-        yield Event(severity="Normal", reason="SelectComposition", message=message)
+        yield pipeline.Event(severity="Normal", reason="SelectComposition", message=message)

@@ -1,12 +1,13 @@
 """The commands ``render`` and ``render operation``: load the files, render, write YAML."""
 
-from __future__ import annotations
-
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from function_script import documents, objects
+from function_script.documents import Document
 from function_script.errors import InputError
+from function_script.sandbox import Pool
 from function_script.tools import local_pool, manifests, render
 from function_script.tools.render import (
     RenderInputs,
@@ -20,18 +21,12 @@ from function_script.tools.render import (
     templates,
 )
 from function_script.tools.render.functions import FunctionIndex, Runtime
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from function_script.documents import Document
-    from function_script.sandbox import Pool
-    from function_script.tools.render.loading import OperationPaths, PipelinePaths, RenderPaths
-    from function_script.tools.render.operation import OperationInputs, OperationResult
-    from function_script.tools.render.output import OutputOptions
-    from function_script.tools.render.requirements import Runner
-    from function_script.tools.render.steps import Step
-    from function_script.values import Object, Value
+from function_script.tools.render.loading import OperationPaths, PipelinePaths, RenderPaths
+from function_script.tools.render.operation import OperationInputs, OperationResult
+from function_script.tools.render.output import OutputOptions
+from function_script.tools.render.requirements import Runner
+from function_script.tools.render.steps import Step
+from function_script.values import Object, Value
 
 _TEMPLATE: Final = "operationTemplate"
 

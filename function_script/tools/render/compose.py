@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -12,14 +13,12 @@ from function_script.tools import manifests
 from function_script.tools.render import conditions, messages, names_and_uids
 from function_script.tools.render import xr as xrs
 from function_script.tools.render.pipeline import COMPOSE, Event
+from function_script.values import Object, Value
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
     from function_script.tools.render.conditions import Condition
     from function_script.tools.render.pipeline import PipelineResult
     from function_script.tools.render.xr import Xr
-    from function_script.values import Object, Value
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,17 +3,12 @@
 In a manifest, a condition is a plain object as in YAML.
 """
 
-from __future__ import annotations
-
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from function_script.tools import manifests
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from function_script.values import Object, Value
+from function_script.values import Object, Value
 
 # The time of all rendered conditions, so that rendering twice gives the same text.
 TIME: Final = "2024-01-01T00:00:00Z"

@@ -3,18 +3,13 @@
 Documents are paired by type and name, so that a new one does not make those after it differ.
 """
 
-from __future__ import annotations
-
 import difflib
-from typing import TYPE_CHECKING, TypeAlias
+from collections.abc import Iterator, Sequence
+from typing import TypeAlias
 
 from function_script import documents, objects
 from function_script.tools import manifests
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from function_script.values import Object
+from function_script.values import Object
 
 # Type, namespace and name, and how many documents of the same came before.
 _Key: TypeAlias = tuple[str, str, str, str, int]

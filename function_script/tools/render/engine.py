@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Callable, Iterable
 from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
@@ -16,23 +17,20 @@ from google.protobuf import json_format
 from google.protobuf.message import DecodeError
 
 from function_script.errors import FatalError, InputError
+from function_script.limits import Limits
 from function_script.proto.render import render_pb2
 from function_script.sandbox import Pool, PoolOptions
 from function_script.tools import render
 from function_script.tools.render import messages, operation, requirements, runners, templates
-from function_script.tools.render.functions import Remote
+from function_script.tools.render.functions import Remote, Runtime
+from function_script.tools.render.pipeline import Event
+from function_script.tools.render.requirements import RequirementSource, Runner
+from function_script.tools.render.steps import Step
+from function_script.values import Object
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
     from google.protobuf.struct_pb2 import Struct
 
-    from function_script.limits import Limits
-    from function_script.tools.render.functions import Runtime
-    from function_script.tools.render.pipeline import Event
-    from function_script.tools.render.requirements import RequirementSource, Runner
-    from function_script.tools.render.steps import Step
-    from function_script.values import Object
 
 LOCAL: Final = "local"
 

@@ -5,20 +5,19 @@ The commands wrap everything that reads or runs a pipeline in `map_errors`.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
+from function_script import objects
+from function_script.diagnostics import Diagnostic
 from function_script.errors import InputError
 from function_script.tools.render.pipeline import PipelineError
+from function_script.tools.render.steps import Step
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
-
-    from function_script import objects
-    from function_script.diagnostics import Diagnostic
     from function_script.documents import Document
-    from function_script.tools.render.steps import Step
 
 
 # Returns the path of a step's input in its document.

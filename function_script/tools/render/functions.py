@@ -5,8 +5,9 @@ This is done before the pipeline runs, so that an unknown function is an error a
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 from function_script import inputs, objects
 from function_script.diagnostics import Diagnostic
@@ -14,12 +15,8 @@ from function_script.errors import InputError
 from function_script.problems import nearest, suggest
 from function_script.tools import manifests
 from function_script.tools.render import builtin
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from function_script.tools.render.steps import Step
-    from function_script.values import Object
+from function_script.tools.render.steps import Step
+from function_script.values import Object
 
 OURS: Final = "function-script"
 

@@ -1,14 +1,9 @@
 """The inputs of a reconcile that Compositions and Operations share."""
 
-from __future__ import annotations
-
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from function_script.values import Object
+from function_script.values import Object
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

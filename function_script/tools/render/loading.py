@@ -3,23 +3,18 @@
 A directory in place of the first file is an example: its files have fixed names.
 """
 
-from __future__ import annotations
-
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, TypedDict
+from pathlib import Path
+from typing import Final, TypedDict
 
 from function_script import objects
 from function_script.diagnostics import Diagnostic
+from function_script.documents import Document
 from function_script.errors import DocumentError, InputError, LimitError
 from function_script.source import excerpt
 from function_script.tools import bounded, local_pool, sources
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-    from pathlib import Path
-
-    from function_script.documents import Document
-    from function_script.values import Object, Value
+from function_script.values import Object, Value
 
 _SUFFIXES: Final = {".yaml", ".yml"}
 

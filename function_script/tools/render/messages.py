@@ -6,6 +6,7 @@ import base64
 import binascii
 import hashlib
 import json
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
@@ -13,13 +14,11 @@ from function_script import wire
 from function_script.errors import InputError
 from function_script.proto.v1 import run_function_pb2 as fnv1
 from function_script.tools import manifests
+from function_script.values import Object
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
     from google.protobuf.struct_pb2 import Struct
 
-    from function_script.values import Object
 
 # For modules that pass the message on without the stubs.
 State = fnv1.State

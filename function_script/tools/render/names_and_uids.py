@@ -1,7 +1,5 @@
 """Names and UIDs as Crossplane's render engine generates them, so that outputs are equal."""
 
-from __future__ import annotations
-
 import hashlib
 import uuid
 

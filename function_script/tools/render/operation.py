@@ -3,10 +3,9 @@
 There is no XR and no observed state; Crossplane applies the desired resources as they are.
 """
 
-from __future__ import annotations
-
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from function_script import objects
 from function_script.errors import InputError
@@ -14,19 +13,8 @@ from function_script.tools import manifests
 from function_script.tools.render import conditions, messages, pipeline, steps
 from function_script.tools.render.conditions import Condition
 from function_script.tools.render.inputs import PipelineInputs
-from function_script.tools.render.pipeline import (
-    Event,
-    InitialState,
-    ReconcileResult,
-)
-from function_script.tools.render.requirements import RequirementSource
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from function_script.tools.render.pipeline import PipelineResult
-    from function_script.tools.render.requirements import Runner
-    from function_script.values import Object, Value
+from function_script.tools.render.requirements import RequirementSource, Runner
+from function_script.values import Object, Value
 
 _RESOURCE_VERSION: Final = "999"
 _RETRY_LIMIT: Final = 5
@@ -47,7 +35,7 @@ class OperationInputs(PipelineInputs):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class OperationResult(ReconcileResult):
+class OperationResult(pipeline.ReconcileResult):
     """The Operation with its status, and what it applies; None if there is nothing to do."""
 
     operation: Object | None
@@ -86,7 +74,7 @@ def reconcile(inputs: OperationInputs, runner: Runner) -> OperationResult:
         return OperationResult(operation=operation)
     _mark(operation, _RUNNING, _VALID)
     source = RequirementSource.build(inputs, [operation])
-    start = InitialState(observed=None, context=inputs.context)
+    start = pipeline.InitialState(observed=None, context=inputs.context)
     outcome = pipeline.run(pipeline_steps, start, source, runner)
     finish = _complete if outcome.failure is None else _fail
     return replace(finish(operation, outcome), requirements=source)
@@ -114,17 +102,17 @@ def _mark(operation: Object, *states: Condition) -> None:
     conditions.mark(operation, states, generation=generation)
 
 
-def _fail(operation: Object, outcome: PipelineResult) -> OperationResult:
+def _fail(operation: Object, outcome: pipeline.PipelineResult) -> OperationResult:
     manifests.make_object(operation, "status")["failures"] = _failures(operation) + 1
     _add_outputs(operation, outcome)
     _mark(operation, conditions.failed(outcome.fatal))
-    event = Event(severity="Warning", reason=_FAILED, message=outcome.fatal)
+    event = pipeline.Event(severity="Warning", reason=_FAILED, message=outcome.fatal)
     return OperationResult(
         operation=operation, events=(*_events(outcome), event), failure=outcome.failure
     )
 
 
-def _complete(operation: Object, outcome: PipelineResult) -> OperationResult:
+def _complete(operation: Object, outcome: pipeline.PipelineResult) -> OperationResult:
     desired = outcome.desired.resources
     applied = [messages.read_struct(desired[name].resource) for name in sorted(desired)]
     _add_outputs(operation, outcome)
@@ -138,12 +126,12 @@ def _complete(operation: Object, outcome: PipelineResult) -> OperationResult:
     )
 
 
-def _events(outcome: PipelineResult) -> tuple[Event, ...]:
+def _events(outcome: pipeline.PipelineResult) -> tuple[pipeline.Event, ...]:
     """Return the pipeline's events; Operations drop the reason that a function sets."""
     return tuple(replace(event, reason=_RUN) for event in outcome.events)
 
 
-def _add_outputs(operation: Object, outcome: PipelineResult) -> None:
+def _add_outputs(operation: Object, outcome: pipeline.PipelineResult) -> None:
     outputs: dict[str, Object] = {
         manifests.text_at(item, "step"): item
         for item in manifests.objects_at(operation, "status", "pipeline")

@@ -1,18 +1,13 @@
 """The documents to print, in the official command's order and shape."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from function_script import objects
-from function_script.tools.render import conditions
-
-if TYPE_CHECKING:
-    from function_script.tools.render import RenderResult
-    from function_script.tools.render.operation import OperationResult
-    from function_script.tools.render.pipeline import ReconcileResult
-    from function_script.values import Object
+from function_script.tools.render import RenderResult, conditions
+from function_script.tools.render.operation import OperationResult
+from function_script.tools.render.pipeline import ReconcileResult
+from function_script.values import Object
 
 _API_VERSION: Final = "render.crossplane.io/v1beta1"
 

@@ -5,6 +5,7 @@ Compositions and Operations share this. A callable runs the functions.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
@@ -14,13 +15,11 @@ from function_script.proto.v1 import run_function_pb2 as fnv1
 from function_script.tools.render import messages, requirements
 from function_script.tools.render.conditions import Condition
 from function_script.tools.results import fatal_messages
+from function_script.values import Object
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from function_script.tools.render.requirements import RequirementSource, Runner, StepResponse
     from function_script.tools.render.steps import Step
-    from function_script.values import Object
 
 COMPOSE: Final = "ComposeResources"
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from function_script import wire
+from function_script.diagnostics import Diagnostic
 from function_script.errors import ProgramError
 from function_script.proto.v1 import run_function_pb2 as fnv1
 from function_script.tools.render import messages
@@ -14,13 +15,10 @@ from function_script.tools.render.schemas import Schemas
 from function_script.tools.render.steps import Step
 from function_script.tools.render.store import Store
 from function_script.tools.results import fatal_messages
+from function_script.values import Object
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from function_script.diagnostics import Diagnostic
     from function_script.tools.render.inputs import PipelineInputs
-    from function_script.values import Object
 
 MAX_CALLS: Final = 6
 

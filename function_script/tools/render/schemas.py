@@ -1,16 +1,11 @@
 """OpenAPI schemas by kind, from documents as the API server publishes them."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterable
+from typing import Final
 
 from function_script.errors import InputError
 from function_script.tools import manifests
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from function_script.values import Object, Value
+from function_script.values import Object, Value
 
 _GVKS: Final = "x-kubernetes-group-version-kind"
 _REF: Final = "#/components/schemas/"

@@ -3,21 +3,16 @@
 Unknown fields are ignored: newer versions of Crossplane may have them.
 """
 
-from __future__ import annotations
-
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from function_script import objects, wire
 from function_script.errors import InputError
 from function_script.problems import Problem, ProblemList
 from function_script.reader import ObjectReader
 from function_script.tools import manifests
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from function_script.values import Object
+from function_script.values import Object
 
 _API_VERSION: Final = "apiextensions.crossplane.io/v1"
 _PIPELINE: Final = "Pipeline"

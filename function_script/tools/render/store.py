@@ -1,15 +1,9 @@
 """The objects that functions may require, in place of a cluster's API server."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Mapping
 
 from function_script.tools import manifests
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from function_script.values import Object
+from function_script.values import Object
 
 
 class Store:

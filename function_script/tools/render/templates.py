@@ -1,18 +1,14 @@
 """Build the Operations that CronOperations and WatchOperations create from their template."""
 
-from __future__ import annotations
-
 import hashlib
 from contextlib import suppress
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from function_script import objects
 from function_script.errors import InputError
 from function_script.tools import manifests
-
-if TYPE_CHECKING:
-    from function_script.values import Object, Value
+from function_script.values import Object, Value
 
 API_VERSION: Final = "ops.crossplane.io/v1alpha1"
 

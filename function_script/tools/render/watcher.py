@@ -3,18 +3,14 @@
 Polls the files 20 times a second or more, which works on every file system.
 """
 
-from __future__ import annotations
-
 import os
 import time
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Generic, Protocol, TypeAlias, TypeVar
+from typing import Final, Generic, Protocol, TypeAlias, TypeVar
 
 from function_script.errors import FatalError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
 
 Result = TypeVar("Result")
 Result_contra = TypeVar("Result_contra", contravariant=True)

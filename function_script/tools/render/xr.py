@@ -1,21 +1,16 @@
 """Prepare the XR for functions: identity, Crossplane's own fields, observed resources."""
 
-from __future__ import annotations
-
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from function_script import objects
 from function_script.diagnostics import Diagnostic
 from function_script.errors import InputError
+from function_script.source import Span
 from function_script.tools import manifests
 from function_script.tools.render import conditions, names_and_uids
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from function_script.source import Span
-    from function_script.values import Object, Value
+from function_script.values import Object, Value
 
 _RESOURCE_VERSION: Final = "999"
 _PAUSED: Final = "crossplane.io/paused"

@@ -1,15 +1,11 @@
 """Apply an XRD to an XR: check the type, fill in defaults as Kubernetes does, tell its scope."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from function_script import objects
 from function_script.errors import InputError
 from function_script.tools import manifests, structural_schema, xrds
-
-if TYPE_CHECKING:
-    from function_script.values import Object
+from function_script.values import Object
 
 _V1: Final = "apiextensions.crossplane.io/v1"
 _V2: Final = "apiextensions.crossplane.io/v2"

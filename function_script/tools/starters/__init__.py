@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from importlib import resources
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from function_script import release
@@ -16,7 +17,6 @@ from function_script.tools.starters.origins import Origins, parse_package
 
 if TYPE_CHECKING:
     from importlib.resources.abc import Traversable
-    from pathlib import Path
 
 
 def load(language: str, origins: Origins | None = None) -> dict[str, str]:

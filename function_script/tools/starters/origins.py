@@ -3,23 +3,19 @@
 The command's origin is recorded by pip at installation (PEP 610).
 """
 
-from __future__ import annotations
-
 import json
 import re
 from dataclasses import dataclass
 from importlib import metadata
-from typing import TYPE_CHECKING, Final
+from typing import Final
 from urllib.parse import urlsplit
 
 from function_script import objects, release
 from function_script.errors import InputError
 from function_script.tools.render.functions import OURS
 from function_script.tools.xpkg import references
-
-if TYPE_CHECKING:
-    from function_script.tools.xpkg.references import Reference
-    from function_script.values import Object
+from function_script.tools.xpkg.references import Reference
+from function_script.values import Object
 
 _VERSION: Final = re.compile(r"v?\d+(\.\d+){0,2}(-[0-9A-Za-z.-]+)?")
 _NAME: Final = re.compile(r"([A-Za-z0-9][\w.-]*)\s*(\[[^\]]*\])?\s*([=<>!~;].*)?")

@@ -3,12 +3,12 @@
 The result is a report; the reporters format it.
 """
 
-from __future__ import annotations
-
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from function_script import diagnostics, objects
+from function_script.documents import Document
 from function_script.errors import FatalError, InputError
 from function_script.tools import input_schema, manifests, sources, step_inputs, structural_schema
 from function_script.tools.validate import (
@@ -30,12 +30,7 @@ from function_script.tools.validate.findings import (
     Status,
 )
 from function_script.tools.validate.reporters import render_json, render_text, render_yaml
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from function_script.documents import Document
-    from function_script.values import Object
+from function_script.values import Object
 
 __all__ = ["Problem", "Report", "Result", "SkippedRule"]
 __all__ += ["check_documents", "load_catalog"]

@@ -4,11 +4,9 @@ Top-level fields and metadata are checked, fields below ``spec`` are not: see th
 `validate`.
 """
 
-from __future__ import annotations
-
 from functools import cache
 from importlib import resources
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from function_script import objects
 from function_script.reader import child
@@ -16,9 +14,7 @@ from function_script.source import Source
 from function_script.tools import manifests, sources, structural_schema
 from function_script.tools.validate import openapi
 from function_script.tools.validate.findings import Problem
-
-if TYPE_CHECKING:
-    from function_script.values import Object
+from function_script.values import Object
 
 _TEXT: Final[Object] = {"type": "string"}
 _TEXTS: Final[Object] = {"type": "object", "additionalProperties": _TEXT}

@@ -1,16 +1,11 @@
 """The catalog of schemas by kind: from CRDs, and from XRDs as Crossplane converts them to CRDs."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterable, Iterator
+from typing import Final
 
 from function_script import objects
 from function_script.tools import manifests, xrds
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from function_script.values import Object
+from function_script.values import Object
 
 _CRD_VERSIONS: Final = ("apiextensions.k8s.io/v1", "apiextensions.k8s.io/v1beta1")
 

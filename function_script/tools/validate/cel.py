@@ -3,26 +3,20 @@
 Only the process that evaluates rules imports it.
 """
 
-from __future__ import annotations
-
 import inspect
 from functools import cache
-from typing import TYPE_CHECKING, Final, cast
+from typing import Final, cast
 
 from celpy import Environment, Runner, celtypes
 from celpy.adapter import json_to_cel
 from celpy.celparser import CELParseError
-from celpy.evaluation import CELEvalError, base_functions
+from celpy.evaluation import CELEvalError, CELFunction, base_functions
 
 from function_script.tools import structural_schema
 from function_script.tools.validate import cel_errors
 from function_script.tools.validate.cel_functions import FUNCTIONS
 from function_script.tools.validate.evaluator import RuleError, UnsupportedError
-
-if TYPE_CHECKING:
-    from celpy.evaluation import CELFunction
-
-    from function_script.values import Object, Value
+from function_script.values import Object, Value
 
 # Kubernetes escapes field names that CEL cannot read.
 _ESCAPES: Final = (

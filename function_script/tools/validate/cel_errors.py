@@ -7,20 +7,17 @@ the language definition.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import wraps
 from typing import TYPE_CHECKING, Final, cast
 
 from celpy import Runner, celtypes
-from celpy.evaluation import CELEvalError, Evaluator
+from celpy.evaluation import CELEvalError, Context, Evaluator, Result
 
 from function_script.tools.validate.cel_functions import PARSERS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     import lark
-    from celpy.evaluation import Context, Result
 
 Function = Callable[..., object]  # type: ignore[explicit-any] # of any arguments
 _Operator = Callable[[object, object], object]

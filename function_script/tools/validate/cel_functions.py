@@ -4,28 +4,16 @@ A rule that calls any other function is reported as not evaluated. CEL's values 
 Python's, so the functions take Python values.
 """
 
-from __future__ import annotations
-
 import re
 import string
+from collections.abc import Iterable
 from itertools import pairwise
 from math import isinf
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from celpy.celtypes import (
-    BoolType,
-    DoubleType,
-    DurationType,
-    IntType,
-    ListType,
-    StringType,
-    UintType,
-)
+from celpy import celtypes
 
 from function_script.engines.library import regex
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 Number = int | float
 
@@ -39,10 +27,10 @@ _MAX_QUOTED: Final = 50
 _UPPER: Final = str.maketrans(string.ascii_lowercase, string.ascii_uppercase)
 
 
-def char_at(text: str, index: int) -> StringType:
+def char_at(text: str, index: int) -> celtypes.StringType:
     """Return the character at an index; an empty text at the end."""
     _check_index(text, index)
-    return StringType(text[index : index + 1])
+    return celtypes.StringType(text[index : index + 1])
 
 
 def _check_index(text: str, index: int) -> None:
@@ -51,62 +39,66 @@ def _check_index(text: str, index: int) -> None:
         raise IndexError
 
 
-def find(text: str, pattern: str) -> StringType:
+def find(text: str, pattern: str) -> celtypes.StringType:
     """Return the first match of a pattern, or an empty text."""
     match = regex.compiled(str(pattern)).search(str(text))
-    return StringType("" if match is None else match.group() or "")
+    return celtypes.StringType("" if match is None else match.group() or "")
 
 
-def find_all(text: str, pattern: str) -> ListType:
+def find_all(text: str, pattern: str) -> celtypes.ListType:
     """Return all matches of a pattern."""
     hits = regex.compiled(str(pattern)).finditer(str(text))
     return _texts(match.group() or "" for match in hits)
 
 
-def index_of(of: str | list[object], part: object, start: int = 0) -> IntType:
+def index_of(of: str | list[object], part: object, start: int = 0) -> celtypes.IntType:
     """Return the index of a part of a text or an item of a list, or -1."""
     if isinstance(of, str):
         _check_index(of, start)
-        return IntType(of.find(str(part), start))
-    return IntType(next((index for index, item in enumerate(of) if item == part), -1))
+        return celtypes.IntType(of.find(str(part), start))
+    return celtypes.IntType(next((index for index, item in enumerate(of) if item == part), -1))
 
 
-def is_sorted(items: list[Number] | list[str]) -> BoolType:
+def is_sorted(items: list[Number] | list[str]) -> celtypes.BoolType:
     """Report whether the items are in ascending order."""
-    return BoolType(all(a <= b for a, b in pairwise(items)))  # type: ignore[operator] # of one type
+    return celtypes.BoolType(all(a <= b for a, b in pairwise(items)))  # type: ignore[operator] # of one type
 
 
-def join(texts: list[str], separator: str = "") -> StringType:
+def join(texts: list[str], separator: str = "") -> celtypes.StringType:
     """Join texts with a separator."""
-    return StringType(separator.join(texts))
+    return celtypes.StringType(separator.join(texts))
 
 
-def last_index_of(of: str | list[object], part: object, start: int | None = None) -> IntType:
+def last_index_of(
+    of: str | list[object], part: object, start: int | None = None
+) -> celtypes.IntType:
     """Return the last index of a part of a text or an item of a list, or -1."""
     if isinstance(of, str):
         if start is None:
-            return IntType(of.rfind(str(part)))
+            return celtypes.IntType(of.rfind(str(part)))
         _check_index(of, start)
-        return IntType(of.rfind(str(part), 0, start + len(str(part))))
-    return IntType(max((index for index, item in enumerate(of) if item == part), default=-1))
+        return celtypes.IntType(of.rfind(str(part), 0, start + len(str(part))))
+    return celtypes.IntType(
+        max((index for index, item in enumerate(of) if item == part), default=-1)
+    )
 
 
-def lower_ascii(text: str) -> StringType:
+def lower_ascii(text: str) -> celtypes.StringType:
     """Return the text with its ASCII letters in lower case."""
-    return StringType(text.translate(_LOWER))
+    return celtypes.StringType(text.translate(_LOWER))
 
 
-def matches(text: str, pattern: str) -> BoolType:
+def matches(text: str, pattern: str) -> celtypes.BoolType:
     """Report whether a pattern matches anywhere in a text."""
-    return BoolType(regex.compiled(str(pattern)).search(str(text)) is not None)
+    return celtypes.BoolType(regex.compiled(str(pattern)).search(str(text)) is not None)
 
 
-def replace(text: str, old: str, new: str, count: int = -1) -> StringType:
+def replace(text: str, old: str, new: str, count: int = -1) -> celtypes.StringType:
     """Replace the first ``count`` parts of a text, or all."""
-    return StringType(text.replace(old, new, count))
+    return celtypes.StringType(text.replace(old, new, count))
 
 
-def split(text: str, separator: str, count: int = -1) -> ListType:
+def split(text: str, separator: str, count: int = -1) -> celtypes.ListType:
     """Split a text into at most ``count`` parts."""
     parts = text.split(separator) if separator else list(text)
     if 0 <= count < len(parts):
@@ -115,71 +107,71 @@ def split(text: str, separator: str, count: int = -1) -> ListType:
     return _texts(parts)
 
 
-def substring(text: str, start: int, end: int | None = None) -> StringType:
+def substring(text: str, start: int, end: int | None = None) -> celtypes.StringType:
     """Return the text from ``start`` to before ``end``."""
     _check_index(text, start)
     if end is not None:
         _check_index(text, end)
         if start > end:
             raise IndexError
-    return StringType(text[start:end])
+    return celtypes.StringType(text[start:end])
 
 
-def sum_of(items: list[Number]) -> IntType | DoubleType:
+def sum_of(items: list[Number]) -> celtypes.IntType | celtypes.DoubleType:
     """Return the sum of numbers."""
     total = sum(items)
-    return DoubleType(total) if isinstance(total, float) else IntType(total)
+    return celtypes.DoubleType(total) if isinstance(total, float) else celtypes.IntType(total)
 
 
-def trim(text: str) -> StringType:
+def trim(text: str) -> celtypes.StringType:
     """Return the text without white space at both ends."""
-    return StringType(text.strip())
+    return celtypes.StringType(text.strip())
 
 
-def upper_ascii(text: str) -> StringType:
+def upper_ascii(text: str) -> celtypes.StringType:
     """Return the text with its ASCII letters in upper case."""
-    return StringType(text.translate(_UPPER))
+    return celtypes.StringType(text.translate(_UPPER))
 
 
-def _texts(texts: Iterable[str]) -> ListType:
-    return ListType([StringType(item) for item in texts])
+def _texts(texts: Iterable[str]) -> celtypes.ListType:
+    return celtypes.ListType([celtypes.StringType(item) for item in texts])
 
 
-def parse_bool(text: str) -> BoolType:
+def parse_bool(text: str) -> celtypes.BoolType:
     """Parse a boolean; raises ValueError."""
     if text in _TRUE:
-        return BoolType(True)  # noqa: FBT003 - its only parameter
+        return celtypes.BoolType(True)  # noqa: FBT003 - its only parameter
     if text in _FALSE:
-        return BoolType(False)  # noqa: FBT003 - its only parameter
+        return celtypes.BoolType(False)  # noqa: FBT003 - its only parameter
     raise ValueError(_conversion_error(text, "bool"))
 
 
-def parse_double(text: str) -> DoubleType:
+def parse_double(text: str) -> celtypes.DoubleType:
     """Parse a finite double; raises ValueError."""
     if not _DECIMAL.fullmatch(text) or isinf(float(text)):
         raise ValueError(_conversion_error(text, "double"))
-    return DoubleType(float(text))
+    return celtypes.DoubleType(float(text))
 
 
-def parse_duration(text: str) -> DurationType:
+def parse_duration(text: str) -> celtypes.DurationType:
     """Parse a duration; raises ValueError."""
     if not _DURATION.fullmatch(text):
         raise ValueError(_conversion_error(text, "duration"))
-    return DurationType("0s" if text == "0" else text)
+    return celtypes.DurationType("0s" if text == "0" else text)
 
 
-def parse_int(text: str) -> IntType:
+def parse_int(text: str) -> celtypes.IntType:
     """Parse a signed 64-bit integer; raises ValueError."""
     if not _INTEGER.fullmatch(text) or not -(2**63) <= int(text) < 2**63:
         raise ValueError(_conversion_error(text, "int"))
-    return IntType(int(text))
+    return celtypes.IntType(int(text))
 
 
-def parse_uint(text: str) -> UintType:
+def parse_uint(text: str) -> celtypes.UintType:
     """Parse an unsigned 64-bit integer; raises ValueError."""
     if not _INTEGER.fullmatch(text) or text[0] in "+-" or int(text) >= 2**64:
         raise ValueError(_conversion_error(text, "uint"))
-    return UintType(int(text))
+    return celtypes.UintType(int(text))
 
 
 def _conversion_error(text: str, kind: str) -> str:

@@ -1,21 +1,16 @@
 """Checks of the XRDs and CRDs themselves: a schema that cannot be read would find no mistakes."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterable
+from typing import Final
 
 from function_script import objects
+from function_script.diagnostics import Diagnostic
+from function_script.documents import Document
 from function_script.errors import InputError
 from function_script.problems import ProblemList
 from function_script.reader import ObjectReader
 from function_script.tools import author_positions, xrds
 from function_script.tools.validate import catalog, packages
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from function_script.diagnostics import Diagnostic
-    from function_script.documents import Document
 
 # Only v1: v1beta1 may have its schema in another field.
 _CRD: Final = ("apiextensions.k8s.io/v1", "CustomResourceDefinition")

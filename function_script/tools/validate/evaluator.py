@@ -3,20 +3,16 @@
 The first rule starts the process. Works without a POSIX system.
 """
 
-from __future__ import annotations
-
 import json
 import queue
 import subprocess
 import sys
 import threading
 from contextlib import suppress
-from typing import IO, TYPE_CHECKING, Final, Self, cast
+from types import TracebackType
+from typing import IO, Final, Self, cast
 
-if TYPE_CHECKING:
-    from types import TracebackType
-
-    from function_script.values import Object, Value
+from function_script.values import Object, Value
 
 RULE_SECONDS: Final = 10.0
 # Importing the evaluator takes seconds on a busy machine; no rule's time limit includes it.

@@ -1,12 +1,9 @@
 """The values of a validation report: one result for each resource, with its problems."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
-if TYPE_CHECKING:
-    from function_script.values import Value
+from function_script.values import Value
 
 # Two types are ours: `program` for a step's program that does not compile, and `unreadable` for a
 # document or a file. The others are the official CLI's.

@@ -3,18 +3,14 @@
 Formats of numbers are ignored too. Dashes in a format's name make no difference.
 """
 
-from __future__ import annotations
-
 import ipaddress
 import re
+from collections.abc import Callable
 from datetime import date
-from typing import TYPE_CHECKING, Final
+from typing import Final
 from urllib.parse import urlsplit
 
 from function_script import names, quantities
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 _TIME: Final = re.compile(
     r"(?P<date>[^Tt]*)[Tt]([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](\.[0-9]+)?"

@@ -7,17 +7,16 @@ patterns and formats.
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Final
 
 from function_script.tools import structural_schema
 from function_script.tools.validate import formats, patterns, wording
 from function_script.tools.validate.findings import SkippedRule
+from function_script.values import Object, Value
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
     from function_script.tools.validate.findings import Problem
-    from function_script.values import Object, Value
 
 _NUMERIC: Final = {"integer", "number"}
 # Larger numbers are not integers to the API server's library.

@@ -3,23 +3,18 @@
 Nothing is downloaded: a note names each package that is not in the cache.
 """
 
-from __future__ import annotations
-
 import re
+from collections.abc import Iterable
 from contextlib import suppress
 from importlib import resources
-from typing import TYPE_CHECKING, Final
+from pathlib import Path
+from typing import Final
 
 from function_script import objects
+from function_script.documents import Document
 from function_script.source import Source
 from function_script.tools import manifests, sources
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from pathlib import Path
-
-    from function_script.documents import Document
-    from function_script.values import Object
+from function_script.values import Object
 
 NAME: Final = "function-script"
 

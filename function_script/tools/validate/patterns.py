@@ -1,7 +1,5 @@
 """Patterns of schemas in RE2's syntax, like the API server's: linear time, bounded memory."""
 
-from __future__ import annotations
-
 from functools import lru_cache
 from typing import Final
 

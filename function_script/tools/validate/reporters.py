@@ -6,17 +6,16 @@ Fields and lines are added where the official format lacks them; none is changed
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 from function_script import documents
 from function_script.diagnostics import cut
 from function_script.tools.console import one_line
+from function_script.values import Object, Value
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from function_script.tools.validate.findings import Problem, Report, Result
-    from function_script.values import Object, Value
 
 _NOT_EVALUATED: Final = {"cel": "CEL rule", "pattern": "pattern", "schema": "schema"}
 _MAX_RULE_CHARACTERS: Final = 500

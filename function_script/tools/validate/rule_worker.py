@@ -5,18 +5,14 @@ Then each line of stdin is a task and each line of stdout its reply, both JSON. 
 where the system can.
 """
 
-from __future__ import annotations
-
 import json
 import sys
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from function_script.sandbox import system
 from function_script.tools.validate import cel
 from function_script.tools.validate.evaluator import RuleError, UnsupportedError
-
-if TYPE_CHECKING:
-    from function_script.values import Object
+from function_script.values import Object
 
 _MEMORY_BYTES: Final = 2 << 30
 

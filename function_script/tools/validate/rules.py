@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib.util
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -15,12 +16,10 @@ from function_script.tools import structural_schema
 from function_script.tools.validate import wording
 from function_script.tools.validate.evaluator import RuleError, UnsupportedError
 from function_script.tools.validate.findings import Problem, SkippedRule
+from function_script.values import Object, Value
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from function_script.tools.validate.evaluator import Evaluator
-    from function_script.values import Object, Value
 
 RULES: Final = "x-kubernetes-validations"
 _OLD_SELF: Final = re.compile(r"\boldSelf\b")

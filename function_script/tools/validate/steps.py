@@ -4,24 +4,19 @@ An input of ours is validated against its CRD with jsonschema, then parsed as wh
 program is compiled: this finds mistakes that a schema cannot express.
 """
 
-from __future__ import annotations
-
+from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final, cast
+from typing import Final, cast
 
 from function_script import diagnostics
 from function_script.diagnostics import Diagnostic
 from function_script.errors import FatalError, InputError
 from function_script.tools import author_positions, input_schema, step_inputs, structural_schema
+from function_script.tools.input_schema import Violation
+from function_script.tools.step_inputs import StepInput
 from function_script.tools.validate import wording
 from function_script.tools.validate.findings import Problem
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from function_script.tools.input_schema import Violation
-    from function_script.tools.step_inputs import StepInput
-    from function_script.values import Object, Value
+from function_script.values import Object, Value
 
 _MAX_INT64: Final = 1 << 63
 _FAULTS: Final = {

@@ -4,19 +4,13 @@ The library behind the official command loses the field of some problems and pri
 path is then part of the text.
 """
 
-from __future__ import annotations
-
 import json
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterable
+from typing import Final
 
 from function_script.documents.kubernetes_yaml import number_text
 from function_script.tools.validate.findings import Problem
-from function_script.values import type_name
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from function_script.values import Value
+from function_script.values import Value, type_name
 
 NO_FIELD: Final = "<nil>"
 

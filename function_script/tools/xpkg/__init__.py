@@ -4,8 +4,6 @@ A package is a container image whose base layer holds package.yaml. As a file it
 `docker save`, which Crossplane's tools push.
 """
 
-from __future__ import annotations
-
 from function_script.tools.xpkg.builder import Built, build
 from function_script.tools.xpkg.inspector import (
     Inspected,

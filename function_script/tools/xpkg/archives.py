@@ -1,15 +1,11 @@
 """Archives that are the same bytes on every machine and at every time."""
 
-from __future__ import annotations
-
 import io
 import struct
 import tarfile
 import zlib
-from typing import TYPE_CHECKING, Final
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+from collections.abc import Mapping
+from typing import Final
 
 _MODE: Final = 0o644
 _GZIP_HEADER: Final = b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,8 +12,6 @@ from function_script.tools.xpkg import archives, image_loader, images, manifest
 from function_script.tools.xpkg.progress import NullProgress
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from function_script.tools.xpkg.images import Image
     from function_script.tools.xpkg.manifest import Contents, Package
     from function_script.tools.xpkg.progress import Progress

@@ -1,16 +1,12 @@
 """TLS certificates of registries: trust, and explanations of failures."""
 
-from __future__ import annotations
-
 import socket
 import ssl
-from typing import TYPE_CHECKING, Final
+from pathlib import Path
+from typing import Final
 from urllib.parse import urlsplit
 
 from function_script.errors import InputError
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 _HANDSHAKE_SECONDS: Final = 10.0
 _HTTPS_PORT: Final = 443

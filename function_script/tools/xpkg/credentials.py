@@ -3,8 +3,6 @@
 Credential helpers (``docker-credential-…``) run as Docker runs them. Nothing is ever written.
 """
 
-from __future__ import annotations
-
 import base64
 import binascii
 import os
@@ -13,13 +11,11 @@ import shutil
 import subprocess
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from function_script.errors import InputError
 from function_script.tools import bounded, manifests
-
-if TYPE_CHECKING:
-    from function_script.values import Object
+from function_script.values import Object
 
 # A helper returns this user if its secret is an identity token.
 _TOKEN_USER: Final = "<token>"  # noqa: S105 - a marker, not a secret

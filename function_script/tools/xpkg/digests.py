@@ -4,16 +4,12 @@ A digest becomes a file name in a layout and a path of a registry's API, so no o
 accepted.
 """
 
-from __future__ import annotations
-
 import hashlib
 import re
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from function_script.tools import manifests
-
-if TYPE_CHECKING:
-    from function_script.values import Object
+from function_script.values import Object
 
 # The algorithms that the OCI image specification registers, by the length of their hash in hex.
 _HASH_LENGTHS: Final = {"sha256": 64, "sha512": 128}

@@ -13,12 +13,10 @@ import lzma
 import shutil
 import tempfile
 import zlib
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import IO, TYPE_CHECKING, Final, Protocol
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
+from pathlib import Path
+from typing import IO, Final, Protocol
 
 MIB: Final = 1 << 20
 # Layers of real images are 2 to 20 times as large as their gzip.

@@ -8,7 +8,8 @@ from __future__ import annotations
 import gzip
 import re
 import tarfile
-from pathlib import PurePosixPath
+from collections.abc import Sized
+from pathlib import Path, PurePosixPath
 from typing import IO, TYPE_CHECKING, Final, cast
 
 from function_script.errors import InputError
@@ -17,13 +18,10 @@ from function_script.tools.xpkg import archives, digests, expansion
 from function_script.tools.xpkg.expansion import MIB
 from function_script.tools.xpkg.images import Image, Layer, layer_kinds, sha256
 from function_script.tools.xpkg.layouts import open_layout
+from function_script.values import Object, Value
 
 if TYPE_CHECKING:
-    from collections.abc import Sized
-    from pathlib import Path
-
     from function_script.tools.xpkg.layouts import Layout
-    from function_script.values import Object, Value
 
 _DOCKER_LISTING: Final = "manifest.json"
 _OCI_LISTING: Final = "index.json"

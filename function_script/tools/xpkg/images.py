@@ -3,21 +3,16 @@
 An image here is for one platform.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from function_script import objects
 from function_script.tools import manifests
 from function_script.tools.xpkg import archives
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from function_script.values import Object, Value
+from function_script.values import Object, Value
 
 LABEL: Final = "io.crossplane.xpkg"
 

@@ -6,6 +6,7 @@ From a registry only the layer with the metadata is fetched, not the runtime.
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -16,13 +17,11 @@ from function_script.source import Source
 from function_script.tools import bounded, manifests
 from function_script.tools.xpkg import digests, image_loader, images, manifest, references
 from function_script.tools.xpkg.registry import Repository
+from function_script.values import Object, Value
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from function_script.tools.xpkg.images import Image
     from function_script.tools.xpkg.registry import Trust
-    from function_script.values import Object, Value
 
 _MAX_MANIFESTS_BYTES: Final = 16 << 20
 

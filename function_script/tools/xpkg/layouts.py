@@ -3,17 +3,13 @@
 A name in an image cannot reach a file outside of it.
 """
 
-from __future__ import annotations
-
 import tarfile
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
-from typing import IO, TYPE_CHECKING, Final, Protocol
+from typing import IO, Final, Protocol
 
 from function_script.tools.xpkg import expansion
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 _MAX_MEMBERS: Final = 100_000
 

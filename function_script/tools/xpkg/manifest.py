@@ -4,25 +4,20 @@ The checks are those of Crossplane's own package linter. Other files of a projec
 Configuration are left out and listed.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from function_script import objects
 from function_script.diagnostics import Diagnostic
+from function_script.documents import Document
 from function_script.errors import InputError
 from function_script.tools import bounded, manifests
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from function_script.documents import Document
-    from function_script.values import Object
+from function_script.values import Object
 
 FILE_NAME: Final = "package.yaml"
 BASE_LAYER: Final = "base"

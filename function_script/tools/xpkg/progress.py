@@ -1,7 +1,5 @@
 """The progress of builds and pushes, which move hundreds of megabytes."""
 
-from __future__ import annotations
-
 import io
 from typing import Protocol
 

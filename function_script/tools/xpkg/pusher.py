@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from function_script.errors import InputError
@@ -11,9 +13,6 @@ from function_script.tools.xpkg.progress import Body, NullProgress
 from function_script.tools.xpkg.registry import Repository
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from pathlib import Path
-
     from function_script.tools.xpkg.images import Image
     from function_script.tools.xpkg.progress import Progress
     from function_script.tools.xpkg.registry import Trust

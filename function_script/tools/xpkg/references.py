@@ -1,7 +1,5 @@
 """Names of images in registries: ``registry.example.org/team/apps:v1.0.0``."""
 
-from __future__ import annotations
-
 import ipaddress
 import re
 from dataclasses import dataclass

@@ -7,31 +7,22 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from http import HTTPStatus
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 from urllib import parse as urls
 
 from function_script.errors import InputError
-from function_script.tools.xpkg import certificates, digests
+from function_script.tools.xpkg import certificates, digests, transport
 from function_script.tools.xpkg.image_loader import MAX_JSON_BYTES
 from function_script.tools.xpkg.images import INDEX_TYPE, MANIFEST_TYPE, sha256, size_text
 from function_script.tools.xpkg.progress import NullProgress
 from function_script.tools.xpkg.retry import RetryPolicy
 from function_script.tools.xpkg.tokens import Authorizer, RefusedError, reason
-from function_script.tools.xpkg.transport import (
-    Client,
-    HttpRequest,
-    HttpResponse,
-    NoAnswerError,
-    join,
-    origin,
-)
+from function_script.values import Object
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from function_script.tools.xpkg.progress import Body, Progress
     from function_script.tools.xpkg.references import Reference
-    from function_script.values import Object
 
 # Responses of Go's server and nginx to a client without TLS.
 _TLS_EXPECTED: Final = (
@@ -72,7 +63,7 @@ class Repository:
         self._base = f"{_address(reference, trust)}/v2/{reference.repository}"
         self._actions = actions
         context = certificates.build_context(trust.ca_file)
-        self._client = Client(context, uses_proxies=not reference.is_loopback)
+        self._client = transport.Client(context, uses_proxies=not reference.is_loopback)
         self._authorizer = Authorizer(
             reference, actions, self._client, is_plain_allowed=trust.plain_http
         )
@@ -80,14 +71,14 @@ class Repository:
 
     def has_blob(self, digest: str) -> bool:
         """Report whether the registry has a blob already."""
-        return self._try(HttpRequest("HEAD", f"{self._base}/blobs/{digest}")).is_success
+        return self._try(transport.HttpRequest("HEAD", f"{self._base}/blobs/{digest}")).is_success
 
     def push_blob(self, body: Body, digest: str) -> None:
         """Upload a blob in one piece."""
         try:
             # Begin a failed upload again: its address may be invalid.
             response = self._retry.run(lambda: self._upload(body, digest))
-        except NoAnswerError as failure:
+        except transport.NoAnswerError as failure:
             raise self._failure(failure.text, hint=failure.hint) from failure
         if response.status == HTTPStatus.REQUEST_ENTITY_TOO_LARGE:
             raise self._failure(
@@ -99,14 +90,14 @@ class Repository:
     def push_manifest(self, data: bytes, media_type: str, version: str) -> None:
         """Put a manifest under a tag or its digest."""
         headers = {"Content-Type": media_type}
-        request = HttpRequest("PUT", f"{self._base}/manifests/{version}", data, headers)
+        request = transport.HttpRequest("PUT", f"{self._base}/manifests/{version}", data, headers)
         self._check_digest(self._check_status(self._try(request)), sha256(data))
 
     def pull_manifest(self, version: str, size: int | None = None) -> bytes:
         """Pull the manifest of a tag or a digest; it must have ``size`` bytes if that is known."""
         headers = {"Accept": ", ".join(_MANIFEST_TYPES)}
         url = f"{self._base}/manifests/{version}"
-        request = HttpRequest("GET", url, headers=headers, max_bytes=MAX_JSON_BYTES)
+        request = transport.HttpRequest("GET", url, headers=headers, max_bytes=MAX_JSON_BYTES)
         response = self._check_status(self._try(request))
         if ":" in version:
             self._verify(response.body, {"digest": version, "size": size})
@@ -124,21 +115,21 @@ class Repository:
             text = f"{digest} has {size_text(size)}; at most {size_text(max_bytes)} are read"
             raise self._failure(text)
         limit = max_bytes if size is None else size
-        request = HttpRequest("GET", f"{self._base}/blobs/{digest}", max_bytes=limit)
+        request = transport.HttpRequest("GET", f"{self._base}/blobs/{digest}", max_bytes=limit)
         data = self._check_status(self._try(request)).body
         self._verify(data, descriptor)
         return data
 
-    def _upload(self, body: Body, digest: str) -> HttpResponse:
-        response = self._send(HttpRequest("POST", f"{self._base}/blobs/uploads/", b""))
+    def _upload(self, body: Body, digest: str) -> transport.HttpResponse:
+        response = self._send(transport.HttpRequest("POST", f"{self._base}/blobs/uploads/", b""))
         if not response.is_success:
             return response
         location = response.headers.get("Location", "")
-        url = join(f"{self._base}/", location)
+        url = transport.join(f"{self._base}/", location)
         if not location:
-            raise NoAnswerError("it names no address for an upload")
-        if origin(self._base)[0] == "https" and origin(url)[0] != "https":
-            raise NoAnswerError(
+            raise transport.NoAnswerError("it names no address for an upload")
+        if transport.origin(self._base)[0] == "https" and transport.origin(url)[0] != "https":
+            raise transport.NoAnswerError(
                 f"it names an address for uploads that is not HTTPS: {url!r}",
                 hint="a proxy in front of it has to pass X-Forwarded-Proto",
             )
@@ -148,23 +139,25 @@ class Repository:
             "Content-Length": str(body.size_bytes),
         }
         digest_text = urls.quote(digest, safe="")
-        return self._send(HttpRequest("PUT", f"{url}{joint}digest={digest_text}", body, headers))
+        return self._send(
+            transport.HttpRequest("PUT", f"{url}{joint}digest={digest_text}", body, headers)
+        )
 
-    def _try(self, request: HttpRequest) -> HttpResponse:
+    def _try(self, request: transport.HttpRequest) -> transport.HttpResponse:
         try:
             return self._retry.run(lambda: self._send(request))
-        except NoAnswerError as failure:
+        except transport.NoAnswerError as failure:
             raise self._failure(failure.text, hint=failure.hint) from failure
 
-    def _send(self, request: HttpRequest) -> HttpResponse:
+    def _send(self, request: transport.HttpRequest) -> transport.HttpResponse:
         """Send a request; authorize and send it again if the registry itself requires that.
 
         Another origin, such as the storage of uploads, gets no token, and cannot name a token
         service.
         """
-        is_own = origin(request.url) == origin(self._base)
+        is_own = transport.origin(request.url) == transport.origin(self._base)
         response = self._client.send(request, self._authorizer.header if is_own else "")
-        is_own_response = origin(response.url) == origin(self._base)
+        is_own_response = transport.origin(response.url) == transport.origin(self._base)
         if response.status != HTTPStatus.UNAUTHORIZED or not (is_own and is_own_response):
             return response
         try:
@@ -173,7 +166,7 @@ class Repository:
             raise self._failure(error.text, hint=error.hint) from error
         return self._client.send(request, self._authorizer.header) if is_new else response
 
-    def _check_status(self, response: HttpResponse) -> HttpResponse:
+    def _check_status(self, response: transport.HttpResponse) -> transport.HttpResponse:
         """Return the response of a successful request. Raises InputError for any other."""
         if response.status in {HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN}:
             raise self._failure(
@@ -189,7 +182,7 @@ class Repository:
             raise self._failure(reason(response))
         return response
 
-    def _check_digest(self, response: HttpResponse, digest: str) -> None:
+    def _check_digest(self, response: transport.HttpResponse, digest: str) -> None:
         header = response.headers.get("Docker-Content-Digest", "")
         if header.startswith("sha256:") and header != digest:
             raise self._failure(f"it took {digest} for {header}")

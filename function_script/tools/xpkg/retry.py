@@ -1,16 +1,12 @@
 """Retry requests to a registry, after the pause that it asks for."""
 
-from __future__ import annotations
-
 import time
+from collections.abc import Callable
 from email.utils import parsedate_to_datetime
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from function_script.tools.xpkg.transport import HttpResponse, NoAnswerError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 _STATUSES: Final = {
     HTTPStatus.REQUEST_TIMEOUT,

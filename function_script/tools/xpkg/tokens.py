@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Final
 from urllib import parse as urls
@@ -11,13 +12,11 @@ from function_script.tools import bounded, manifests
 from function_script.tools.xpkg import credentials
 from function_script.tools.xpkg.references import is_loopback
 from function_script.tools.xpkg.transport import HttpRequest
+from function_script.values import Object
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from function_script.tools.xpkg.references import Reference
     from function_script.tools.xpkg.transport import Client, HttpResponse
-    from function_script.values import Object
 
 # One header may have several challenges.
 _CHALLENGE: Final = re.compile(r"(?i)(?:^|,)\s*(basic|bearer)\b((?:(?!,\s*(?:basic|bearer)\b).)*)")

@@ -10,6 +10,7 @@ import http.client
 import socket
 import ssl
 import threading
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, NamedTuple, Self, cast
@@ -22,7 +23,6 @@ from function_script.tools.xpkg import certificates
 from function_script.tools.xpkg.progress import Body
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from email.message import Message
 
 MAX_ANSWER_BYTES: Final = 1 << 20

@@ -1,8 +1,7 @@
 """``eq ne lt le gt ge`` with Go's rules: no comparison across kinds, nil equals nil."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable
+from typing import Final
 
 from function_script.engines.gotemplate.errors import CallError
 from function_script.engines.gotemplate.function import Function
@@ -22,9 +21,6 @@ from function_script.engines.gotemplate.values import (
     is_nil,
     is_small,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 _KINDS: Final[dict[type, str]] = {
     str: "string",

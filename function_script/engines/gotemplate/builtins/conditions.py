@@ -1,7 +1,5 @@
 """``getResourceCondition``: the condition of a type that a resource's status has, as a struct."""
 
-from __future__ import annotations
-
 import datetime as dt
 from typing import Final
 

@@ -4,19 +4,15 @@
 request. Both forms work.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final, Protocol, cast
+from typing import Final, Protocol, cast
 
 from function_script.engines.gotemplate.builtins import function_go_templating
 from function_script.engines.gotemplate.errors import CallError
 from function_script.engines.gotemplate.function import Function, Injects
+from function_script.engines.gotemplate.run import Run
 from function_script.objects import EXTERNAL_NAME, RESOURCE_NAME
 from function_script.values import type_phrase
-
-if TYPE_CHECKING:
-    from function_script.engines.gotemplate.run import Run
 
 
 class _Getter(Protocol):

@@ -1,9 +1,7 @@
 """The functions of Go's text/template itself."""
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING, Final
+from typing import Final
 from urllib.parse import quote_plus
 
 from function_script.engines.gotemplate import printing
@@ -11,6 +9,7 @@ from function_script.engines.gotemplate.builtins import comparing
 from function_script.engines.gotemplate.errors import CallError
 from function_script.engines.gotemplate.function import Allocator, Function, Injects
 from function_script.engines.gotemplate.printf.formats import sprintf
+from function_script.engines.gotemplate.run import Run
 from function_script.engines.gotemplate.values import (
     MISSING,
     AnyMap,
@@ -21,9 +20,6 @@ from function_script.engines.gotemplate.values import (
     go_type,
     to_bytes,
 )
-
-if TYPE_CHECKING:
-    from function_script.engines.gotemplate.run import Run
 
 
 def _length(item: object) -> Int:

@@ -4,25 +4,20 @@ Getters access keys directly: resource names may be numbers or have brackets, cr
 depend on the rest of the request, both shapes of required resources are read.
 """
 
-from __future__ import annotations
-
 import base64
 import binascii
 from functools import lru_cache
 from types import NoneType
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from function_script.engines.gotemplate.builtins.conditions import read_condition
 from function_script.engines.gotemplate.data import copy_tree
 from function_script.engines.gotemplate.errors import CallError
-from function_script.engines.gotemplate.function import Allocator, Function, Injects
+from function_script.engines.gotemplate.function import Allocator, Function, Injects, NextRandom
+from function_script.engines.gotemplate.run import Run
 from function_script.engines.gotemplate.values import BytesMap, NilBytesMap, NilList, NilMap
 from function_script.engines.gotemplate.yaml import reader, writer
 from function_script.objects import EXTRA_RESOURCES
-
-if TYPE_CHECKING:
-    from function_script.engines.gotemplate.function import NextRandom
-    from function_script.engines.gotemplate.run import Run
 
 _NAME_ANNOTATION: Final = "gotemplating.fn.crossplane.io/composition-resource-name"
 _QUOTES: Final = "'\""

@@ -3,24 +3,19 @@
 The names are the library's in Go's spelling. Bytes are base64, as everywhere in Go templates.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from function_script.engines.gotemplate.data import copy_tree
 from function_script.engines.gotemplate.errors import CallError
 from function_script.engines.gotemplate.function import Function, Injects
+from function_script.engines.gotemplate.run import Run
 from function_script.engines.gotemplate.values import NilMap
 from function_script.engines.gotemplate.yaml import writer
 from function_script.engines.library import connection, resources
 from function_script.objects import EXTERNAL_NAME, WATCHED
-from function_script.values import type_phrase
-
-if TYPE_CHECKING:
-    from function_script.engines.gotemplate.run import Run
-    from function_script.values import Object
+from function_script.values import Object, type_phrase
 
 _MAX_NAMES: Final = len(("name", "namespace"))
 

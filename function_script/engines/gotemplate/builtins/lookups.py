@@ -4,22 +4,17 @@ In Go they return an empty text, a nil map or nil. Functions that chain keys rea
 values, as chains of fields do.
 """
 
-from __future__ import annotations
-
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Final, Protocol, cast
+from typing import Final, Protocol, cast
 
 from function_script.engines.gotemplate.builtins import core
 from function_script.engines.gotemplate.errors import CallError
+from function_script.engines.gotemplate.function import Function
 from function_script.engines.gotemplate.run import Run
 from function_script.engines.gotemplate.sprig import dicts, flow
 from function_script.engines.gotemplate.values import MISSING, AnyMap, NilList, go_type, is_nil
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from function_script.engines.gotemplate.function import Function
 
 # Functions whose nil means that nothing matched.
 _LOOKUPS: Final = (

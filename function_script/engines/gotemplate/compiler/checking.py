@@ -3,55 +3,27 @@
 A missing value may be tested, take a default and be passed to a template; see missing.py.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
+from function_script.engines.gotemplate import missing
+from function_script.engines.gotemplate.compiler import codegen
 from function_script.engines.gotemplate.compiler.code import Origin, Value
-from function_script.engines.gotemplate.compiler.codegen import (
-    CodeGenerator,
-    CodegenOptions,
-)
-from function_script.engines.gotemplate.missing import (
-    ACCEPTS_MISSING,
-    ACCEPTS_NULL,
-    PASSES_MISSING,
-    code_globals,
-)
-from function_script.engines.gotemplate.syntax.nodes import (
-    Chain,
-    Field,
-    Identifier,
-    String,
-    Variable,
-    to_source,
-)
-
-if TYPE_CHECKING:
-    from function_script.engines.gotemplate.syntax.nodes import (
-        Action,
-        Command,
-        Operand,
-        Pipe,
-        Placed,
-    )
+from function_script.engines.gotemplate.syntax import nodes
 
 
-class CheckingGenerator(CodeGenerator):
+class CheckingGenerator(codegen.CodeGenerator):
     """Generates code that refuses missing values where they are used."""
 
     # The function whose arguments are being compiled, and the stage before the current one.
     callee = ""
-    before: Placed | None = None
+    before: nodes.Placed | None = None
 
-    def write_value(self, value: Value, node: Action) -> None:
+    def write_value(self, value: Value, node: nodes.Action) -> None:
         """Print a value, which must exist; a null is ``null``."""
         outer, self.at = self.at, _last_stage(node.pipe)
         self.refuse_missing(value)
         self.at = outer
         super().write_value(value, node)
 
-    def compile_range_value(self, pipe: Pipe) -> Value:
+    def compile_range_value(self, pipe: nodes.Pipe) -> Value:
         """Compile the value of a range, which must exist: an empty loop would lose objects."""
         value = super().compile_range_value(pipe)
         outer, self.at = self.at, _last_stage(pipe)
@@ -66,20 +38,20 @@ class CheckingGenerator(CodeGenerator):
 
     # Pipelines and fields
 
-    def compile_pipeline(self, pipe: Pipe) -> Value:
+    def compile_pipeline(self, pipe: nodes.Pipe) -> Value:
         """Compile a pipeline; its fields are no function's arguments."""
         outer, self.callee = self.callee, ""
         value = super().compile_pipeline(pipe)
         self.callee = outer
         return value
 
-    def compile_command(self, command: Command, final: Value | None) -> Value:
+    def compile_command(self, command: nodes.Command, final: Value | None) -> Value:
         """Compile one stage of a pipeline; a missing value is reported at the stage before."""
         first = command.words[0]
         if (
             final is not None
-            and isinstance(first, Identifier)
-            and first.name not in ACCEPTS_MISSING
+            and isinstance(first, nodes.Identifier)
+            and first.name not in missing.ACCEPTS_MISSING
         ):
             here, self.at = self.at, self.before or self.at
             self.refuse_missing(final)
@@ -88,11 +60,13 @@ class CheckingGenerator(CodeGenerator):
         self.before = _stage(command)
         return value
 
-    def compile_chain_start(self, node: Field | Chain | Variable) -> tuple[Value, tuple[str, ...]]:
+    def compile_chain_start(
+        self, node: nodes.Field | nodes.Chain | nodes.Variable
+    ) -> tuple[Value, tuple[str, ...]]:
         """Compile the start of a chain of fields, with the template's text of it as prefix."""
         start, names = super().compile_chain_start(node)
-        if start.origin is None and not isinstance(node, Field):
-            prefix = to_source(node).removesuffix("".join(f".{name}" for name in names))
+        if start.origin is None and not isinstance(node, nodes.Field):
+            prefix = nodes.to_source(node).removesuffix("".join(f".{name}" for name in names))
             start = start._replace(origin=Origin(start.code, prefix, ()))
         return start, names
 
@@ -104,14 +78,18 @@ class CheckingGenerator(CodeGenerator):
 
     def missing_for_nil(self, value: Value) -> str:
         """Return the code of a value; a null stays a null unless MISSING is required."""
-        if self.callee in ACCEPTS_MISSING - PASSES_MISSING:
+        if self.callee in missing.ACCEPTS_MISSING - missing.PASSES_MISSING:
             return super().missing_for_nil(value)
         return value.code
 
     # Calls
 
     def compile_call(
-        self, name: Identifier, node: Placed, words: tuple[Operand, ...], final: Value | None
+        self,
+        name: nodes.Identifier,
+        node: nodes.Placed,
+        words: tuple[nodes.Operand, ...],
+        final: Value | None,
     ) -> Value:
         """Compile a call; a function that returns its arguments may return a missing value."""
         origin = self.find_lookup_origin(words) if name.name in {"get", "index"} else None
@@ -120,36 +98,36 @@ class CheckingGenerator(CodeGenerator):
         self.callee = outer
         return value._replace(nil=True, null=True) if name.name in _RETURNS_MISSING else value
 
-    def find_lookup_origin(self, words: tuple[Operand, ...]) -> Origin | None:
+    def find_lookup_origin(self, words: tuple[nodes.Operand, ...]) -> Origin | None:
         """Return the origin of a call's value: a chain of fields, then constant keys."""
         match words:
-            case [Field() | Variable() as chain, *keys] if keys and all(
-                isinstance(key, String) for key in keys
+            case [nodes.Field() | nodes.Variable() as chain, *keys] if keys and all(
+                isinstance(key, nodes.String) for key in keys
             ):
                 start, names = self.compile_chain_start(chain)
                 before = start.origin or Origin(start.code, "", ())
-                read = (key.value for key in keys if isinstance(key, String))
+                read = (key.value for key in keys if isinstance(key, nodes.String))
                 return before._replace(names=(*before.names, *names, *read))
             case _:
                 return None
 
     def check_value(self, value: Value, type_name: str) -> Value:
         """Check an argument: it must exist, unless the function accepts missing values."""
-        if self.callee in PASSES_MISSING:
+        if self.callee in missing.PASSES_MISSING:
             value = value._replace(nil=False)
-        elif self.callee in ACCEPTS_MISSING:
+        elif self.callee in missing.ACCEPTS_MISSING:
             # A null is not a map, also when it is not a pipeline's value.
             value = value._replace(from_pipeline=True)
         else:
             self.refuse_missing(value)
             value = value._replace(nil=False)
-            if value.null and self.callee not in ACCEPTS_NULL:
+            if value.null and self.callee not in missing.ACCEPTS_NULL:
                 self.code.line(f"if {value.code} is None: fail('it is null')", self.site())
         return super().check_value(value, type_name)
 
 
 # The result of `include` is a text.
-_RETURNS_MISSING = PASSES_MISSING - {"include"}
+_RETURNS_MISSING = missing.PASSES_MISSING - {"include"}
 
 
 def _missing_code(value: Value) -> str:
@@ -159,12 +137,12 @@ def _missing_code(value: Value) -> str:
     return f"raise_missing({start}, {', '.join(map(repr, (prefix, *names)))})"
 
 
-def _last_stage(pipe: Pipe) -> Placed:
+def _last_stage(pipe: nodes.Pipe) -> nodes.Placed:
     return _stage(pipe.commands[-1])
 
 
-def _stage(command: Command) -> Placed:
+def _stage(command: nodes.Command) -> nodes.Placed:
     return command if len(command.words) > 1 else command.words[0]
 
 
-OPTIONS = CodegenOptions(CheckingGenerator, code_globals())
+OPTIONS = codegen.CodegenOptions(CheckingGenerator, missing.code_globals())

@@ -6,13 +6,11 @@ one thing that can fail, so that a traceback's line gives the template's positio
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from function_script.engines.gotemplate.syntax.nodes import Placed
+from function_script.engines.gotemplate.syntax.nodes import Placed
 
 INDENT: Final = " "
 

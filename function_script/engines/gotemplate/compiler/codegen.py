@@ -5,10 +5,12 @@ The functions are cached by the template's text and run many times.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import nullcontext
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple, NoReturn
 
 from function_script.engines.gotemplate import access, loops
+from function_script.engines.gotemplate.access import MissingKey
 from function_script.engines.gotemplate.compiler import constants
 from function_script.engines.gotemplate.compiler.code import Code, Scope, Site, Value
 from function_script.engines.gotemplate.compiler.shortcuts import any_code, shorten
@@ -16,39 +18,9 @@ from function_script.engines.gotemplate.errors import EvalError
 from function_script.engines.gotemplate.function import Function, Injects
 from function_script.engines.gotemplate.printing import quote
 from function_script.engines.gotemplate.run import CompiledProgram, Run
-from function_script.engines.gotemplate.syntax.nodes import (
-    Action,
-    Bool,
-    Break,
-    Chain,
-    Command,
-    Continue,
-    Dot,
-    Field,
-    Identifier,
-    If,
-    Nil,
-    Node,
-    Number,
-    Operand,
-    Pipe,
-    Placed,
-    Range,
-    String,
-    Template,
-    Text,
-    Variable,
-    With,
-    to_source,
-)
+from function_script.engines.gotemplate.syntax import nodes
+from function_script.engines.gotemplate.syntax.parser import Trees
 from function_script.engines.gotemplate.values import MISSING, Int, NilList, NilMap, is_nil
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from typing import NoReturn
-
-    from function_script.engines.gotemplate.access import MissingKey
-    from function_script.engines.gotemplate.syntax.parser import Trees
 
 # The name of generated code in tracebacks; no file has it.
 FILE: Final = "<gotemplate>"
@@ -176,42 +148,42 @@ class CodeGenerator:
         self.mutates = context.mutates
         self.scope = Scope()
         self.dot = Value("d")
-        self.at: Placed = Dot(0)
+        self.at: nodes.Placed = nodes.Dot(0)
         self.loops = 0
         self.max_loops = MAX_LOOPS
 
     # Nodes
 
-    def compile_template(self, local: str, root: list[Node]) -> None:
+    def compile_template(self, local: str, root: list[nodes.Node]) -> None:
         """Add the function that renders the template."""
         with self.code.block(f"def {local}(w, d, run):"):
             self.code.line("r = d")
             self.scope.declare("$", Value("r"))
             self.compile_nodes(root)
 
-    def compile_nodes(self, nodes: list[Node]) -> None:
-        """Compile nodes in order."""
-        for node in nodes:
+    def compile_nodes(self, body: list[nodes.Node]) -> None:
+        """Compile the nodes of a body in order."""
+        for node in body:
             self.compile_node(node)
 
-    def compile_node(self, node: Node) -> None:
+    def compile_node(self, node: nodes.Node) -> None:
         """Compile one node."""
         self.at = node
         match node:
-            case Text():
+            case nodes.Text():
                 self.code.line(f"w({node.text!r})", self.site())
-            case Action():
+            case nodes.Action():
                 self.compile_action(node)
-            case If() | With():
+            case nodes.If() | nodes.With():
                 self.compile_branch(node)
-            case Range():
+            case nodes.Range():
                 self.compile_range(node)
-            case Template():
+            case nodes.Template():
                 self.compile_template_call(node)
-            case Break() | Continue():
-                self.code.line("break" if isinstance(node, Break) else "continue")
+            case nodes.Break() | nodes.Continue():
+                self.code.line("break" if isinstance(node, nodes.Break) else "continue")
 
-    def compile_action(self, node: Action) -> None:
+    def compile_action(self, node: nodes.Action) -> None:
         """Print a pipeline's value, unless it goes into a variable."""
         value = self.compile_pipeline(node.pipe)
         if node.pipe.declared:
@@ -219,12 +191,12 @@ class CodeGenerator:
         self.at = node
         self.write_value(value, node)
 
-    def write_value(self, value: Value, _: Action) -> None:
+    def write_value(self, value: Value, _: nodes.Action) -> None:
         """Print a value."""
         text = f"{value.code} if type({value.code}) is str else format_value(run, {value.code})"
         self.code.line(f"w({value.code if value.type == 'string' else text})", self.site())
 
-    def compile_template_call(self, node: Template) -> None:
+    def compile_template_call(self, node: nodes.Template) -> None:
         """Compile ``{{ template }}``."""
         if node.name not in self.templates:
             self.write_failure(f"template {quote(node.name)} not defined")
@@ -237,7 +209,7 @@ class CodeGenerator:
         self.at = node
         self.code.line(f"call(run, w, {node.name!r}, {data})", self.site())
 
-    def compile_branch(self, node: If | With) -> None:
+    def compile_branch(self, node: nodes.If | nodes.With) -> None:
         """Compile ``if`` and ``with``, and the chain of those in their else.
 
         A chain is flat in Python, whatever its length: a flag says whether to go on.
@@ -262,17 +234,17 @@ class CodeGenerator:
         self.scope = outer_scope
 
     def compile_branch_body(
-        self, scope: Scope, body: list[Node], value: Value, link: If | With
+        self, scope: Scope, body: list[nodes.Node], value: Value, link: nodes.If | nodes.With
     ) -> None:
         """Compile the body of an if or a with; a with moves the dot."""
         self.scope = Scope(scope)
-        if isinstance(link, With):
+        if isinstance(link, nodes.With):
             dot = self.code.name("d")
             self.code.line(f"{dot} = {value.code}")
             self.dot = value._replace(code=dot, nil=False, null=False)
         self.compile_nodes(body)
 
-    def compile_range(self, node: Range) -> None:
+    def compile_range(self, node: nodes.Range) -> None:
         """Compile ``range`` and its else."""
         if self.loops >= self.max_loops:
             self.write_failure(f"ranges are nested more than {self.max_loops} deep")
@@ -296,11 +268,11 @@ class CodeGenerator:
                 self.compile_nodes(node.otherwise)
         self.scope = outer_scope
 
-    def compile_range_value(self, pipe: Pipe) -> Value:
+    def compile_range_value(self, pipe: nodes.Pipe) -> Value:
         """Compile the value that a range iterates over."""
         return self.compile_pipeline(pipe)
 
-    def bind_range_variable(self, name: str, value: Value, node: Range) -> None:
+    def bind_range_variable(self, name: str, value: Value, node: nodes.Range) -> None:
         """Declare a variable of a range; before the first iteration it has the whole value."""
         if node.pipe.assigns or node.otherwise is not None:
             self.bind(name, value._replace(type="any"), assigns=node.pipe.assigns)
@@ -309,7 +281,7 @@ class CodeGenerator:
             self.code.changing.add(local)
             self.scope.declare(name, Value(local))
 
-    def compile_loop(self, node: Range, items: str) -> None:
+    def compile_loop(self, node: nodes.Range, items: str) -> None:
         """Compile the loop; the dot and the variables are the element of an iteration."""
         dot, key = self.code.name("d"), self.code.name("i")
         declared = [variable.names[0] for variable in node.pipe.declared]
@@ -351,7 +323,7 @@ class CodeGenerator:
 
     # Pipelines and commands
 
-    def compile_pipeline(self, pipe: Pipe) -> Value:
+    def compile_pipeline(self, pipe: nodes.Pipe) -> Value:
         """Compile a pipeline; its variables are declared or assigned."""
         self.at = pipe
         value: Value | None = None
@@ -383,37 +355,45 @@ class CodeGenerator:
             return
         self.code.line(f"{variable.code} = {code}")
 
-    def compile_command(self, command: Command, final: Value | None) -> Value:
+    def compile_command(self, command: nodes.Command, final: Value | None) -> Value:
         """Compile one stage of a pipeline; ``final`` is the value of the stage before it."""
         first, has_arguments = command.words[0], len(command.words) > 1 or final is not None
-        if isinstance(first, (Field, Chain)) or (
-            isinstance(first, Variable) and (len(first.names) > 1)
+        if isinstance(first, (nodes.Field, nodes.Chain)) or (
+            isinstance(first, nodes.Variable) and (len(first.names) > 1)
         ):
             start, names = self.compile_chain_start(first)
             if not has_arguments:
                 return self.compile_fields(start, names)
             return self.compile_method(command, start, names, final)
-        if isinstance(first, Identifier):
+        if isinstance(first, nodes.Identifier):
             self.at = first
             return self.compile_call(first, command, command.words[1:], final)
-        if not isinstance(first, Pipe):
+        if not isinstance(first, nodes.Pipe):
             self.at = first
         if has_arguments:
-            return self.write_failure(f"can't give argument to non-function {to_source(first)}")
-        if isinstance(first, Nil):
+            return self.write_failure(
+                f"can't give argument to non-function {nodes.to_source(first)}"
+            )
+        if isinstance(first, nodes.Nil):
             return self.write_failure("nil is not a command")
         return (
-            self.compile_pipeline(first) if isinstance(first, Pipe) else self.compile_simple(first)
+            self.compile_pipeline(first)
+            if isinstance(first, nodes.Pipe)
+            else self.compile_simple(first)
         )
 
-    def compile_simple(self, word: Operand) -> Value:
+    def compile_simple(self, word: nodes.Operand) -> Value:
         """Compile the dot, a variable or a constant."""
-        if isinstance(word, Dot):
+        if isinstance(word, nodes.Dot):
             return self.dot
-        if isinstance(word, Variable):
+        if isinstance(word, nodes.Variable):
             variable = self.scope.find(word.names[0])
             return variable or self.write_failure(f"undefined variable: {word.names[0]}")
-        return self.compile_constant(word) if isinstance(word, (Bool, Number, String)) else _NOTHING
+        return (
+            self.compile_constant(word)
+            if isinstance(word, (nodes.Bool, nodes.Number, nodes.String))
+            else _NOTHING
+        )
 
     def compile_constant(self, word: constants.Constant, type_name: str = "any") -> Value:
         """Compile a constant for a parameter of a type."""
@@ -424,16 +404,20 @@ class CodeGenerator:
 
     # Fields
 
-    def compile_chain_start(self, node: Field | Chain | Variable) -> tuple[Value, tuple[str, ...]]:
+    def compile_chain_start(
+        self, node: nodes.Field | nodes.Chain | nodes.Variable
+    ) -> tuple[Value, tuple[str, ...]]:
         """Compile the start of a chain of fields; return it and the names."""
         self.at = node
-        if isinstance(node, Field):
+        if isinstance(node, nodes.Field):
             return self.dot, node.names
-        if isinstance(node, Variable):
-            return self.compile_simple(Variable(node.position, node.names[:1])), node.names[1:]
-        if isinstance(node.start, Nil):
+        if isinstance(node, nodes.Variable):
+            return self.compile_simple(nodes.Variable(node.position, node.names[:1])), node.names[
+                1:
+            ]
+        if isinstance(node.start, nodes.Nil):
             return self.write_failure(
-                f"indirection through explicit nil in {to_source(node)}"
+                f"indirection through explicit nil in {nodes.to_source(node)}"
             ), node.names
         start = self.compile_operand(node.start)
         return self.leave_pipeline(start) if start.from_pipeline else start, node.names
@@ -451,7 +435,7 @@ class CodeGenerator:
         return Value(name)
 
     def compile_method(
-        self, command: Command, start: Value, names: tuple[str, ...], final: Value | None
+        self, command: nodes.Command, start: Value, names: tuple[str, ...], final: Value | None
     ) -> Value:
         """Compile a field with arguments: only methods have them."""
         receiver = start
@@ -472,10 +456,14 @@ class CodeGenerator:
     # Calls
 
     def compile_call(
-        self, name: Identifier, node: Placed, words: tuple[Operand, ...], final: Value | None
+        self,
+        name: nodes.Identifier,
+        node: nodes.Placed,
+        words: tuple[nodes.Operand, ...],
+        final: Value | None,
     ) -> Value:
         """Compile a call; an include must name a template that is defined."""
-        if name.name == "include" and words and isinstance(words[0], String):
+        if name.name == "include" and words and isinstance(words[0], nodes.String):
             template = words[0].value
             if template not in self.templates:
                 site = Site(node, self.template, name.name)
@@ -504,16 +492,16 @@ class CodeGenerator:
             for index, value in enumerate(arguments)
         ]
         if function.injects is Injects.SOURCE:
-            codes.insert(0, repr(to_source(words[0])) if words else "''")
+            codes.insert(0, repr(nodes.to_source(words[0])) if words else "''")
         return self.write_call(function, node, arguments, codes)
 
     def write_call(
-        self, function: Function, node: Placed, arguments: list[Value], codes: list[str]
+        self, function: Function, node: nodes.Placed, arguments: list[Value], codes: list[str]
     ) -> Value:
         """Add the line that calls a function, and the line that charges for its result."""
         if function.injects is Injects.RANDOM:
             # The call's source text is its key: edits elsewhere do not change its random numbers.
-            codes = [f"seed_random(run, {f'{self.template}: {to_source(node)}'!r})", *codes]
+            codes = [f"seed_random(run, {f'{self.template}: {nodes.to_source(node)}'!r})", *codes]
         elif function.injects in {Injects.ALLOCATOR, Injects.RUN}:
             codes = ["run", *codes]
         self.code.constants[f"f_{function.name}"] = function.call
@@ -532,7 +520,7 @@ class CodeGenerator:
         return value._replace(code=name)
 
     def compile_short_circuit(
-        self, words: tuple[Operand, ...], final: Value | None, *, stops_at: str
+        self, words: tuple[nodes.Operand, ...], final: Value | None, *, stops_at: str
     ) -> Value:
         """Compile ``and`` and ``or``: operands are computed only until one decides."""
         result = self.code.name()
@@ -550,21 +538,23 @@ class CodeGenerator:
 
     # Arguments
 
-    def compile_operand(self, word: Operand) -> Value:
+    def compile_operand(self, word: nodes.Operand) -> Value:
         """Compile a word other than a constant."""
         self.at = word
-        if isinstance(word, Pipe):
+        if isinstance(word, nodes.Pipe):
             return self.compile_pipeline(word)
-        if isinstance(word, Identifier):
+        if isinstance(word, nodes.Identifier):
             return self.compile_call(word, word, (), None)
-        if isinstance(word, (Field, Chain)) or (isinstance(word, Variable) and word.names[1:]):
+        if isinstance(word, (nodes.Field, nodes.Chain)) or (
+            isinstance(word, nodes.Variable) and word.names[1:]
+        ):
             return self.compile_fields(*self.compile_chain_start(word))
         return self.compile_simple(word)
 
-    def compile_argument(self, word: Operand, type_name: str) -> Value:
+    def compile_argument(self, word: nodes.Operand, type_name: str) -> Value:
         """Compile a word as an argument for a parameter of a type, checked."""
         self.at = word
-        if isinstance(word, (Nil, Bool, Number, String)):
+        if isinstance(word, (nodes.Nil, nodes.Bool, nodes.Number, nodes.String)):
             return self.compile_constant(word, type_name)
         return self.check_value(self.compile_operand(word), type_name)
 
@@ -593,7 +583,9 @@ class CodeGenerator:
         return f"(MISSING if {value.code} is None else {value.code})"
 
 
-def _chain(node: If | With) -> tuple[list[If | With], list[Node] | None]:
+def _chain(
+    node: nodes.If | nodes.With,
+) -> tuple[list[nodes.If | nodes.With], list[nodes.Node] | None]:
     """Return a branch and those of its kind that are alone in its else; and the last else."""
     chain = [node]
     rest = node.otherwise

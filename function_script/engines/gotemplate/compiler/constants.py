@@ -1,15 +1,10 @@
 """Constants of a template as Python code, for any type or for a parameter's type."""
 
-from __future__ import annotations
+from typing import Final, TypeAlias
 
-from typing import TYPE_CHECKING, Final, TypeAlias
-
-from function_script.engines.gotemplate.compiler.code import Value
+from function_script.engines.gotemplate.compiler.code import Code, Value
 from function_script.engines.gotemplate.syntax.nodes import Bool, Nil, Number, String, to_source
 from function_script.engines.gotemplate.values import Int
-
-if TYPE_CHECKING:
-    from function_script.engines.gotemplate.compiler.code import Code
 
 Constant: TypeAlias = Nil | Bool | Number | String
 

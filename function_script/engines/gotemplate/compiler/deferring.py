@@ -1,31 +1,14 @@
 """Code of templates of steps with ``missing: Defer``: each action fails on its own."""
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING
 
+from function_script.engines.gotemplate.compiler import codegen
 from function_script.engines.gotemplate.compiler.checking import CheckingGenerator
-from function_script.engines.gotemplate.compiler.code import Value
-from function_script.engines.gotemplate.compiler.codegen import (
-    MAX_LOOPS,
-    CodegenOptions,
-)
+from function_script.engines.gotemplate.compiler.code import Code, Value
 from function_script.engines.gotemplate.deferral import ACCEPTS_POISON, code_globals
 from function_script.engines.gotemplate.missing import ACCEPTS_MISSING
 from function_script.engines.gotemplate.run import MAIN
-from function_script.engines.gotemplate.syntax.nodes import If, Range, Text, With
-
-if TYPE_CHECKING:
-    from function_script.engines.gotemplate.compiler.code import Code
-    from function_script.engines.gotemplate.compiler.codegen import CompileContext
-    from function_script.engines.gotemplate.syntax.nodes import (
-        Action,
-        Identifier,
-        Node,
-        Operand,
-        Placed,
-    )
+from function_script.engines.gotemplate.syntax import nodes
 
 _SEPARATOR = re.compile(r"^---", re.MULTILINE)
 # Nested blocks of CPython that an action and a template of several documents take.
@@ -36,29 +19,29 @@ class DeferringGenerator(CheckingGenerator):
     """Generates code that leaves a gap where a missing value is used."""
 
     def __init__(
-        self, code: Code, template: str, context: CompileContext, templates: frozenset[str]
+        self, code: Code, template: str, context: codegen.CompileContext, templates: frozenset[str]
     ) -> None:
         super().__init__(code, template, context, templates)
         # Each action is a block of its own, and CPython nests only so many.
-        self.max_loops = MAX_LOOPS - _EXTRA_BLOCKS
+        self.max_loops = codegen.MAX_LOOPS - _EXTRA_BLOCKS
         self.mutates_data = False
 
-    def compile_template(self, local: str, root: list[Node]) -> None:
+    def compile_template(self, local: str, root: list[nodes.Node]) -> None:
         """Add the function that renders the template; one of several documents has no gaps."""
         self.root = root if self.template != MAIN and _writes_separators(root) else []
         super().compile_template(local, root)
 
-    def compile_nodes(self, nodes: list[Node]) -> None:
-        """Compile nodes in order."""
-        if not nodes or nodes is not self.root:
-            super().compile_nodes(nodes)
+    def compile_nodes(self, body: list[nodes.Node]) -> None:
+        """Compile the nodes of a body in order."""
+        if not body or body is not self.root:
+            super().compile_nodes(body)
             return
         with self.code.block("try:"):
-            super().compile_nodes(nodes)
+            super().compile_nodes(body)
         with self.code.block("except FAILURES as error:"):
             self.code.line("fail_without_gap(error)")
 
-    def compile_action(self, node: Action) -> None:
+    def compile_action(self, node: nodes.Action) -> None:
         """Compile an action; without its value it leaves a gap, or a variable that is poison.
 
         An action that changes data stops the run instead: the data would be used unchanged.
@@ -79,7 +62,11 @@ class DeferringGenerator(CheckingGenerator):
                     self.scope.declare(variable.names[0], Value(value.code))
 
     def compile_call(
-        self, name: Identifier, node: Placed, words: tuple[Operand, ...], final: Value | None
+        self,
+        name: nodes.Identifier,
+        node: nodes.Placed,
+        words: tuple[nodes.Operand, ...],
+        final: Value | None,
     ) -> Value:
         """Compile a call; note whether it changes data."""
         self.mutates_data = self.mutates_data or self.functions[name.name].mutates
@@ -104,16 +91,16 @@ class DeferringGenerator(CheckingGenerator):
             self.code.line(f"if {code} is None or {code} is POISON: raise_missing()", self.site())
 
 
-def _writes_separators(nodes: list[Node]) -> bool:
-    """Report whether a text in these nodes has a line that begins with ``---``."""
-    for node in nodes:
-        if isinstance(node, Text) and _SEPARATOR.search(node.text):
+def _writes_separators(body: list[nodes.Node]) -> bool:
+    """Report whether a text in this body has a line that begins with ``---``."""
+    for node in body:
+        if isinstance(node, nodes.Text) and _SEPARATOR.search(node.text):
             return True
-        if isinstance(node, (If, With, Range)) and _writes_separators(
+        if isinstance(node, (nodes.If, nodes.With, nodes.Range)) and _writes_separators(
             [*node.body, *(node.otherwise or ())]
         ):
             return True
     return False
 
 
-OPTIONS = CodegenOptions(DeferringGenerator, code_globals())
+OPTIONS = codegen.CodegenOptions(DeferringGenerator, code_globals())

@@ -3,8 +3,6 @@
 A shortcut covers some types of arguments; for others the expression calls the function.
 """
 
-from __future__ import annotations
-
 import re
 from itertools import pairwise
 from typing import Final

@@ -1,7 +1,5 @@
 """Floats as Go's strconv.FormatFloat writes them, for the verbs of ``printf``."""
 
-from __future__ import annotations
-
 import math
 from typing import Final
 

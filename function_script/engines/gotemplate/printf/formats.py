@@ -3,18 +3,14 @@
 Every mistake in a format is text in the result, in Go's words: ``%!d(string=x)``.
 """
 
-from __future__ import annotations
-
 import re
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
+from function_script.engines.gotemplate.function import Allocator
 from function_script.engines.gotemplate.printf.verbs import Flags, format_argument
 from function_script.engines.gotemplate.printing import NIL
 from function_script.engines.gotemplate.values import go_type
-
-if TYPE_CHECKING:
-    from function_script.engines.gotemplate.function import Allocator
 
 # Go ignores a width or precision beyond this.
 _MAX_NUMBER: Final = 1_000_000

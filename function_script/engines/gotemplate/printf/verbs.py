@@ -5,13 +5,8 @@ from __future__ import annotations
 import re
 from typing import Final, NamedTuple
 
+from function_script.engines.gotemplate import printing
 from function_script.engines.gotemplate.printf.floats import format_float
-from function_script.engines.gotemplate.printing import (
-    NIL,
-    quote,
-    quote_character,
-    sorted_items,
-)
 from function_script.engines.gotemplate.values import (
     Struct,
     Uint8,
@@ -48,7 +43,7 @@ def format_argument(value: object, verb: str, flags: Flags) -> str:
     if verb == "T":
         return pad(truncate(go_type(value), flags), flags)
     if value is None:
-        return pad(NIL, flags) if verb == "v" else f"%!{verb}({NIL})"
+        return pad(printing.NIL, flags) if verb == "v" else f"%!{verb}({printing.NIL})"
     return _format(value, verb, flags)
 
 
@@ -121,7 +116,7 @@ def _quoted(text: str, flags: Flags) -> str:
     text = truncate(text, flags)
     if flags.sharp and not _NEEDS_QUOTES.search(text):
         return pad(f"`{text}`", flags)
-    return pad(quote(text, ascii_only=flags.plus), flags)
+    return pad(printing.quote(text, ascii_only=flags.plus), flags)
 
 
 # Control characters, the back quote, the byte order mark and lone surrogates.
@@ -155,7 +150,7 @@ def _format_integer(value: int, verb: str, flags: Flags) -> str:
     if verb == "c":
         return pad(chr(value) if is_code_point(value) else "\ufffd", flags)
     if verb == "q":
-        return pad(quote_character(value, ascii_only=flags.plus), flags)
+        return pad(printing.quote_character(value, ascii_only=flags.plus), flags)
     if verb == "U":
         return _unicode(value, flags)
     return _bad_verb(value, verb, flags)
@@ -245,7 +240,7 @@ def _format_container(value: object, verb: str, flags: Flags) -> str:
     if isinstance(value, dict):
         items = [
             f"{_element(key, verb, flags)}:{_element(item, verb, flags)}"
-            for key, item in sorted_items(value)
+            for key, item in printing.sorted_items(value)
         ]
         opening = "map["
     else:
@@ -260,5 +255,5 @@ def _format_container(value: object, verb: str, flags: Flags) -> str:
 
 def _element(value: object, verb: str, flags: Flags) -> str:
     if value is None:
-        return f"interface {{}}({NIL[1:-1]})" if flags.go_syntax else NIL
+        return f"interface {{}}({printing.NIL[1:-1]})" if flags.go_syntax else printing.NIL
     return _format(value, verb, flags)

@@ -4,10 +4,9 @@ Results are Go's to the byte, oddities included. Functions whose results change,
 reach out of the sandbox, are unavailable, with a reason.
 """
 
-from __future__ import annotations
+from typing import Final
 
-from typing import TYPE_CHECKING, Final
-
+from function_script.engines.gotemplate.function import Function, Unavailable
 from function_script.engines.gotemplate.sprig import (
     ciphers,
     dates,
@@ -27,9 +26,6 @@ from function_script.engines.gotemplate.sprig import (
     unavailable,
     urls,
 )
-
-if TYPE_CHECKING:
-    from function_script.engines.gotemplate.function import Function, Unavailable
 
 FUNCTIONS: Final[tuple[Function, ...]] = (
     *strings.FUNCTIONS,

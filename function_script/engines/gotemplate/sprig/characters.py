@@ -3,8 +3,6 @@
 Mappings give one character for one: ``ß`` has no upper case.
 """
 
-from __future__ import annotations
-
 from typing import Final
 
 from function_script.engines.gotemplate.values import is_broken, to_bytes, to_string

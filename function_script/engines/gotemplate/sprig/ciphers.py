@@ -4,20 +4,15 @@ A text's key is the password itself, filled up with zeros or cut to 32 bytes: an
 composition and the text can read it.
 """
 
-from __future__ import annotations
-
 import base64
 import binascii
 import re
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from function_script.engines.gotemplate.errors import CallError
-from function_script.engines.gotemplate.function import Function, Injects
+from function_script.engines.gotemplate.function import Function, Injects, NextRandom
 from function_script.engines.gotemplate.sprig.encoding import decode_64
 from function_script.engines.gotemplate.values import Struct, to_bytes, to_string
-
-if TYPE_CHECKING:
-    from function_script.engines.gotemplate.function import NextRandom
 
 _KEY_BYTES: Final = 32
 _BLOCK: Final = 16

@@ -3,13 +3,12 @@
 Texts that cannot be read as numbers are 0.
 """
 
-from __future__ import annotations
-
 import math
 import re
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from function_script.engines.gotemplate import printing
+from function_script.engines.gotemplate.function import Allocator
 from function_script.engines.gotemplate.go_time import NamedNumber
 from function_script.engines.gotemplate.values import (
     MAX_INT64,
@@ -18,9 +17,6 @@ from function_script.engines.gotemplate.values import (
     to_string,
     wrap_int64,
 )
-
-if TYPE_CHECKING:
-    from function_script.engines.gotemplate.function import Allocator
 
 _DECIMAL: Final = re.compile(r"[+-]?[0-9]+")
 _OCTAL: Final = re.compile(r"[+-]?[0-7]+")

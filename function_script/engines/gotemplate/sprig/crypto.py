@@ -3,16 +3,9 @@
 That package is the extra ``crypto``; ciphers.py imports this module on a call.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 from cryptography import x509
 from cryptography.hazmat.primitives import serialization
-from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
-
-if TYPE_CHECKING:
-    from cryptography.hazmat.primitives.ciphers import CipherContext
+from cryptography.hazmat.primitives.ciphers import Cipher, CipherContext, algorithms, modes
 
 
 def encrypt(key: bytes, start: bytes, blocks: bytes) -> bytes:

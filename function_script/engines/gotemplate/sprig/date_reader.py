@@ -3,19 +3,15 @@
 Layout and text are read byte by byte. A zone other than UTC stays as the text has it.
 """
 
-from __future__ import annotations
-
 import calendar
 import datetime as dt
 import re
-from typing import TYPE_CHECKING, Final, NoReturn
+from collections.abc import Callable, Sequence
+from typing import Final, NoReturn
 
 from function_script.engines.gotemplate.errors import CallError
 from function_script.engines.gotemplate.go_time import DAYS, MONTHS, SHORT, Time, split_layout
 from function_script.engines.gotemplate.values import to_narrow
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
 
 _NOON: Final = 12
 _DAY_HOURS: Final = 24

@@ -6,20 +6,16 @@ is rendered before it exists has no such time: ``now`` is 1970 then. A function 
 fails: sprig's default is the current time.
 """
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from function_script.engines.gotemplate.errors import CallError
 from function_script.engines.gotemplate.function import Function, Injects
 from function_script.engines.gotemplate.go_time import NANOSECONDS, Time, format_time
+from function_script.engines.gotemplate.run import Run
 from function_script.engines.gotemplate.sprig.conversions import parse_decimal
 from function_script.engines.gotemplate.sprig.date_reader import parse_date, quote_time
 from function_script.engines.gotemplate.values import go_type, to_narrow, wrap_int64
-
-if TYPE_CHECKING:
-    from function_script.engines.gotemplate.run import Run
 
 _HTML: Final = "2006-01-02"
 _LOCAL: Final = "Local"

@@ -3,8 +3,6 @@
 It takes a fifth of a second and 32 MiB each time, hence an option.
 """
 
-from __future__ import annotations
-
 import hashlib
 import hmac
 from typing import Final

@@ -1,7 +1,5 @@
 """sprig's functions on maps: ``dict``, ``get``, ``set``, ``pick``, ``merge``, ``dig``."""
 
-from __future__ import annotations
-
 from typing import Final
 
 from function_script.engines.gotemplate.errors import CallError

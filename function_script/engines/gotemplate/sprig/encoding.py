@@ -3,20 +3,16 @@
 The value of a text that cannot be decoded is the error's text, as in Go.
 """
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import re
 import zlib
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable
+from typing import Final
 
 from function_script.engines.gotemplate.errors import CallError
 from function_script.engines.gotemplate.function import Function
 from function_script.engines.gotemplate.values import to_bytes, to_string
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 _NEWLINES: Final = b"\r\n"
 _PADDING: Final = b"="

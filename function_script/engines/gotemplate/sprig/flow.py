@@ -3,8 +3,6 @@
 Go's empty values are the false ones in Python: see values.py.
 """
 
-from __future__ import annotations
-
 from typing import Final
 
 from function_script.engines.gotemplate.errors import CallError

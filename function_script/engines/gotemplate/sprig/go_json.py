@@ -5,14 +5,13 @@ have no point. Read: every number is a float64. Functions without "must" in thei
 empty text or nil where the others fail.
 """
 
-from __future__ import annotations
-
 import base64
 import json
 import math
 import re
+from collections.abc import Collection
 from functools import partial
-from typing import TYPE_CHECKING, Final, NoReturn
+from typing import Final, NoReturn
 
 import orjson
 
@@ -31,9 +30,6 @@ from function_script.engines.gotemplate.values import (
     to_string,
 )
 from function_script.values import LONE_SURROGATE
-
-if TYPE_CHECKING:
-    from collections.abc import Collection
 
 # Writing
 

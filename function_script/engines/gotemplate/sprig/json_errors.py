@@ -3,8 +3,6 @@
 The scan goes byte by byte, as Go's does.
 """
 
-from __future__ import annotations
-
 from typing import Final, NoReturn
 
 from function_script.engines.gotemplate.printing import quote

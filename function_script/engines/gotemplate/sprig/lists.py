@@ -4,8 +4,6 @@ They accept lists of any type and bytes, but no texts. Functions with "must" in 
 same functions: a failure ends the template in either case.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Final
 

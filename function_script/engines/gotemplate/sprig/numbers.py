@@ -5,12 +5,11 @@ decimal that prints as it, and only the result is rounded: ``addf 0.1 0.2`` is 0
 type are converted first.
 """
 
-from __future__ import annotations
-
 import math
+from collections.abc import Callable
 from fractions import Fraction
 from functools import partial, reduce
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from function_script.engines.gotemplate.errors import CallError
 from function_script.engines.gotemplate.function import Allocator, Function, Injects
@@ -22,9 +21,6 @@ from function_script.engines.gotemplate.sprig.conversions import (
     to_int64,
 )
 from function_script.engines.gotemplate.values import Int, Ints, wrap_int64
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 # Whole numbers
 

@@ -3,8 +3,6 @@
 The separator is a slash on every system. Functions with "os" in front are the same on Linux.
 """
 
-from __future__ import annotations
-
 from typing import Final
 
 from function_script.engines.gotemplate.function import Function

@@ -4,8 +4,6 @@ In Go every reconcile has new values, and so changes the resources. Here a value
 XR and the call's place in the template. It is no secret: anyone who knows these knows the value.
 """
 
-from __future__ import annotations
-
 import base64
 import string
 import uuid

@@ -1,14 +1,10 @@
 """sprig's functions on types: ``kindOf``, ``typeIs``, ``deepEqual``."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable
+from typing import Final
 
 from function_script.engines.gotemplate.function import Allocator, Function, Injects
 from function_script.engines.gotemplate.values import deep_equal, go_kind, go_type
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 
 def _deep_equal(allocator: Allocator, left: object, right: object) -> bool:

@@ -3,22 +3,16 @@
 A bad pattern does not match in ``regexMatch`` and is an error everywhere else.
 """
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
+from collections.abc import Callable, Iterator
+from typing import Final, NamedTuple, TypeAlias
 
 from function_script.engines.gotemplate.errors import CallError
 from function_script.engines.gotemplate.function import Allocator, Function, Injects
 from function_script.engines.gotemplate.printing import quote
 from function_script.engines.gotemplate.sprig.characters import whole
 from function_script.engines.gotemplate.values import NilStrings, Strings
-from function_script.engines.library.regex import compiled, regex_escape
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from function_script.engines.library.regex import Match, Pattern
+from function_script.engines.library.regex import Match, Pattern, compiled, regex_escape
 
 # This many characters take about as long as a step.
 _CHARACTERS_PER_STEP: Final = 64

@@ -5,20 +5,16 @@ is 1.2.0. Constraints are such as ``^1.2 || >3``; a version with a pre-release s
 constraints that name one.
 """
 
-from __future__ import annotations
-
 import re
+from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Final, NamedTuple, Self
+from typing import Final, NamedTuple, Self
 
 from function_script.engines.gotemplate.errors import CallError
 from function_script.engines.gotemplate.function import Allocator, Function, Injects
 from function_script.engines.gotemplate.sprig.characters import whole
 from function_script.engines.gotemplate.values import MAX_UINT64, Int, Struct, Uint64
 from function_script.engines.library.regex import compiled
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 IDENTIFIERS: Final = r"[0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*"
 _VERSION: Final = re.compile(

@@ -4,11 +4,10 @@ Go's strings are bytes: functions that cut or count do so by bytes. Go maps uppe
 character by character and never changes their number: ``ß`` has no upper case.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
-from typing import TYPE_CHECKING, Final, NamedTuple
+from collections.abc import Callable, Iterator
+from typing import Final, NamedTuple
 
 from function_script.engines.gotemplate import printing
 from function_script.engines.gotemplate.errors import CallError
@@ -25,9 +24,6 @@ from function_script.engines.gotemplate.values import (
     to_string,
     to_wide,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
 
 # Searching is quick: this many characters take about as long as a step.
 _CHARACTERS_PER_STEP: Final = 1024

@@ -3,8 +3,6 @@
 A template that calls one is refused before it runs.
 """
 
-from __future__ import annotations
-
 from typing import Final
 
 from function_script.engines.gotemplate.function import Unavailable

@@ -4,8 +4,6 @@ URLs are parsed and written byte by byte: all texts but those of the functions a
 one character for each byte.
 """
 
-from __future__ import annotations
-
 import ipaddress
 import re
 import string

@@ -5,8 +5,6 @@ find an earlier mistake. Blanks inside of actions are no tokens; they set the ``
 one.
 """
 
-from __future__ import annotations
-
 import re
 from functools import lru_cache
 from typing import Final, NamedTuple

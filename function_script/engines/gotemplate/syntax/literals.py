@@ -3,8 +3,6 @@ r"""Constants in Go's syntax: ``0x1F``, ``1_000``, ``'x'``, ``"a\tb"``.
 The texts of errors are Go's own.
 """
 
-from __future__ import annotations
-
 import re
 from typing import Final, NamedTuple
 

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from collections.abc import Iterator
+from typing import NamedTuple, TypeAlias
 
 from function_script.engines.gotemplate.printing import quote
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 
 class Identifier(NamedTuple):

@@ -3,42 +3,13 @@
 Unknown functions and undeclared variables are all reported; any other error stops the parser.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
+from collections.abc import Container, Mapping
+from typing import Final, NamedTuple, TypeAlias
 
 from function_script.engines.gotemplate.errors import LimitExceededError, ParseError
 from function_script.engines.gotemplate.printing import quote
-from function_script.engines.gotemplate.syntax import literals
+from function_script.engines.gotemplate.syntax import literals, nodes
 from function_script.engines.gotemplate.syntax.lexer import Token, tokenize
-from function_script.engines.gotemplate.syntax.nodes import (
-    Action,
-    Bool,
-    Break,
-    Chain,
-    Command,
-    Continue,
-    Dot,
-    Field,
-    Identifier,
-    If,
-    Nil,
-    Node,
-    Number,
-    Operand,
-    Pipe,
-    Range,
-    String,
-    Template,
-    Text,
-    Variable,
-    With,
-    to_source,
-)
-
-if TYPE_CHECKING:
-    from collections.abc import Container, Mapping
-
 
 # The largest template seen in public has 1,600; each takes about 5 kB while it is compiled.
 MAX_TOKENS: Final = 20_000
@@ -55,8 +26,8 @@ class End(NamedTuple):
     then: str = ""
 
 
-Closed: TypeAlias = tuple[list[Node], End]
-Trees: TypeAlias = dict[str, list[Node]]
+Closed: TypeAlias = tuple[list[nodes.Node], End]
+Trees: TypeAlias = dict[str, list[nodes.Node]]
 
 
 class Parsed(NamedTuple):
@@ -172,7 +143,7 @@ class _Parser:
 
     def parse_text(self, name: str) -> None:
         """Parse the whole text: nodes and definitions."""
-        root: list[Node] = []
+        root: list[nodes.Node] = []
         while self.peek().kind != "eof":
             if self.peek().kind == "left" and self.tokens[self.index + 1].kind == "define":
                 self.next()
@@ -193,7 +164,7 @@ class _Parser:
         self.expect(("right",), context)
         self.add(name, self.named_body(context))
 
-    def named_body(self, context: str) -> list[Node]:
+    def named_body(self, context: str) -> list[nodes.Node]:
         """Parse the body of a named template: outer variables and loops are invisible."""
         outer = self.variables, self.ranges
         self.variables, self.ranges = ["$"], 0
@@ -204,7 +175,7 @@ class _Parser:
         self.variables, self.ranges = outer
         return body
 
-    def add(self, name: str, root: list[Node]) -> None:
+    def add(self, name: str, root: list[nodes.Node]) -> None:
         """Add a definition; only an empty one may be replaced."""
         if name not in self.trees or _is_empty(self.trees[name]):
             self.trees[name] = root
@@ -216,13 +187,13 @@ class _Parser:
         self.nesting += 1
         if self.nesting > _MAX_NESTING:
             raise ParseError(f"blocks are nested more than {_MAX_NESTING} deep")
-        nodes: list[Node] = []
+        body: list[nodes.Node] = []
         while self.peek().kind != "eof":
             node = self.text_or_action()
             if isinstance(node, End):
                 self.nesting -= 1
-                return nodes, node
-            nodes.append(node)
+                return body, node
+            body.append(node)
         raise self.unclosed()
 
     def unclosed(self) -> ParseError:
@@ -234,31 +205,31 @@ class _Parser:
             "unexpected EOF", hint=f"this {token.kind} has no end", cause=token.position
         )
 
-    def text_or_action(self) -> Node | End:
+    def text_or_action(self) -> nodes.Node | End:
         """Parse one node."""
         token = self.next()
         if token.kind == "text":
-            return Text(token.position, token.text)
+            return nodes.Text(token.position, token.text)
         if token.kind == "left":
             return self.action()
         raise self.unexpected(token, "input")
 
-    def action(self) -> Node | End:
+    def action(self) -> nodes.Node | End:
         """Parse an action, from behind the left delimiter."""
         token = self.peek()
         control = _CONTROLS.get(token.kind)
         if control is None:
-            return Action(token.position, self.pipeline("command", "right"))
+            return nodes.Action(token.position, self.pipeline("command", "right"))
         self.next()
         return control(self, token)
 
-    def loop_control(self, token: Token) -> Node:
+    def loop_control(self, token: Token) -> nodes.Node:
         """Parse ``break`` or ``continue``."""
         action = f"{{{{{token.kind}}}}}"
         self.expect(("right",), action)
         if self.ranges == 0:
             raise ParseError(f"{action} outside {{{{range}}}}")
-        make = Break if token.kind == "break" else Continue
+        make = nodes.Break if token.kind == "break" else nodes.Continue
         return make(token.position)
 
     def end_control(self, token: Token) -> End:
@@ -273,13 +244,13 @@ class _Parser:
         self.expect(("right",), "else")
         return End("else", token.position)
 
-    def parse_control(self, token: Token) -> Node:
+    def parse_control(self, token: Token) -> nodes.Node:
         """Parse all of an ``if``, ``with`` or ``range``; a chain of else-ifs is one loop here."""
         kind = token.kind
         outer_count = len(self.variables)
         self.open.append(token)
-        links: list[tuple[Pipe, list[Node]]] = []
-        rest: list[Node] | None = None
+        links: list[tuple[nodes.Pipe, list[nodes.Node]]] = []
+        rest: list[nodes.Node] | None = None
         while True:
             pipe = self.pipeline(kind, "right")
             self.ranges += kind == "range"
@@ -303,7 +274,7 @@ class _Parser:
         pipe, body = links[0]
         return make(pipe.position, pipe, body, rest)
 
-    def template_control(self, _: Token) -> Node:
+    def template_control(self, _: Token) -> nodes.Node:
         """Parse ``template "name" pipeline``."""
         context = "template clause"
         token = self.next()
@@ -313,9 +284,9 @@ class _Parser:
             self.next()
         else:
             pipe = self.pipeline(context, "right")
-        return Template(token.position, name, pipe)
+        return nodes.Template(token.position, name, pipe)
 
-    def block_control(self, keyword: Token) -> Node:
+    def block_control(self, keyword: Token) -> nodes.Node:
         """Parse ``block "name" pipeline``: a definition and its use."""
         context = "block clause"
         token = self.next()
@@ -324,7 +295,7 @@ class _Parser:
         self.open.append(keyword)
         self.add(name, self.named_body(context))
         self.open.pop()
-        return Template(token.position, name, pipe)
+        return nodes.Template(token.position, name, pipe)
 
     def template_name(self, token: Token, context: str) -> str:
         """Read a template's name: a string constant."""
@@ -334,11 +305,11 @@ class _Parser:
 
     # Pipelines
 
-    def pipeline(self, context: str, end: str) -> Pipe:
+    def pipeline(self, context: str, end: str) -> nodes.Pipe:
         """Parse declarations and commands up to ``end``, which is consumed."""
         start = self.peek().position
         declared, assigns = self.declarations(context)
-        commands: list[Command] = []
+        commands: list[nodes.Command] = []
         while True:
             token = self.peek()
             if token.kind == end:
@@ -351,13 +322,15 @@ class _Parser:
         if not commands:
             raise ParseError(f"missing value for {context}")
         for stage, command in enumerate(commands[1:], 2):
-            if isinstance(command.words[0], (Bool, Dot, Nil, Number, String)):
+            if isinstance(
+                command.words[0], (nodes.Bool, nodes.Dot, nodes.Nil, nodes.Number, nodes.String)
+            ):
                 raise ParseError(f"non executable command in pipeline stage {stage}")
-        return Pipe(start, tuple(declared), assigns, tuple(commands))
+        return nodes.Pipe(start, tuple(declared), assigns, tuple(commands))
 
-    def declarations(self, context: str) -> tuple[list[Variable], bool]:
+    def declarations(self, context: str) -> tuple[list[nodes.Variable], bool]:
         """Parse ``$x :=``, ``$i, $x :=``, ``$x =``, or nothing."""
-        declared: list[Variable] = []
+        declared: list[nodes.Variable] = []
         while self.peek().kind == "variable":
             variable = self.next()
             following = self.peek()
@@ -379,15 +352,15 @@ class _Parser:
                 raise ParseError("range can only initialize variables")
         return declared, False
 
-    def declare(self, token: Token) -> Variable:
+    def declare(self, token: Token) -> nodes.Variable:
         """Declare a variable from here on."""
         self.variables.append(token.text)
-        return Variable(token.position, (token.text,))
+        return nodes.Variable(token.position, (token.text,))
 
-    def command(self) -> Command:
+    def command(self) -> nodes.Command:
         """Parse operands up to a pipe or the end of the pipeline."""
         start = self.peek().position
-        words: list[Operand] = []
+        words: list[nodes.Operand] = []
         while True:
             word = self.operand()
             if word is not None:
@@ -402,9 +375,9 @@ class _Parser:
                 raise self.unexpected(token, "operand")
         if not words:
             raise ParseError("empty command")
-        return Command(start, tuple(words))
+        return nodes.Command(start, tuple(words))
 
-    def operand(self) -> Operand | None:
+    def operand(self) -> nodes.Operand | None:
         """Parse a term and the fields that follow it; None if the next token begins no term."""
         term = self.term()
         following = self.peek()
@@ -413,13 +386,13 @@ class _Parser:
         names = []
         while self.peek().kind == "field" and not self.peek().gap:
             names.append(self.next().text[1:])
-        if isinstance(term, (Field, Variable)):
+        if isinstance(term, (nodes.Field, nodes.Variable)):
             return type(term)(following.position, (*term.names, *names))
-        if isinstance(term, (Bool, String, Number, Nil, Dot)):
-            raise ParseError(f"unexpected . after term {quote(to_source(term))}")
-        return Chain(following.position, term, tuple(names))
+        if isinstance(term, (nodes.Bool, nodes.String, nodes.Number, nodes.Nil, nodes.Dot)):
+            raise ParseError(f"unexpected . after term {quote(nodes.to_source(term))}")
+        return nodes.Chain(following.position, term, tuple(names))
 
-    def term(self) -> Operand | None:
+    def term(self) -> nodes.Operand | None:
         """Parse a constant, a name, or a pipeline in parentheses."""
         token = self.peek()
         make = _TERMS.get(token.kind)
@@ -428,25 +401,25 @@ class _Parser:
         self.next()
         return make(self, token)
 
-    def identifier(self, token: Token) -> Operand:
+    def identifier(self, token: Token) -> nodes.Operand:
         """Parse a function's name."""
         if token.text not in self.functions:
             self.report(f"function {quote(token.text)} not defined", token)
         self.calls.add(token.text)
-        return Identifier(token.position, token.text)
+        return nodes.Identifier(token.position, token.text)
 
-    def variable(self, token: Token) -> Operand:
+    def variable(self, token: Token) -> nodes.Operand:
         """Parse the use of a variable."""
         if token.text not in self.variables:
             self.report(f"undefined variable {quote(token.text)}", token)
             self.variables.append(token.text)
-        return Variable(token.position, (token.text,))
+        return nodes.Variable(token.position, (token.text,))
 
     def report(self, message: str, token: Token) -> None:
         """Add an error that does not stop the parser."""
         self.errors.append(ParseError(message, token.position))
 
-    def group(self, token: Token) -> Operand:
+    def group(self, token: Token) -> nodes.Operand:
         """Parse a pipeline in parentheses, from behind the left one."""
         del token
         self.nesting += 1
@@ -456,18 +429,18 @@ class _Parser:
         self.nesting -= 1
         return pipe
 
-    def number(self, token: Token) -> Operand:
+    def number(self, token: Token) -> nodes.Operand:
         """Parse a number constant."""
-        return Number(token.position, token.text, *literals.read_number(token.text))
+        return nodes.Number(token.position, token.text, *literals.read_number(token.text))
 
-    def character(self, token: Token) -> Operand:
+    def character(self, token: Token) -> nodes.Operand:
         """Parse a character constant: the number of the character."""
         code = literals.read_character(token.text)
-        return Number(token.position, token.text, code, code, float(code))
+        return nodes.Number(token.position, token.text, code, code, float(code))
 
-    def string(self, token: Token) -> Operand:
+    def string(self, token: Token) -> nodes.Operand:
         """Parse a string constant."""
-        return String(token.position, token.text, literals.read_string(token.text))
+        return nodes.String(token.position, token.text, literals.read_string(token.text))
 
 
 _CONTROLS: Final = {
@@ -483,11 +456,11 @@ _CONTROLS: Final = {
 }
 _TERMS: Final = {
     "identifier": _Parser.identifier,
-    "dot": lambda _, token: Dot(token.position),
-    "nil": lambda _, token: Nil(token.position),
+    "dot": lambda _, token: nodes.Dot(token.position),
+    "nil": lambda _, token: nodes.Nil(token.position),
     "variable": _Parser.variable,
-    "field": lambda _, token: Field(token.position, (token.text[1:],)),
-    "bool": lambda _, token: Bool(token.position, token.text == "true"),
+    "field": lambda _, token: nodes.Field(token.position, (token.text[1:],)),
+    "bool": lambda _, token: nodes.Bool(token.position, token.text == "true"),
     "character": _Parser.character,
     "number": _Parser.number,
     "lparen": _Parser.group,
@@ -495,8 +468,12 @@ _TERMS: Final = {
     "raw": _Parser.string,
 }
 _OPERANDS: Final = frozenset(_TERMS)
-_BRANCHES: Final[Mapping[str, type[If | Range | With]]] = {"if": If, "range": Range, "with": With}
+_BRANCHES: Final[Mapping[str, type[nodes.If | nodes.Range | nodes.With]]] = {
+    "if": nodes.If,
+    "range": nodes.Range,
+    "with": nodes.With,
+}
 
 
-def _is_empty(root: list[Node]) -> bool:
-    return all(isinstance(node, Text) and not node.text.strip() for node in root)
+def _is_empty(root: list[nodes.Node]) -> bool:
+    return all(isinstance(node, nodes.Text) and not node.text.strip() for node in root)

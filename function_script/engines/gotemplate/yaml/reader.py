@@ -4,24 +4,19 @@
 map[interface {}]interface {}.
 """
 
-from __future__ import annotations
-
 import base64
 import binascii
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator
+from typing import Final
 
 from function_script.documents import events
 from function_script.documents.errors import YamlError
+from function_script.documents.events import Event
 from function_script.engines.gotemplate.data import copy_tree
 from function_script.engines.gotemplate.errors import CallError
+from function_script.engines.gotemplate.function import Allocator
 from function_script.engines.gotemplate.values import AnyMap, Int, to_bytes, to_string
 from function_script.engines.gotemplate.yaml.resolver import resolve
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from function_script.documents.events import Event
-    from function_script.engines.gotemplate.function import Allocator
 
 _TAG: Final = "tag:yaml.org,2002:"
 _MAX_DEPTH: Final = 100

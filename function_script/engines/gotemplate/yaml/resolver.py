@@ -1,7 +1,5 @@
 """The meaning of a plain YAML scalar in yaml.v3: text, number, boolean, time or null."""
 
-from __future__ import annotations
-
 import datetime as dt
 import re
 from typing import Final

@@ -3,8 +3,6 @@
 yaml.v3 takes U+2028 and U+2029 for line breaks: it indents the text behind them.
 """
 
-from __future__ import annotations
-
 import base64
 import re
 from typing import Final

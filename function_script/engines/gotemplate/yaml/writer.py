@@ -1,25 +1,15 @@
 """toYaml: values as YAML as yaml.v3 writes it."""
 
-from __future__ import annotations
-
 import re
+from collections.abc import Iterable
 from functools import cmp_to_key
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from function_script.engines.gotemplate.errors import CallError
 from function_script.engines.gotemplate.go_time import Time
 from function_script.engines.gotemplate.printing import float_text
 from function_script.engines.gotemplate.values import Struct, byte_length, go_kind, go_type
-from function_script.engines.gotemplate.yaml.scalars import (
-    MAX_SIMPLE_KEY,
-    has_break,
-    is_simple,
-    write_key,
-    write_string,
-)
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
+from function_script.engines.gotemplate.yaml import scalars
 
 _STEP: Final = 4
 _DASH: Final = 2
@@ -38,7 +28,7 @@ def to_yaml(value: object) -> str:
 
 def scalar_text(text: str) -> str:
     """Return a string on one line, quoted if it would read back as something else."""
-    return write_key(text)
+    return scalars.write_key(text)
 
 
 def _write_block(value: object, indent: int, lead: str, parts: list[str]) -> None:
@@ -57,7 +47,12 @@ def _write_map(
     pad = " " * indent
     deeper = (indent // _STEP + 1) * _STEP
     for key, item in pairs:
-        if type(key) is str and type(item) is str and is_simple(key) and is_simple(item):
+        if (
+            type(key) is str
+            and type(item) is str
+            and scalars.is_simple(key)
+            and scalars.is_simple(item)
+        ):
             # Most of the output is like labels.
             parts.append(f"{lead or pad}{key}: {item}\n")
             lead = ""
@@ -66,7 +61,7 @@ def _write_map(
         lead = ""
         block, simple = _block_of(item), _is_simple(key)
         if simple:
-            parts.append(f"{write_key(key) if isinstance(key, str) else _scalar(key, 0)}:")
+            parts.append(f"{scalars.write_key(key) if isinstance(key, str) else _scalar(key, 0)}:")
         else:
             parts.append(f"? {_scalar(key, deeper)}\n{pad}:")
         if block is None:
@@ -80,7 +75,9 @@ def _write_map(
 
 def _is_simple(key: object) -> bool:
     """Report whether a key can stand before its colon: short, and on one line."""
-    return not isinstance(key, str) or (not has_break(key) and byte_length(key) <= MAX_SIMPLE_KEY)
+    return not isinstance(key, str) or (
+        not scalars.has_break(key) and byte_length(key) <= scalars.MAX_SIMPLE_KEY
+    )
 
 
 def _write_list(items: Iterable[object], indent: int, lead: str, parts: list[str]) -> None:
@@ -112,7 +109,7 @@ def _block_of(value: object) -> object | None:
 
 def _scalar(value: object, indent: int) -> str:
     if isinstance(value, str):
-        return write_string(str.__str__(value), indent)
+        return scalars.write_string(str.__str__(value), indent)
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, int):

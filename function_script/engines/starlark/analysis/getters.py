@@ -3,16 +3,11 @@
 Written by hand after prelude/*.star; the tests of `pruning` call every getter.
 """
 
-from __future__ import annotations
+from collections.abc import Mapping, Sequence
+from typing import Final
 
-from typing import TYPE_CHECKING, Final
-
+from function_script.engines.starlark.analysis.paths import Path
 from function_script.objects import ENVIRONMENT, WATCHED
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from function_script.engines.starlark.analysis.paths import Path
 
 # For a name that the script writes out.
 _NAMED: Final[Mapping[str, Sequence[Path]]] = {

@@ -1,18 +1,12 @@
 """The places where a script writes the keys of what main returned, for errors in a result."""
 
-from __future__ import annotations
-
 import ast
 from collections import defaultdict
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator
 
 from function_script.engines.starlark.analysis import syntax
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from function_script.objects import Path
-    from function_script.source import Source, Span
+from function_script.objects import Path
+from function_script.source import Source, Span
 
 
 def find(path: Path, sources: Iterable[Source]) -> Span | None:

@@ -3,18 +3,13 @@
 For errors only, so it may be slow. Only lookups by written names are followed.
 """
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
-from typing import TYPE_CHECKING
 
 from function_script.engines.starlark.analysis import syntax
 from function_script.engines.starlark.analysis.names import Bindings
-
-if TYPE_CHECKING:
-    from function_script.values import Readable
+from function_script.values import Readable
 
 _MAX_KEYS_SHOWN = 6
 _MAX_HOPS = 20

@@ -7,11 +7,8 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,12 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias, cast
+from typing import TypeAlias, cast
 
 from function_script.program import Lazy, plain
-
-if TYPE_CHECKING:
-    from function_script.values import Object, Readable, Value
+from function_script.values import Object, Readable, Value
 
 Path: TypeAlias = tuple[str, ...]
 Paths: TypeAlias = frozenset[Path]

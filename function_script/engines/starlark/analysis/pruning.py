@@ -4,10 +4,8 @@ The analysis follows the request through names, once for each script. Where it c
 the script needs the whole request.
 """
 
-from __future__ import annotations
-
 import ast
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Sequence
 
 from function_script import objects
 from function_script.engines.starlark.analysis import getters, syntax
@@ -22,9 +20,6 @@ from function_script.engines.starlark.analysis.paths import (
     is_group,
     touched,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
 
 # An annotation of any other type may look into what it annotates.
 _SHALLOW_TYPES = frozenset({"dict", "list", "str"})

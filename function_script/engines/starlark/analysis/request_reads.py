@@ -4,23 +4,18 @@ Lookups are followed from the parameter of `main` on, through names that are bou
 into other functions.
 """
 
-from __future__ import annotations
-
 import ast
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator
+from typing import Final
 
 from function_script import objects
 from function_script.engines.reads import ANY, FieldAccess, guarded, unchanged
 from function_script.engines.starlark.analysis import syntax
 from function_script.engines.starlark.analysis.getters import OBJECT_GETTERS
 from function_script.engines.starlark.analysis.names import Bindings
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from function_script.objects import Path
-    from function_script.program import Program
-    from function_script.source import Source
+from function_script.objects import Path
+from function_script.program import Program
+from function_script.source import Source
 
 _CHANGING: Final = frozenset(
     {"append", "clear", "extend", "insert", "pop", "popitem", "remove", "setdefault", "update"}

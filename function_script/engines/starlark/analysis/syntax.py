@@ -3,16 +3,10 @@
 An analysis trusts a tree only of a script that the interpreter has accepted.
 """
 
-from __future__ import annotations
-
 import ast
 import warnings
-from typing import TYPE_CHECKING
 
-from function_script.source import span_at
-
-if TYPE_CHECKING:
-    from function_script.source import Source, Span
+from function_script.source import Source, Span, span_at
 
 # A longer source is not worth the time.
 _MAX_CHARACTERS = 64 * 1024

@@ -4,20 +4,15 @@ Each equals one version of the real function: the same desired state, readiness,
 requirements and severity. docs/reference/render-compatibility.md has the differences.
 """
 
-from __future__ import annotations
-
 import importlib
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, cast
+from typing import Final, cast
 
 from function_script.errors import InputError
 from function_script.proto.v1 import run_function_pb2 as fnv1
 from function_script.tools.render import messages
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
-    from function_script.values import Object
+from function_script.values import Object
 
 _TTL_SECONDS: Final = 60
 

@@ -1,19 +1,14 @@
 """function-auto-ready: a resource is ready when its kind's status says so."""
 
-from __future__ import annotations
-
+from collections.abc import Callable
 from datetime import datetime
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from function_script import objects, quantities
 from function_script.errors import InputError
 from function_script.proto.v1 import run_function_pb2 as fnv1
 from function_script.tools.render import messages
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from function_script.values import Object, Readable
+from function_script.values import Object, Readable
 
 _HPA_FAILURES: Final = (
     "FailedGetScale",

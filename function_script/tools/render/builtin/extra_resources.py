@@ -1,17 +1,13 @@
 """function-extra-resources: objects of the cluster are put into the pipeline's context."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from function_script import objects
 from function_script.errors import InputError
+from function_script.proto.v1 import run_function_pb2 as fnv1
 from function_script.tools.render import messages
 from function_script.tools.render.builtin import selection
-
-if TYPE_CHECKING:
-    from function_script.proto.v1 import run_function_pb2 as fnv1
-    from function_script.values import Object
+from function_script.values import Object
 
 _CONTEXT_KEY: Final = "apiextensions.crossplane.io/extra-resources"
 

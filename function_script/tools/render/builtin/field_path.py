@@ -1,14 +1,10 @@
 """Field paths as crossplane-runtime reads them: ``spec.rules[0].host``, ``labels[a.b/c]``."""
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from function_script.errors import InputError
-
-if TYPE_CHECKING:
-    from function_script.values import Object, Value
+from function_script.values import Object, Value
 
 _SEGMENT: Final = re.compile(r"(?:^|\.)(?P<field>[^.\[\]]+)|\[(?P<bracket>[^\[\]]+)\]")
 _MAX_INDEX: Final = 1024

@@ -1,17 +1,13 @@
 """Objects of the cluster that an input selects: by name or by labels, sorted, counted."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Final, cast
+from typing import Final, cast
 
 from function_script import objects
 from function_script.errors import InputError
+from function_script.proto.v1 import run_function_pb2 as fnv1
 from function_script.tools.render import messages
 from function_script.tools.render.builtin import field_path
-
-if TYPE_CHECKING:
-    from function_script.proto.v1 import run_function_pb2 as fnv1
-    from function_script.values import Object, Readable, Value
+from function_script.values import Object, Readable, Value
 
 REFERENCE: Final = "Reference"
 SELECTOR: Final = "Selector"
