@@ -32,6 +32,9 @@ _CONTROL: Final = re.compile(
 )
 _DEPENDS_ON: Final = re.compile(r"^ +[\w.]+/depends-on: *[\"']?(?P<value>[^\"'#\n]+)", re.MULTILINE)
 
+# The end of an action by its beginning.
+_ACTION_ENDS: Final = {"{{": "}}", "{%": "%}", "{#": "#}"}
+
 _TOP_FIELD: Final = r"^{}: *[\"']?([\w./-]+)[\"']? *$"
 _API_VERSION: Final = re.compile(_TOP_FIELD.format("apiVersion"), re.MULTILINE)
 _KIND: Final = re.compile(_TOP_FIELD.format("kind"), re.MULTILINE)
@@ -119,6 +122,19 @@ class TemplateLint(Lint, ABC):
                     name = part[0].partition(":")[0].strip()
                     begin = match.start("value") + part.start()
                     yield Mention(name, source, span_at(source, begin, len(name)))
+
+    def find_documents(self, program: Program) -> Iterator[tuple[Source, str]]:
+        """Find the sources, with blank lines and words of one letter in place of actions."""
+        marks = self.action_marks(program)
+        if any(mark not in _ACTION_ENDS for mark in marks):
+            return
+        ends = "|".join(rf"{re.escape(mark)}.*?{re.escape(_ACTION_ENDS[mark])}" for mark in marks)
+        # What is alone in its line is no text of the document; elsewhere it is a part of a word.
+        alone = re.compile(rf"^[ \t]*(?:(?:{ends})[ \t]*)+$", re.DOTALL | re.MULTILINE)
+        action = re.compile(ends, re.DOTALL)
+        for source in program.sources():
+            text = alone.sub(lambda match: re.sub(r"[^\n]", " ", match[0]), source.text)
+            yield source, action.sub(lambda match: re.sub(r"[^\n]", "x", match[0]), text)
 
     def find_object_names(self, program: Program) -> Iterator[Mention]:
         """Find ``metadata.name`` without an action, in documents of composed resources."""

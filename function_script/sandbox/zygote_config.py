@@ -27,8 +27,8 @@ class ZygoteConfig:
 
     ``module`` has ``handle(data, limits, on_limits, seed)``; ``preload`` are modules that it
     imports later. ``warmup_requests`` are handled once before the first worker is forked: every
-    worker inherits what the first request of its kind has to load. ``capacity_bytes`` bounds a request,
-    and a response together with its report.
+    worker inherits what the first request of its kind has to load. ``capacity_bytes`` bounds a
+    request, and a response together with its report.
     """
 
     module: str

@@ -31,17 +31,17 @@ def map_to_source(problem: Diagnostic, step_input: StepInput, programs: Path | N
         field = objects.read_path(problem.field)
         # Without a field's path, the problem is the whole step's.
         path = (*step_input.path, *field[1:]) if field else step_input.path[:-1]
-        return _at(problem, step_input.document.span(path), step_input.document)
+        return to_span(problem, step_input.document.span(path), step_input.document)
     if _embedded(span, step_input) is None:
         return _in_file(problem, span, step_input, programs)
     outer = find_outer(span, step_input)
     if outer is None:
         # The text is quoted or folded: its lines are not lines of the file.
         noted = replace(problem, notes=(Note("at", span), *problem.notes))
-        return _at(
+        return to_span(
             noted, step_input.document.span(_embedded(span, step_input) or ()), step_input.document
         )
-    return _at(_mentioning(problem, step_input), outer, step_input.document)
+    return to_span(_mentioning(problem, step_input), outer, step_input.document)
 
 
 def _mentioning(problem: Diagnostic, step_input: StepInput) -> Diagnostic:
@@ -65,7 +65,7 @@ def _outer(span: Span, step_input: StepInput) -> Span:
 def to_field(problem: Diagnostic, document: Document) -> Diagnostic:
     """A problem with a field of ``document``, at that field; others unchanged."""
     span = document.span(objects.read_path(problem.field)) if problem.field else None
-    return _at(problem, span, document)
+    return to_span(problem, span, document)
 
 
 def find_outer(span: Span, step_input: StepInput) -> Span | None:
@@ -92,7 +92,8 @@ def _embedded(span: Span, step_input: StepInput) -> objects.Path | None:
     return (*step_input.path, *path)
 
 
-def _at(problem: Diagnostic, span: Span | None, document: Document) -> Diagnostic:
+def to_span(problem: Diagnostic, span: Span | None, document: Document) -> Diagnostic:
+    """Return the problem at a position in ``document``; unchanged without one."""
     source = document.origin.source
     if span is None:
         return problem

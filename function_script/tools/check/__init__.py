@@ -12,7 +12,7 @@ from function_script.errors import InputError
 from function_script.inputs import Step
 from function_script.limits import Limits
 from function_script.tools import author_positions, sources, step_inputs
-from function_script.tools.check import composed, paths, rules, searching, templates
+from function_script.tools.check import composed, paths, plain_scalars, rules, searching, templates
 from function_script.tools.check.definitions import Definitions, load
 from function_script.tools.check.findings import Finding, Report, Skipped
 from function_script.tools.check.reporters import render_json, render_text
@@ -74,6 +74,8 @@ def check(
             if ours:
                 problems = templates.find_dropped(document)
                 findings += [_finding(rules.TEMPLATE, problem) for problem in problems]
+                scalars = plain_scalars.find_in_document(document, ours)
+                findings += [_finding(rules.SCALAR, problem) for problem in scalars]
     if not (files or skipped):
         raise InputError.of(
             f"cannot check {', '.join(arguments)}: there is no Composition, Operation or input "

@@ -18,6 +18,7 @@ from function_script.inputs import Step
 from function_script.problems import suggest
 from function_script.source import excerpt
 from function_script.tools import manifests, step_inputs
+from function_script.tools.check import plain_scalars
 from function_script.tools.step_inputs import StepInput
 
 if TYPE_CHECKING:
@@ -179,6 +180,13 @@ def _unknown_fields(subject: CheckedStep, *, is_guarded: bool) -> Iterator[Diagn
             )
 
 
+SCALAR: Final = Rule(
+    name="plain-scalar",
+    severity="warning",
+    means="A plain word or number that YAML 1.1 reads as another type than it seems to have, "
+    "such as the key `on` or `1_000`: see below.",
+    find=lambda subject: plain_scalars.find_in_program(subject.step),
+)
 YAML: Final = Rule(name="yaml", severity="error", means="The file is not YAML.")
 INPUT: Final = Rule(
     name="input",
@@ -238,6 +246,7 @@ RULES: Final = (
         means="A result that is emitted on every call, whatever has happened.",
         find=_constant_events,
     ),
+    SCALAR,
     Rule(
         name="unknown-dependency",
         severity="warning",
