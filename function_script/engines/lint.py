@@ -55,6 +55,10 @@ class Lint:
         """Find names of resources that others depend on."""
         return ()
 
+    def find_moved_from(self, _program: Program) -> Iterable[Mention]:
+        """Find names that resources had before."""
+        return ()
+
     def find_documents(self, _program: Program) -> Iterable[tuple[Source, str]]:
         """Find YAML in sources: each with its text, where other characters stand for actions."""
         return ()

@@ -4,6 +4,7 @@ import re
 from abc import ABC, abstractmethod
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import Final
 
 from function_script.engines.lint import Lint, Mention, ResourceKind
@@ -30,7 +31,7 @@ _CONTROL: Final = re.compile(
     r"-? *(?:if|else|end|range|with|define|block|break|continue|template|include +\"|/\*"
     r"|\$\w+ *:?=)"
 )
-_DEPENDS_ON: Final = re.compile(r"^ +[\w.]+/depends-on: *[\"']?(?P<value>[^\"'#\n]+)", re.MULTILINE)
+_ANNOTATION: Final = r"^ +[\w.]+/{}: *[\"']?(?P<value>[^\"'#\n]+)"
 
 # The end of an action by its beginning.
 _ACTION_ENDS: Final = {"{{": "}}", "{%": "%}", "{#": "#}"}
@@ -112,14 +113,25 @@ class TemplateLint(Lint, ABC):
 
     def find_dependencies(self, program: Program) -> Iterator[Mention]:
         """Find the names in annotations ``depends-on``."""
+        for mention in self._names_in("depends-on", program):
+            name = mention.text.partition(":")[0].strip()
+            yield mention._replace(text=name, span=replace(mention.span, width=len(name)))
+
+    def find_moved_from(self, program: Program) -> Iterator[Mention]:
+        """Find the names in annotations ``moved-from``."""
+        return self._names_in("moved-from", program)
+
+    def _names_in(self, annotation: str, program: Program) -> Iterator[Mention]:
+        """Find the parts between commas of an annotation's values, except those with actions."""
+        pattern = re.compile(_ANNOTATION.format(annotation), re.MULTILINE)
         marks = self.action_marks(program)
         for source in program.sources():
-            for match in _DEPENDS_ON.finditer(source.text):
+            for match in pattern.finditer(source.text):
                 value = match["value"]
                 if value.startswith(("|", ">")) or any(mark in value for mark in marks):
                     continue
                 for part in re.finditer(r"[^\s,][^,]*", value):
-                    name = part[0].partition(":")[0].strip()
+                    name = part[0].strip()
                     begin = match.start("value") + part.start()
                     yield Mention(name, source, span_at(source, begin, len(name)))
 

@@ -142,6 +142,25 @@ def _unknown_dependencies(subject: CheckedStep) -> Iterator[Diagnostic]:
             )
 
 
+def _moved_resources(subject: CheckedStep) -> Iterator[Diagnostic]:
+    owners: set[str] = set()
+    for mention in subject.step.language.lint.find_moved_from(subject.step.program):
+        name = mention.text
+        message = ""
+        if subject.composed is not None and name in subject.composed:
+            message = f'a step composes "{name}", so nothing can be moved from it'
+        elif name in owners:
+            message = f'two resources are moved from "{name}", which is one object'
+        owners.add(name)
+        if message:
+            yield Diagnostic(
+                message=message,
+                span=mention.span,
+                excerpt=excerpt(mention.source, mention.span),
+                hint="moved-from has a name that the resource had before, and no resource has now",
+            )
+
+
 def _unlisted_credentials(subject: CheckedStep) -> Iterator[Diagnostic]:
     step = subject.step
     # None: the program may see all of them.
@@ -252,6 +271,12 @@ RULES: Final = (
         severity="warning",
         means="A dependency on a resource that no step composes, where all names are written out.",
         find=_unknown_dependencies,
+    ),
+    Rule(
+        name="moved-from",
+        severity="warning",
+        means="A `moved-from` with a name that a step still composes, or that is there twice.",
+        find=_moved_resources,
     ),
     Rule(
         name="unlisted-credentials",
