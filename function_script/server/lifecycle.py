@@ -7,6 +7,7 @@ import gc
 import logging
 import os
 import signal
+import sys
 import time
 from collections.abc import Callable
 from contextlib import ExitStack
@@ -68,7 +69,7 @@ def serve(options: ServeOptions) -> int:
         printed_text_logger = log.PrintedTextLogger() if options.debug else None
         if printed_text_logger is not None:
             stack.callback(printed_text_logger.close)
-        loop = asyncio.new_event_loop()
+        loop = _new_event_loop()
         stack.callback(loop.close)
         dispatcher = Dispatcher(pool, loop)
         request_handler = RequestHandler(
@@ -105,6 +106,15 @@ def serve(options: ServeOptions) -> int:
         )
     _LOG.info("stopped")
     return 0
+
+
+def _new_event_loop() -> asyncio.AbstractEventLoop:
+    """Return an event loop of uvloop; of asyncio where uvloop is not a dependency."""
+    if sys.platform != "linux":
+        return asyncio.new_event_loop()
+    import uvloop  # noqa: PLC0415 - not on other systems
+
+    return uvloop.new_event_loop()
 
 
 def _read_certificates(options: ServeOptions) -> CertificateFiles | None:

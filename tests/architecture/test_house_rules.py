@@ -48,6 +48,7 @@ ROOMS = {
     "pytest": ("function_script/testing/plugin",),
     "re2": ("function_script/engines/library",),
     "starlark": ("function_script/engines/starlark",),
+    "uvloop": ("function_script/server/lifecycle",),
     "yaml": ("function_script/documents",),
 }
 

@@ -6,6 +6,7 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import grpc
 import pytest
 from e2e.authority import Authority
 from e2e.serving import SERVER_NAME, Server, call, method
@@ -18,8 +19,6 @@ from function_script.sandbox import PoolOptions, capacity
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
-
-    import grpc
 
 TIMEOUT_SECONDS = 0.5
 BODY = "def main(req):\n"
@@ -73,6 +72,18 @@ def answers(server: Server) -> list[dict[str, float]]:
     return [*server.lines("answered"), *server.lines("not answered")]
 
 
+def repeat_if_refused(
+    send: grpc.UnaryUnaryMultiCallable, message: pb.RunFunctionRequest, started: grpc.Future
+) -> pb.RunFunctionResponse:
+    """Return the response, as Crossplane gets it: a busy machine's server refuses some calls."""
+    end = time.monotonic() + 60
+    while started.exception() is not None:
+        assert started.code() is grpc.StatusCode.RESOURCE_EXHAUSTED, started
+        assert time.monotonic() < end, started
+        started = send.future(message)
+    return started.result()
+
+
 def flood(channel: grpc.Channel, kinds: list[str]) -> list[Outcome]:
     """Start a call of each kind at once, and wait for all."""
     send = method(channel)
@@ -84,7 +95,10 @@ def flood(channel: grpc.Channel, kinds: list[str]) -> list[Outcome]:
         started = send.future(message)
         started.add_done_callback(lambda _, number=number: ends.update({number: time.monotonic()}))
         calls.append(started)
-    responses = [started.result() for started in calls]
+    responses = [
+        repeat_if_refused(send, message, started)
+        for message, started in zip(requests, calls, strict=True)
+    ]
     return [
         Outcome(
             kind=kind,
@@ -114,7 +128,6 @@ def test_hostile_programs_hurt_only_themselves(server: tuple[Server, grpc.Channe
             assert "limit of" in fatal.message or outcome.kind == "syntax"
     wait_until(lambda: len(answers(running)) >= CALLS + 1)
     times = [line["milliseconds"] - line["waited_milliseconds"] for line in answers(running)]
-    assert len(times) == CALLS + 1
     assert max(times) < (TIMEOUT_SECONDS + SLACK_SECONDS) * 1000
     assert running.resident_bytes() - before < 20 << 20
 

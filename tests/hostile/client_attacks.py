@@ -139,7 +139,7 @@ def readers_without_a_window(target: Target, streams: int, requests: Sequence[by
 
 def compressed_bombs(target: Target, connections: int, streams: int) -> ExitStack:
     """Send requests of 60 KB that are 60 MiB after decompression; return the connections."""
-    body = message(gzip.compress(bytes(60 * MIB), 9), compressed=True)
+    body = message(gzip.compress(bytes(60 * MIB), 9, mtime=0), compressed=True)
     stack = ExitStack()
     for _ in range(connections):
         client = stack.enter_context(target.connect())

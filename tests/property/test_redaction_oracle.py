@@ -92,7 +92,7 @@ ENCODERS = {
     "base64 without padding": lambda data: base64.b64encode(data).rstrip(b"="),
     "base64 for URLs": base64.urlsafe_b64encode,
     "base64 in lines": base64.encodebytes,
-    "gzip": lambda data: base64.b64encode(gzip.compress(data)),
+    "gzip": lambda data: base64.b64encode(gzip.compress(data, mtime=0)),
     "hex": lambda data: data.hex().encode(),
     "HEX": lambda data: data.hex().upper().encode(),
     "JSON": lambda data: json.dumps(data.decode())[1:-1].encode(),
