@@ -11,7 +11,7 @@ from _typeshed import Incomplete
 class Response:
     """What ``response()`` gives."""
 
-    def resource(self, name: str, body: dict[str, Incomplete] | Callable[[], dict[str, Incomplete]], ready: bool | None=None, depends_on: list[Incomplete] | None=None, ready_when: str | None=None, usages: bool | None=None) -> None:
+    def resource(self, name: str, body: dict[str, Incomplete] | Callable[[], dict[str, Incomplete]], ready: bool | None=None, depends_on: list[Incomplete] | None=None, ready_when: str | None=None, usages: bool | None=None, moved_from: str | list[Incomplete] | None=None) -> None:
         """A composed resource of this step. ``ready`` True or False tells Crossplane; None leaves it open. ``body`` may be a function that gives it: with `missing: Defer` it is called alone."""
 
     def remove(self, name: str) -> None:
