@@ -2,7 +2,8 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from pathlib import Path
+from typing import Literal, NamedTuple, Self
 
 from function_script.errors import LimitError, LimitName
 
@@ -33,26 +34,73 @@ class Limits:
     # the interval at which Crossplane lists all objects again.
     default_ttl_seconds: float = 3600.0
 
+    def with_root(self, directory: Path | None) -> Self:
+        """Return the limits with the directory of programs; None: there is none."""
+        return replace(self, program_root=None if directory is None else str(directory.resolve()))
+
 
 class Limit(NamedTuple):
-    """One limit: its field in Limits, flag and path in an input (empty: it has none)."""
+    """One limit: its field in Limits, flag and path in an input (empty: it has none).
+
+    ``unit`` is that of the flag's values: seconds, bytes or none. ``minimum`` is the least value
+    with which a program runs. ``other_flag`` is an older name of the flag.
+    """
 
     field: str
     flag: str
     path: str
+    meaning: str
+    unit: Literal["seconds", "bytes", "count"] = "count"
+    minimum: float = 0
+    other_flag: str = ""
 
 
 LIMITS: dict[LimitName, Limit] = {
-    "time": Limit("timeout_seconds", "--timeout", "limits.timeout"),
-    "memory": Limit("memory_bytes", "--memory-limit", "limits.memory"),
-    "documents": Limit("documents", "--documents-limit", "limits.documents"),
-    "depth": Limit("depth", "--depth-limit", "limits.depth"),
-    "nodes": Limit("nodes", "--nodes-limit", "limits.nodes"),
-    "steps": Limit("steps", "--steps-limit", "limits.steps"),
-    "source": Limit("source_bytes", "--source-limit", ""),
-    "output": Limit("output_bytes", "--output-limit", "limits.output"),
+    "time": Limit(
+        "timeout_seconds",
+        "--time-limit",
+        "limits.timeout",
+        "CPU time of a step. Wall-clock time may be ten times as long.",
+        unit="seconds",
+        minimum=0.001,
+        other_flag="--timeout",
+    ),
+    "memory": Limit(
+        "memory_bytes",
+        "--memory-limit",
+        "limits.memory",
+        "Memory of a step.",
+        unit="bytes",
+        minimum=MIB,
+    ),
+    "output": Limit(
+        "output_bytes",
+        "--output-limit",
+        "limits.output",
+        "Largest response. Crossplane accepts up to 4Mi.",
+        unit="bytes",
+    ),
+    "steps": Limit("steps", "--steps-limit", "limits.steps", "Steps of work of a template."),
+    "documents": Limit(
+        "documents",
+        "--documents-limit",
+        "limits.documents",
+        "Documents that a template may produce.",
+    ),
+    "nodes": Limit("nodes", "--nodes-limit", "limits.nodes", "Values in the output of a step."),
+    "depth": Limit("depth", "--depth-limit", "limits.depth", "Nesting depth of these values."),
+    "source": Limit(
+        "source_bytes",
+        "--source-limit",
+        "",
+        "Largest program, with its modules.",
+        unit="bytes",
+    ),
 }
-"""Limits that can be set, by the names that logs and metrics use."""
+"""Limits that can be set, by the names that logs and metrics use, in the order of --help.
+
+Every command that runs programs has their flags.
+"""
 
 PRINTED, BUILT_IN = "printed", "built-in"
 """Names of bounds that cannot be set: printed text, and an engine's bounds for one value."""

@@ -134,6 +134,7 @@ class Scope:
     Its resources are ``{"resource": {...}, "connection_details": {...}, "ready": ...}``.
     ``seed`` is the text from which stable random values derive: a secret of the XR if
     ``is_salted``, else the XR's uid (empty without an XR), with which anybody can compute them.
+    ``random_texts`` collects the random texts that the program makes.
     ``sent`` has the names among observed, desired, input, context and ``desired.composite`` that
     the request has, even if they are empty.
     """
@@ -142,6 +143,7 @@ class Scope:
     params: Object = field(default_factory=dict)
     seed: str = ""
     is_salted: bool = False
+    random_texts: list[str] = field(default_factory=list, compare=False)
     sent: frozenset[str] = frozenset()
 
     @property

@@ -61,7 +61,7 @@ def render(**flags: Unpack[_Flags]) -> int:
         sys.stdin.buffer.read(),
         engine.Options(
             timeout_seconds=flags["timeout"],
-            limits=options.with_root(Limits(), flags["program_root"]),
+            limits=Limits().with_root(flags["program_root"]),
             print=partial(terminal.echo, err=True),
         ),
     )

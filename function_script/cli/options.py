@@ -7,42 +7,27 @@ from __future__ import annotations
 
 import re
 import socket
+from collections.abc import Callable, Container, Iterable, Mapping
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 
 import click
 
 from function_script import quantities
-from function_script.limits import LIMITS, MIB, Limit, Limits
+from function_script.limits import LIMITS, Limit, Limits
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
-
-    from function_script.errors import LimitName
     from function_script.tools.render.functions import Runtime
 
 Number = TypeVar("Number", int, float)
 
 PATH: Final = click.Path(path_type=Path)
-_MIN_TIMEOUT_SECONDS: Final = 0.001
 _MAX_PORT: Final = 65_535
 _MAX_HOST_CHARACTERS: Final = 253
 _HOST_NAME: Final = re.compile(r"[\w-]{1,63}(\.[\w-]{1,63})*", re.ASCII)
 
 PREFIX: Final = "FUNCTION_SCRIPT"
-# By the names of LIMITS, in the order of --help.
-_LIMIT_HELP: Final[dict[LimitName, str]] = {
-    "time": "CPU time of a step. Wall-clock time may be ten times as long.",
-    "memory": "Memory of a step.",
-    "output": "Largest response. Crossplane accepts up to 4Mi.",
-    "steps": "Steps of work of a template.",
-    "documents": "Documents that a template may produce.",
-    "nodes": "Values in the output of a step.",
-    "depth": "Nesting depth of these values.",
-    "source": "Largest program, with its modules.",
-}
 # These commands run the function itself, so the same variables configure both in a container.
 _SHARING: Final = {"serve", "run"}
 
@@ -52,23 +37,9 @@ def duration(text: str) -> float:
     return _positive(quantities.parse_duration, text)
 
 
-def _timeout(text: str) -> float:
-    seconds = duration(text)
-    if seconds < _MIN_TIMEOUT_SECONDS:
-        raise click.BadParameter(f'"{text}" is less than 1ms, in which no program runs')
-    return seconds
-
-
 def size(text: str) -> int:
     """Parse a quantity as in Kubernetes, such as ``256Mi``, to bytes."""
     return _positive(quantities.parse_size, text)
-
-
-def _memory(text: str) -> int:
-    size_bytes = size(text)
-    if size_bytes < MIB:
-        raise click.BadParameter(f'"{text}" is less than 1Mi, in which no program runs')
-    return size_bytes
 
 
 def _positive(parse: Callable[[str], Number], text: str) -> Number:
@@ -108,26 +79,44 @@ def address_or_nothing(text: str) -> str:
     return address(text) if text else text
 
 
-def limits() -> list[click.Parameter]:
-    """Return the flags that bound one run of one step."""
-    return [_limit(LIMITS[name], text) for name, text in _LIMIT_HELP.items()]
+def limits(*, has_timeout: bool = False) -> list[click.Parameter]:
+    """Return the flags that bound one run of one step, with the same variables in every command.
+
+    ``has_timeout``: the command's --timeout is one of its own.
+    """
+    return [_limit(limit, {"--timeout"} if has_timeout else set()) for limit in LIMITS.values()]
 
 
-def _limit(limit: Limit, text: str) -> click.Option:
-    number: float = getattr(Limits(), limit.field)
-    parse, metavar, show = _LIMIT_UNITS.get(limit.field, (click.IntRange(min=1), "N", int))
+def _limit(limit: Limit, others: Container[str]) -> click.Option:
+    unit = _UNITS[limit.unit]
+
+    def parse(text: str) -> float:
+        number = unit.parse(text)
+        if number < limit.minimum:
+            raise click.BadParameter(
+                f'"{text}" is less than {unit.format(limit.minimum)}, in which no program runs'
+            )
+        return number
+
+    names = [name for name in (limit.flag, limit.other_flag) if name]
     return click.Option(
-        [limit.flag],
+        [name for name in names if name not in others],
         type=parse,
-        default=show(number),
+        default=unit.format(getattr(Limits(), limit.field)),
         show_default=True,
-        metavar=metavar,
-        help=text,
+        metavar=unit.metavar,
+        envvar=[f"{PREFIX}_{_upper(name)}" for name in names],
+        help=limit.meaning,
     )
 
 
+def _count(text: str) -> int:
+    number: int = click.IntRange(min=1).convert(text, None, None)
+    return number
+
+
 def _format_duration(seconds: float) -> str:
-    return f"{seconds:g}s"
+    return f"{round(seconds * 1000):g}ms" if seconds < 1 else f"{seconds:g}s"
 
 
 def _format_size(size_bytes: float) -> str:
@@ -135,29 +124,28 @@ def _format_size(size_bytes: float) -> str:
     return f"{kib}Ki" if kib % 1024 else f"{kib // 1024}Mi"
 
 
-# By a limit's field: parser, metavar and format of its flag. Other fields are counts.
-_LIMIT_UNITS: Final[dict[str, tuple[Callable[[str], float], str, Callable[[float], str]]]] = {
-    "timeout_seconds": (_timeout, "DURATION", _format_duration),
-    "memory_bytes": (_memory, "SIZE", _format_size),
-    "output_bytes": (size, "SIZE", _format_size),
-    "source_bytes": (size, "SIZE", _format_size),
+class _Unit(NamedTuple):
+    """The values of a flag: their parser, which raises BadParameter, metavar and format."""
+
+    parse: Callable[[str], float]
+    metavar: str
+    format: Callable[[float], str]
+
+
+_UNITS: Final = {
+    "seconds": _Unit(duration, "DURATION", _format_duration),
+    "bytes": _Unit(size, "SIZE", _format_size),
+    "count": _Unit(_count, "N", str),
 }
 
 
 def read_limits(flags: Mapping[str, object]) -> Limits:
-    """Return the limits that the flags of `limits` set."""
+    """Return the limits that the flags of `limits` set; a command has flags of its own, too."""
     values = {
         limit.field: flags[limit.flag.removeprefix("--").replace("-", "_")]
         for limit in LIMITS.values()
     }
     return Limits(**values)  # type: ignore[arg-type] # each flag has the type of its field
-
-
-def with_root(limits: Limits, program_root: Path | None) -> Limits:
-    """Return ``limits`` with the directory of programs, if there is one."""
-    return replace(
-        limits, program_root=None if program_root is None else str(program_root.resolve())
-    )
 
 
 def default_ttl() -> click.Option:
@@ -202,6 +190,15 @@ def program_root(default: str = "") -> click.Option:
         type=click.Path(exists=True, file_okay=False, path_type=Path),
         metavar="DIR",
         help="Directory with the programs of inputs with source FileSystem.",
+    )
+
+
+def skip_xr_validation() -> click.Option:
+    """Return the flag that accepts an XR which the API server would refuse."""
+    return click.Option(
+        ["--skip-xr-validation"],
+        is_flag=True,
+        help="Do not compare XRs with their XRD's schema.",
     )
 
 

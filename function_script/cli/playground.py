@@ -19,7 +19,7 @@ Examples:
 """
 
 
-@click.command(epilog=_EPILOG)
+@click.command(epilog=_EPILOG, params=options.limits())
 @click.argument("directory", type=options.PATH, default=".", metavar="[DIR]")
 @click.option(
     "--port",
@@ -30,7 +30,7 @@ Examples:
     help="Port on the loopback address.",
 )
 @click.option("--no-browser", is_flag=True, help="Only print the address.")
-def playground(directory: Path, *, port: int, no_browser: bool) -> None:
+def playground(directory: Path, *, port: int, no_browser: bool, **flags: object) -> None:
     """Open a page in the browser that renders while you type.
 
     It starts from the folders at and below DIR that hold xr.yaml and composition.yaml, and writes
@@ -42,7 +42,7 @@ def playground(directory: Path, *, port: int, no_browser: bool) -> None:
     from function_script.tools.playground import Playground  # noqa: PLC0415 - slow to import
 
     confinement.print_note()
-    with Playground(directory, port) as server:
+    with Playground(directory, port, options.read_limits(flags)) as server:
         address = server.address
         terminal.echo(f"playground: {address}")
         terminal.echo("Ctrl-C ends it.", err=True)

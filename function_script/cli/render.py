@@ -33,6 +33,7 @@ class _Flags(render_options.Flags, validate_options.Flags, TypedDict):
     extra_resources: tuple[Path, ...]
     required_schemas: Path | None
     xrd: Path | None
+    skip_xr_validation: bool
     watch: bool
     validate: bool
     crds: tuple[str, ...]
@@ -55,6 +56,7 @@ Examples:
         *render_options.shared("COMPOSITION"),
         render_options.required_schemas("-s"),
         *validate_options.shared(),
+        options.skip_xr_validation(),
         options.quiet("notes"),
     ],
 )
@@ -82,7 +84,7 @@ Examples:
     "--xrd",
     type=options.PATH,
     metavar="PATH",
-    help="XRD: supplies defaults and the XR's scope.",
+    help="XRD: the XR is validated by it; supplies defaults and the XR's scope.",
 )
 @click.option(
     "--watch",
@@ -119,7 +121,10 @@ def render(**flags: Unpack[_Flags]) -> int:
     with render_options.open_sandbox(file, flags, is_quiet=flags["quiet"]) as pool:
         from function_script.tools.render import command  # noqa: PLC0415 - slow to import
 
-        run_options = render_options.read_options(flags, full_xr=flags["include_full_xr"])
+        run_options = replace(
+            render_options.read_options(flags, full_xr=flags["include_full_xr"]),
+            skips_xr_validation=flags["skip_xr_validation"],
+        )
         if flags["watch"]:
             _watch(flags, run_options, pool)
         if flags["validate"]:

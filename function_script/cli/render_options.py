@@ -96,6 +96,7 @@ def shared(file: str) -> list[click.Parameter]:
             metavar="DURATION",
             help="Time limit of all steps together.",
         ),
+        *options.limits(has_timeout=True),
         options.program_root(f"programs/ beside {file}"),
         options.functions(),
         options.debug(),
@@ -134,7 +135,8 @@ def open_sandbox(file: Path, flags: Flags, *, is_quiet: bool = False) -> Pool:
     """Open a sandbox for the programs of ``file``; it starts while the tools are imported."""
     from function_script.tools import local_pool  # noqa: PLC0415 - slow to import
 
-    pool = local_pool.open_pool(flags["program_root"] or local_pool.programs_beside(file), file)
+    programs = flags["program_root"] or local_pool.programs_beside(file)
+    pool = local_pool.open_pool(programs, file, options.read_limits(flags))
     confinement.print_note(is_quiet=is_quiet)
     return pool
 

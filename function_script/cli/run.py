@@ -63,7 +63,7 @@ def run(**flags: Unpack[_Flags]) -> int:
     from function_script.tools import sources  # noqa: PLC0415 - slow to import
 
     limits = replace(
-        options.with_root(options.read_limits(flags), flags["program_root"]),
+        options.read_limits(flags).with_root(flags["program_root"]),
         default_ttl_seconds=flags["default_ttl"],
     )
     pool = PoolOptions(limits=limits, workers=1, min_idle=0)

@@ -72,7 +72,7 @@ def template(**flags: Unpack[_Flags]) -> None:
         step_input,
         data,
         tool.Options(
-            limits=options.with_root(options.read_limits(flags), programs),
+            limits=options.read_limits(flags).with_root(programs),
             programs=programs,
             plain=flags["plain"],
             print=partial(terminal.echo, err=True),

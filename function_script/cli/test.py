@@ -26,6 +26,7 @@ class _Flags(TypedDict):
     output: Literal["text", "json", "junit"]
     output_file: Path | None
     function: tuple[str, ...]
+    skip_xr_validation: bool
     timeout: float
     quiet: bool
     debug: bool
@@ -45,6 +46,8 @@ Examples:
     epilog=_EPILOG,
     params=[
         options.functions(),
+        options.skip_xr_validation(),
+        *options.limits(has_timeout=True),
         options.output("text", "json", "junit"),
         options.quiet("cases that passed"),
         options.debug(),
@@ -110,6 +113,8 @@ def _options(flags: _Flags) -> Options:
         timeout_seconds=flags["timeout"],
         may_create_snapshots=not is_ci,
         updates_snapshots=flags["update"],
+        skips_xr_validation=flags["skip_xr_validation"],
+        limits=options.read_limits(flags),
     )
     return command.Options(
         run_options=run_options,

@@ -9,7 +9,14 @@ from dataclasses import replace
 from functools import partial
 
 from function_script import documents, objects, wire
-from function_script.contribution import cache, deferral, gotemplating, lint, result_limits
+from function_script.contribution import (
+    cache,
+    deferral,
+    gotemplating,
+    lint,
+    predictable_secrets,
+    result_limits,
+)
 from function_script.contribution.desired_resource import DesiredResource
 from function_script.contribution.dialects import SCRIPT
 from function_script.contribution.from_documents import from_documents, merge_parts
@@ -50,7 +57,23 @@ def read(
     in the dialect of function-go-templating.
     """
     if isinstance(result, ScriptResult):
-        return result_limits.enforce(_read_script(result, scope))
+        contribution = _read_script(result, scope)
+    else:
+        contribution = _read_documents(result, scope, limits, dialect, input_warnings)
+    if scope.random_texts:
+        contribution = predictable_secrets.warn(
+            contribution, scope.random_texts, is_salted=scope.is_salted
+        )
+    return result_limits.enforce(contribution)
+
+
+def _read_documents(
+    result: TemplateResult,
+    scope: Scope,
+    limits: Limits,
+    dialect: str,
+    input_warnings: Sequence[Diagnostic],
+) -> Contribution:
     rules = DIALECTS[dialect]
     text = result.text
     deferred: tuple[DeferredDocument, ...] = ()
@@ -72,7 +95,7 @@ def read(
         contribution = merge_parts([extra, contribution])
     if warnings := lint.missing_value_warnings(result):
         contribution = replace(contribution, results=contribution.results + warnings)
-    return result_limits.enforce(contribution)
+    return contribution
 
 
 def _read_script(result: ScriptResult, scope: Scope) -> Contribution:

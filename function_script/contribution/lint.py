@@ -25,8 +25,9 @@ _IGNORED_FIELDS: Final = "IgnoredFields"
 _MISSING_VALUE: Final = "MissingValue"
 QUOTING: Final = frozenset({_DOUBTFUL, _BAD_NAME, _IGNORED_FIELDS})
 """The reasons of warnings that may quote a program's text, and so need redaction."""
-REASONS: Final = QUOTING | {_MISSING_VALUE}
-"""The reasons of all warnings of this module."""
+PREDICTABLE: Final = "PredictableSecret"
+REASONS: Final = QUOTING | {_MISSING_VALUE, PREDICTABLE}
+"""The reasons of all warnings of this package about a program's result."""
 # The fields that identify the XR, and its status: a document may have them without a loss.
 _IDENTITY: Final = frozenset({"apiVersion", "kind", "metadata", "status"})
 _IDENTITY_METADATA: Final = frozenset({"name", "namespace", "annotations"})

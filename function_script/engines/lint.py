@@ -4,11 +4,14 @@ A language overrides those that it can make in a subclass, an instance of which 
 module ``lint``. An analysis that is unsure finds nothing.
 """
 
+import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
 from function_script.diagnostics import Diagnostic
+from function_script.engines import secret_fields
 from function_script.engines.reads import FieldAccess
+from function_script.engines.secret_fields import RandomSecret
 from function_script.program import Program
 from function_script.source import Source, Span
 
@@ -29,7 +32,12 @@ class ResourceKind(NamedTuple):
 
 
 class Lint:
-    """The analyses of a language of which nothing is known: they find nothing."""
+    """The analyses of a language of which nothing is known: they find nothing.
+
+    ``random_call`` matches calls of functions that give random texts.
+    """
+
+    random_call: re.Pattern[str] | None = None
 
     def find_reads(self, _program: Program) -> Iterable[FieldAccess]:
         """Find the fields of the request that a program certainly reads."""
@@ -66,6 +74,12 @@ class Lint:
     def find_object_names(self, _program: Program) -> Iterable[Mention]:
         """Find a ``metadata.name`` of a composed resource that is written out."""
         return ()
+
+    def find_random_secrets(self, program: Program) -> Iterable[RandomSecret]:
+        """Find random texts of the program that go into secrets."""
+        if self.random_call is None:
+            return ()
+        return secret_fields.find_random(program, self.random_call)
 
     def find_constant_events(self, _program: Program) -> Iterable[Span]:
         """Find results in the main source that every run emits: in no condition and no loop."""

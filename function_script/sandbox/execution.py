@@ -13,7 +13,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from function_script import redaction
-from function_script.limits import MIB, Limits
+from function_script.limits import LIMITS, MIB, Limits
 from function_script.sandbox import outcome, report
 from function_script.sandbox.ipc import ReplyHeader
 from function_script.sandbox.scheduler import (
@@ -346,7 +346,9 @@ def _narrow(limits: outcome.AppliedLimits, worker: WorkerProcess) -> outcome.App
     """Return the limits as the input narrowed them; a worker cannot widen them."""
     timeout_seconds, memory_bytes = worker.applied_limits()
     if 0 < timeout_seconds < limits.timeout_seconds:
-        limits = replace(limits, timeout_seconds=timeout_seconds, timeout_set_by="limits.timeout")
+        limits = replace(
+            limits, timeout_seconds=timeout_seconds, timeout_set_by=LIMITS["time"].path
+        )
     if 0 < memory_bytes < limits.memory_bytes:
-        limits = replace(limits, memory_bytes=memory_bytes, memory_set_by="limits.memory")
+        limits = replace(limits, memory_bytes=memory_bytes, memory_set_by=LIMITS["memory"].path)
     return limits

@@ -10,7 +10,7 @@ from typing import Final, TypeAlias
 
 from function_script.diagnostics import CONTROL, Diagnostic, cut
 from function_script.errors import FatalError, LimitError, LimitName, SandboxError
-from function_script.limits import MIB
+from function_script.limits import LIMITS, MIB
 from function_script.telemetry import RequestInfo
 
 # A program that prints more is ended.
@@ -79,8 +79,8 @@ class AppliedLimits:
     timeout_seconds: float
     memory_bytes: int
     counts_cpu: bool = True
-    timeout_set_by: str = "--timeout"
-    memory_set_by: str = "--memory-limit"
+    timeout_set_by: str = LIMITS["time"].flag
+    memory_set_by: str = LIMITS["memory"].flag
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -40,9 +40,9 @@ def render(directory: str | os.PathLike[str], /, **keys: Value) -> Object:
     (document,) = sources.read(source)
     case = parser.read(document, CaseFile(path=Path(directory) / FOLDER_FILE), FileCache())
     (step,) = case.steps
-    cluster = fake_cluster.before_step(fake_cluster.FakeCluster(xr=case.setup.xr), step)
+    cluster = fake_cluster.before_step(fake_cluster.first(case.setup), step)
     caller = FunctionCaller(pool=pool(case.setup.program.root), print=print)
-    rendering = runner.render_in(cluster, case.setup, caller, runner.RunOptions())
+    rendering = runner.render_in(cluster, case.setup, caller, runner.RunOptions(), print)
     return outcome.to_object(rendering.result, rendering.responses)
 
 

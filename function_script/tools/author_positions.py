@@ -68,6 +68,11 @@ def to_field(problem: Diagnostic, document: Document) -> Diagnostic:
     return to_span(problem, span, document)
 
 
+def locate(problem: Diagnostic, document: Document, path: objects.Path = ()) -> Diagnostic:
+    """Return the problem at the field at ``path``, or at its nearest ancestor that exists."""
+    return to_span(problem, document.span(path), document)
+
+
 def find_outer(span: Span, step_input: StepInput) -> Span | None:
     """Return the position in the author's file of a position in a program, or None.
 

@@ -5,23 +5,41 @@ this module must not import anything slow.
 """
 
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING, Final
 
 from function_script.engines.registry import LANGUAGES
+from function_script.errors import FatalError
 from function_script.limits import Limits
 from function_script.sandbox import Pool, PoolOptions
 
+if TYPE_CHECKING:
+    from function_script.sandbox import Failed
 
-def open_pool(programs: Path | None, file: Path | None = None) -> Pool:
+_LIMITS: Final = Limits()
+BUSY: Final = "this machine is busy: try again"
+
+
+def open_pool(programs: Path | None, file: Path | None = None, limits: Limits = _LIMITS) -> Pool:
     """Open a pool of one worker; ``programs`` is the directory of programs in files, if any.
 
     The engines of the languages in ``file``, which holds the steps to run, are preloaded.
     """
-    root = None if programs is None else str(programs.resolve())
     preload = () if file is None else engines_of(file)
     return Pool(
-        PoolOptions(limits=Limits(program_root=root), workers=1, min_idle=0, preload=preload)
+        PoolOptions(limits=limits.with_root(programs), workers=1, min_idle=0, preload=preload)
     )
+
+
+def error_of(reply: "Failed", hint: str = BUSY) -> FatalError:
+    """Return the error of a reply, with ``hint`` in place of advice about a server's flags."""
+    from function_script.sandbox.outcome import RETRIED  # noqa: PLC0415 - slow to import
+
+    if reply.cause not in RETRIED:
+        return reply.error
+    problems = (replace(problem, hint=hint) for problem in reply.error.diagnostics)
+    return reply.error.with_diagnostics(*problems)
 
 
 def engines_of(file: Path) -> tuple[str, ...]:

@@ -9,6 +9,7 @@ from typing import Final
 from function_script import objects
 from function_script.values import Object, Value
 
+COMPOSITION: Final = ("apiextensions.crossplane.io/v1", "Composition")
 RESOURCE_NAME: Final = "crossplane.io/composition-resource-name"
 COMPOSITE: Final = "crossplane.io/composite"
 CLAIM_NAME: Final = "crossplane.io/claim-name"

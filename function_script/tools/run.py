@@ -16,7 +16,7 @@ from function_script.proto.v1 import run_function_pb2 as fnv1
 from function_script.sandbox import Answered, Pool, PoolOptions
 from function_script.sandbox.outcome import RETRIED
 from function_script.source import Source
-from function_script.tools import bounded, manifests
+from function_script.tools import bounded, local_pool, manifests
 from function_script.tools.results import fatal_messages
 from function_script.values import Object
 
@@ -68,7 +68,7 @@ def run(
     if isinstance(reply, Answered):
         response_data, problems = reply.response, reply.diagnostics
     elif reply.cause in RETRIED:
-        raise reply.error
+        raise local_pool.error_of(reply)
     else:
         response_data = function.pass_through_unread(data, reply.error)
         problems = reply.error.diagnostics

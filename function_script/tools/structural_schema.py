@@ -4,7 +4,7 @@ Follows the Kubernetes API server, which fills in defaults before it validates. 
 objects; parts that are not schemas count as absent.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 from function_script import objects
@@ -36,6 +36,16 @@ def items(schema: Object) -> Object | None:
     """Return the schema of a list's items, or None."""
     part = schema.get("items")
     return part if isinstance(part, dict) else None
+
+
+def find(schema: Object, path: Iterable[str | int]) -> Object | None:
+    """Return the schema of the field or item at ``path``, or None."""
+    part: Object | None = schema
+    for key in path:
+        if part is None:
+            return None
+        part = items(part) if isinstance(key, int) else properties(part).get(key, additional(part))
+    return part
 
 
 def below(value: Value, schema: Object) -> Iterator[tuple[str | int, Value, Object]]:

@@ -20,7 +20,7 @@ from function_script.problems import suggest
 from function_script.proto.v1 import run_function_pb2 as fnv1
 from function_script.sandbox import Answered, Pool, PoolOptions
 from function_script.source import Source
-from function_script.tools import author_positions, bounded, sources, step_inputs
+from function_script.tools import author_positions, bounded, local_pool, sources, step_inputs
 from function_script.tools.render import messages
 from function_script.tools.step_inputs import StepInput
 from function_script.values import Object, Value
@@ -131,7 +131,7 @@ def _render(message: fnv1.RunFunctionRequest, options: Options) -> str:
     if reply.log:
         options.print(reply.log)
     if not isinstance(reply, Answered):
-        raise reply.error
+        raise local_pool.error_of(reply)
     if reply.diagnostics:
         raise ProgramError(*reply.diagnostics)
     return reply.response.decode()

@@ -6,8 +6,8 @@
 from collections.abc import Callable
 
 from function_script import function, inputs, requirements, wire
-from function_script.errors import FatalError, InputError
-from function_script.limits import Limits
+from function_script.errors import FatalError, InputError, LimitError
+from function_script.limits import EffectiveLimits, Limits
 from function_script.program import TemplateResult
 
 
@@ -15,21 +15,23 @@ def handle(
     data: bytes, limits: Limits, on_limits: Callable[[Limits], None], seed: bytes
 ) -> function.HandlerResult:
     """Return the text as UTF-8 in place of the response; it is empty if there are diagnostics."""
+    effective = EffectiveLimits(limits, on_limits)
     try:
         return function.HandlerResult(
-            response=_render(function.index_request(data), limits, on_limits, seed).encode()
+            response=_render(function.index_request(data), limits, effective, seed).encode()
         )
+    except LimitError as error:
+        problems = effective.attribute(error).diagnostics
+        return function.HandlerResult(response=b"", diagnostics=problems)
     except FatalError as error:
         return function.HandlerResult(response=b"", diagnostics=error.diagnostics)
 
 
-def _render(
-    data: wire.Request, ceilings: Limits, on_limits: Callable[[Limits], None], seed: bytes
-) -> str:
+def _render(data: wire.Request, ceilings: Limits, effective: EffectiveLimits, seed: bytes) -> str:
     step = inputs.parse(
         wire.decode_struct(data.input or b""), ceilings, function.external_sources(data)
     )
-    on_limits(step.limits)
+    effective.narrow(step.limits)
     scope = function.scope_of(data, step, seed)
     missing = requirements.unresolved(requirements.resolve(step.requirements, scope, data), data)
     if missing:

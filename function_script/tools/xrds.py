@@ -42,6 +42,14 @@ def to_schemas(xrd: Object) -> Iterator[tuple[str, str, Object]]:
             yield api_version, claim, _schema(authored, _claim_spec(policy), _status(LEGACY))
 
 
+def find_schema(xrd: Object, api_version: str, kind: str) -> Object | None:
+    """Return the schema of an XR or a claim; None if the XRD has no such kind or version."""
+    for each_version, each_kind, schema in to_schemas(xrd):
+        if (each_version, each_kind) == (api_version, kind):
+            return schema
+    return None
+
+
 def scope_of(xrd: Object) -> str:
     """Return the scope of an XRD's XRs: ``Namespaced``, ``Cluster`` or ``LegacyCluster``."""
     stated = manifests.text_at(xrd, "spec", "scope")

@@ -154,7 +154,7 @@ def test_the_drain_fits_into_the_grace_period() -> None:
     config = load("deploymentruntimeconfig.yaml")
     path = f"{CONTAINER.rpartition('.')[0]}.terminationGracePeriodSeconds"
     grace = objects.find_path(config, path)
-    timeout = quantities.parse_duration(arguments()["--timeout"])
+    timeout = quantities.parse_duration(arguments()["--time-limit"])
     assert isinstance(grace, int)
     assert grace >= GRACE_SECONDS + timeout
 

@@ -14,7 +14,7 @@ DOCS = Path(__file__).resolve().parents[2] / "docs"
 FLAG = re.compile(r"`(--[a-z-]+)`")
 DEFAULTS = Limits()
 SHOWN = {
-    "--timeout": f"{DEFAULTS.timeout_seconds:g} s",
+    "--time-limit": f"{DEFAULTS.timeout_seconds:g} s",
     "--memory-limit": f"{DEFAULTS.memory_bytes // MIB} MiB",
     "--documents-limit": f"{DEFAULTS.documents:,}",
     "--depth-limit": f"{DEFAULTS.depth}",
@@ -25,7 +25,7 @@ SHOWN = {
 }
 PAGES = {
     "starlark": SHOWN.keys() - {"--steps-limit", "--documents-limit"},
-    "jinja": SHOWN.keys() - {"--timeout", "--memory-limit"},
+    "jinja": SHOWN.keys() - {"--time-limit", "--memory-limit"},
     "gotemplate-compatibility": SHOWN.keys() - {"--memory-limit"},
 }
 

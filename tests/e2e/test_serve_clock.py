@@ -59,7 +59,7 @@ def channel(server: Server) -> Iterator[grpc.Channel]:
     ("request_", "seconds", "says"),
     [
         pytest.param(LOOP, 0.5, "set by limits.timeout", id="the input's limit"),
-        pytest.param(LONG, 1.0, "set by --timeout", id="the operator's limit"),
+        pytest.param(LONG, 1.0, "set by --time-limit", id="the operator's limit"),
     ],
 )
 def test_limits_are_kept(

@@ -1,4 +1,4 @@
-"""A real server with a salt: random values that only it can compute, and a salt that nobody sees."""
+"""A real server with a salt: random values that only it can compute, and that nobody sees."""
 
 from __future__ import annotations
 

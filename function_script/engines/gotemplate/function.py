@@ -5,7 +5,6 @@ tuple[Unavailable, ...]``); registry.py joins them. values.py describes values. 
 but for the first argument that Injects names; they fail with CallError (errors.py).
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
 from typing import Protocol
@@ -33,7 +32,14 @@ class Allocator(Protocol):
         """Refuse this much padding: printf's width and precision, an indent."""
 
 
-NextRandom = Callable[[int], int]
+class NextRandom(Protocol):
+    """A source of random numbers for one call."""
+
+    def __call__(self, bound: int) -> int:
+        """Return the next number in [0, bound)."""
+
+    def keep(self, text: str) -> str:
+        """Record a random text that was made of the numbers, and return it."""
 
 
 class Injects(Enum):

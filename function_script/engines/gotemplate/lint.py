@@ -13,6 +13,7 @@ from function_script.program import Program
 class GoTemplateLint(TemplateLint):
     """The analyses of GoTemplate."""
 
+    random_call = re.compile(r"\b(?:rand(?:AlphaNum|Alpha|Ascii|Numeric|Bytes)|uuidv4)\b")
     credentials_getter = re.compile(rf"\bgetCredentialData\s+(?:[.$]\s+)?{QUOTED}")
 
     def action_marks(self, program: Program) -> Sequence[str]:

@@ -73,6 +73,7 @@ class Run:
         "is_random_zero",
         "mutates",
         "parts",
+        "random_texts",
         "root",
         "templates",
     )
@@ -90,6 +91,7 @@ class Run:
         self._seed = seed
         self._is_salted = is_salted
         self._random_counts: dict[str, int] = {}
+        self.random_texts: list[str] = []
         self._steps = limits.steps
         self._next_check = limits.steps - _STEPS_UNOBSERVED
         self._deadline = time.thread_time() + limits.timeout_seconds * _TIME_SHARE
@@ -272,7 +274,22 @@ class Run:
                 digest = hashlib.sha256(f"{self._seed}\0{draw}".encode()).digest()
             return int.from_bytes(digest) % bound
 
-        return next_random
+        return _RandomNumbers(next_random, self.random_texts)
+
+
+class _RandomNumbers:
+    """A NextRandom; ``texts`` has the texts that were made of random numbers."""
+
+    def __init__(self, next_random: Callable[[int], int], texts: list[str]) -> None:
+        self._next_random = next_random
+        self._texts = texts
+
+    def __call__(self, bound: int) -> int:
+        return self._next_random(bound)
+
+    def keep(self, text: str) -> str:
+        self._texts.append(text)
+        return text
 
 
 class _TextSize:

@@ -47,6 +47,8 @@ class LibraryFunction:
             hint = advice.find(message, FUNCTIONS) or next(converted, None)
             raise RenderError(message, name=self.function.name, hint=hint) from error
         if isinstance(result, str):
+            if self.function.gives_random_text:
+                run.scope.random_texts.append(result)
             run.budget.charge_characters(len(result))
         return result
 

@@ -41,7 +41,8 @@ class Function:
 
     ``example`` is an expression that is valid in all languages, ``result`` its value.
     ``is_filter``: the first argument is naturally piped. ``is_seeded``: ``call`` takes the
-    scope's seed before the parameters, and the language must bind it.
+    scope's seed before the parameters, and the language must bind it. ``gives_random_text``: the
+    language records the result in the scope.
     """
 
     name: str
@@ -54,6 +55,7 @@ class Function:
     call: Call
     is_filter: bool = False
     is_seeded: bool = False
+    gives_random_text: bool = False
 
     @property
     def signature(self) -> str:
@@ -90,10 +92,22 @@ class Group:
         """Define a function whose first argument is naturally piped into it."""
         return replace(self.function(call, example=example, result=result), is_filter=True)
 
-    def seeded(self, call: Callable[P, Readable], *, example: str, result: Value) -> Function:
+    def seeded(
+        self,
+        call: Callable[P, Readable],
+        *,
+        example: str,
+        result: Value,
+        gives_random_text: bool = False,
+    ) -> Function:
         """Define a function whose first parameter is the seed: the XR's identity."""
         function = self.function(call, example=example, result=result)
-        return replace(function, is_seeded=True, parameters=function.parameters[1:])
+        return replace(
+            function,
+            is_seeded=True,
+            gives_random_text=gives_random_text,
+            parameters=function.parameters[1:],
+        )
 
 
 # Names of result types in the reference, by the annotation of the implementation.

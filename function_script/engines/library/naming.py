@@ -113,6 +113,11 @@ FUNCTIONS = (
     _GROUP.filter(
         label_value, example='label_value("team/platform")', result="team-platform-57b7c7f6"
     ),
-    _GROUP.seeded(stable_id, example='stable_id("password")', result="881f6df6"),
+    _GROUP.seeded(
+        stable_id,
+        example='stable_id("bucket")',
+        result="8e64d960",
+        gives_random_text=True,
+    ),
     _GROUP.seeded(stable_choice, example='stable_choice(["a", "b", "c"])', result="b"),
 )

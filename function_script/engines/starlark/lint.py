@@ -22,6 +22,8 @@ _EMITTING: Final = frozenset({"event", "warning"})
 class StarlarkLint(Lint):
     """The analyses of StarlarkScript."""
 
+    random_call = re.compile(r"\bstable_id(?=\()")
+
     def find_reads(self, program: Program) -> list[FieldAccess]:
         """Find the fields of the request that a program certainly reads."""
         return request_reads.find(program)

@@ -16,6 +16,7 @@ from starlark import LibraryExtension
 from function_script.engines.library import FUNCTIONS, Call, Function
 from function_script.engines.starlark import dialect
 from function_script.engines.starlark.errors import PRELUDE
+from function_script.program import Scope
 from function_script.values import Readable
 
 # In this order: each may use the names of those before it.
@@ -29,17 +30,17 @@ _GLOBALS = starlark.Globals.extended_by(
     ]
 )
 _PUBLIC = re.compile(r"^def ([a-z]\w*)\(", re.MULTILINE)
-_SEED: ContextVar[str | None] = ContextVar("seed", default=None)
+_SCOPE: ContextVar[Scope | None] = ContextVar("scope", default=None)
 
 
 @contextmanager
-def seeded(seed: str) -> Iterator[None]:
-    """Make ``seed`` the root of the stable choices of the script that runs inside."""
-    token = _SEED.set(seed)
+def seeded(scope: Scope) -> Iterator[None]:
+    """Make the scope's seed the root of the stable choices of the script that runs inside."""
+    token = _SCOPE.set(scope)
     try:
         yield
     finally:
-        _SEED.reset(token)
+        _SCOPE.reset(token)
 
 
 def text(file: str) -> str:
@@ -49,11 +50,14 @@ def text(file: str) -> str:
 
 def _with_seed(function: Function) -> Call:
     def call(*arguments: Readable, **named: Readable) -> Readable:
-        seed = _SEED.get()
-        if seed is None:
+        scope = _SCOPE.get()
+        if scope is None:
             # A value of the top level is shared by all composite resources.
             raise ValueError(f"cannot call {function.name} outside of main")
-        return function.call(seed, *arguments, **named)
+        result = function.call(scope.seed, *arguments, **named)
+        if function.gives_random_text and isinstance(result, str):
+            scope.random_texts.append(result)
+        return result
 
     return call
 

@@ -254,7 +254,7 @@ def label_value(text: str) -> str:
 def stable_id(key: str, length: int = 8) -> str:
     r"""Hexadecimal digits (1 to 64) that stay for one composite resource and key; not secret.
 
-    Example: stable_id("password") gives "881f6df6"
+    Example: stable_id("bucket") gives "8e64d960"
     """
 
 

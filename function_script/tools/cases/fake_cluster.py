@@ -18,7 +18,7 @@ from function_script.errors import InputError
 from function_script.problems import suggest
 from function_script.reader import ObjectReader
 from function_script.tools import manifests
-from function_script.tools.cases.model import Located, Setup, Step
+from function_script.tools.cases.model import Located, Setup, Step, XrPart
 from function_script.tools.render import RenderResult, conditions, names_and_uids, xrds
 from function_script.values import Object
 
@@ -34,12 +34,14 @@ _UNOWNED_METADATA: Final = ("name", "namespace", "managedFields")
 class FakeCluster:
     """The state before a step.
 
-    ``xr`` has the author's fields, ``applied`` those of Crossplane. ``observed`` and ``required``
-    are whole objects. By resource name, ``foreign`` has the fields of observed resources that
-    others than Crossplane set, and ``composed`` those of Crossplane.
+    ``xr`` has the author's fields, which are those of ``xr_parts``; ``applied`` has those of
+    Crossplane. ``observed`` and ``required`` are whole objects. By resource name, ``foreign`` has
+    the fields of observed resources that others than Crossplane set, and ``composed`` those of
+    Crossplane.
     """
 
     xr: Object
+    xr_parts: Sequence[XrPart] = ()
     applied: Object = field(default_factory=dict)
     observed: Sequence[Located] = ()
     required: Sequence[Object] = ()
@@ -84,6 +86,11 @@ def _with_identity(name: str, manifest: Object, xr: Object) -> Object:
     return whole
 
 
+def first(setup: Setup) -> FakeCluster:
+    """Return the state before a case."""
+    return FakeCluster(xr=setup.xr, xr_parts=setup.xr_parts)
+
+
 def before_step(cluster: FakeCluster, step: Step) -> FakeCluster:
     """Return the state in which ``step`` runs. Raises InputError for unknown resource names."""
     if step.observed is None:
@@ -101,8 +108,10 @@ def before_step(cluster: FakeCluster, step: Step) -> FakeCluster:
     for name in {*step.ready, *step.changed}:
         foreign[name] = _changed(step, name, foreign[name])
         whole[name] = _changed(step, name, whole[name])
+    patches = () if step.patch is None else (step.patch,)
     return FakeCluster(
-        xr=_merged(cluster.xr, step.patch),
+        xr=_merged(cluster.xr, {} if step.patch is None else step.patch.value),
+        xr_parts=(*cluster.xr_parts, *patches),
         applied=cluster.applied,
         observed=[Located(value=item, span=spans.get(name)) for name, item in whole.items()],
         required=cluster.required if step.required is None else step.required,

@@ -27,6 +27,20 @@ class Located:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class XrPart:
+    """A part of the XR: the XR of the case, or a patch of it, at ``at`` in ``document``."""
+
+    value: Object
+    document: Document
+    at: objects.Path = ()
+
+    def depth(self, path: objects.Path) -> int:
+        """Return how many parts of ``path`` exist here."""
+        depths = range(len(path), 0, -1)
+        return next((n for n in depths if objects.find_path(self.value, path[:n]) is not None), 0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Program:
     """The Composition to run.
 
@@ -44,6 +58,7 @@ class Program:
 class Setup:
     """The objects that all steps of a case share; ``functions`` is None without a file.
 
+    ``xr_parts`` are the XR and its patch, in the order in which they are merged.
     A case with a ``request`` has nothing else but its input in ``program``; ``redacted`` counts
     the secrets that were removed from it.
     """
@@ -54,6 +69,8 @@ class Setup:
     credentials: Sequence[Object] = ()
     schemas: Sequence[Object] = ()
     xrd: Object | None = None
+    xr_parts: Sequence[XrPart] = ()
+    skips_xr_validation: bool = False
     context: Object = field(default_factory=dict)
     request: RunFunctionRequest | None = None
     redacted: int = 0
@@ -97,7 +114,7 @@ class Step:
 
     at: objects.Path = ()
     name: str = ""
-    patch: Object = field(default_factory=dict)
+    patch: XrPart | None = None
     observed: Sequence[Located] | None = None
     required: Sequence[Object] | None = None
     ready: Sequence[str] = ()
@@ -113,6 +130,16 @@ class Case:
     document: Document
     setup: Setup
     steps: Sequence[Step]
+
+
+def locate_xr(problem: Diagnostic, parts: Sequence[XrPart]) -> Diagnostic:
+    """Return a problem of the XR with the position of its field.
+
+    Of the ``parts`` that have most of the field's path, the last one set it.
+    """
+    path = objects.read_path(problem.field)
+    part = max(reversed(parts), key=lambda part: part.depth(path))
+    return locate(problem, part.document, (*part.at, *path))
 
 
 def locate(problem: Diagnostic, document: Document, at: objects.Path) -> Diagnostic:

@@ -16,7 +16,7 @@ from function_script.tools import sources
 from function_script.tools.cases import expectations, fake_cluster, programs, requests
 from function_script.tools.cases.discovery import CaseFile
 from function_script.tools.cases.loader import FileCache, ObjectLoader
-from function_script.tools.cases.model import Case, Expectation, Setup, Step
+from function_script.tools.cases.model import Case, Expectation, Setup, Step, XrPart
 from function_script.tools.render import functions
 from function_script.values import Object
 
@@ -34,6 +34,7 @@ _CASE_FIELDS: Final = (
     "credentials",
     "schemas",
     "xrd",
+    "skipXrValidation",
     "context",
     "expect",
     "steps",
@@ -87,7 +88,8 @@ def _setup(loader: ObjectLoader, fields: ObjectReader, file: CaseFile) -> Setup 
         path = None if directory is None else directory / name
         return _own_file(file, name) or (path if path is not None and path.exists() else None)
 
-    xr = loader.value(fields, "xr", find("xr.yaml"))
+    item = loader.one(fields, "xr", find("xr.yaml"))
+    xr = item.value if isinstance(item, Document) else item
     program = programs.read(loader, fields, directory, xr)
     manifests = loader.values(fields, "functions", find("functions.yaml"))
     manifests = loader.attempt("functions", lambda: _check_functions(manifests))
@@ -100,8 +102,14 @@ def _setup(loader: ObjectLoader, fields: ObjectReader, file: CaseFile) -> Setup 
     if xr is None or program is None:
         return None
     patch = fields.object("patch")
+    if isinstance(item, Document):
+        parts = [XrPart(value=xr, document=item)]
+    else:
+        parts = [XrPart(value=xr, document=loader.document, at=("xr",))]
     xr = {key: objects.deep_copy(value) for key, value in xr.items()}
-    objects.merge(xr, {} if patch is None else patch.value)
+    if patch is not None:
+        parts.append(XrPart(value=patch.value, document=loader.document, at=("patch",)))
+        objects.merge(xr, patch.value)
     return Setup(
         program=program,
         xr=xr,
@@ -109,6 +117,8 @@ def _setup(loader: ObjectLoader, fields: ObjectReader, file: CaseFile) -> Setup 
         credentials=credentials,
         schemas=schemas,
         xrd=xrd,
+        xr_parts=parts,
+        skips_xr_validation=bool(fields.flag("skipXrValidation")),
         context=context or {},
     )
 
@@ -151,7 +161,9 @@ def _step(loader: ObjectLoader, fields: ObjectReader, xr: Object, at: objects.Pa
     return Step(
         at=at,
         name=fields.text("name") or "",
-        patch={} if patch is None else patch.value,
+        patch=None
+        if patch is None
+        else XrPart(value=patch.value, document=loader.document, at=(*at, "patch")),
         observed=fake_cluster.read(loader, fields, xr) if "observed" in fields.value else None,
         required=loader.values(fields, "required") if "required" in fields.value else None,
         ready=expectations.texts(fields, "ready"),

@@ -42,11 +42,13 @@ def to_text(verdict: CaseVerdict, *, colourful: bool = False) -> str:
     if colourful:
         lines = [f"{_COLOURS[verdict.status]}{verdict.status}{_PLAIN} {verdict.name}"]
     lines += [f"  wrote {path}, to be reviewed" for path in verdict.snapshots]
+    for frame in verdict.reports:
+        lines += ["", *_indent(console.colour_frames(frame) if colourful else frame)]
     for problem in verdict.problems:
         lines += ["", *_indent(_format_problem(problem, colourful=colourful))]
     if verdict.problems and verdict.printed:
         lines += ["", "  printed:", *_indent("\n".join(verdict.printed))]
-    return "\n".join([*lines, ""] if verdict.problems else lines)
+    return "\n".join([*lines, ""] if verdict.problems or verdict.reports else lines)
 
 
 def to_summary(verdicts: Sequence[CaseVerdict], *, of: int, seconds: float) -> str:
@@ -102,8 +104,8 @@ def _to_element(verdict: CaseVerdict) -> ET.Element:
         message = messages[0] if messages else f"{verdict.status}: to be reviewed"
         failure = ET.SubElement(case, "failure", {"message": _NOT_XML.sub("?", message)})
         failure.text = _NOT_XML.sub("?", to_text(verdict))
-    if verdict.printed:
-        ET.SubElement(case, "system-out").text = _NOT_XML.sub("?", "\n".join(verdict.printed))
+    if output := (*verdict.reports, *verdict.printed):
+        ET.SubElement(case, "system-out").text = _NOT_XML.sub("?", "\n".join(output))
     return case
 
 
@@ -118,6 +120,7 @@ def _to_object(verdict: CaseVerdict) -> Object:
         "seconds": round(verdict.seconds, 4),
         "problems": problems,
         "written": snapshots,
+        "warnings": [*verdict.reports],
         "printed": printed,
     }
 

@@ -6,15 +6,16 @@ The session runs cases in threads that share a sandbox.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from function_script.diagnostics import Diagnostic
+from function_script.diagnostics import Diagnostic, to_frame
 from function_script.errors import FatalError
+from function_script.limits import Limits
 from function_script.tools import render
-from function_script.tools.cases import comparison, fake_cluster, outcome, requests, snapshot
+from function_script.tools.cases import comparison, fake_cluster, model, outcome, requests, snapshot
 from function_script.tools.cases.fake_cluster import FakeCluster
 from function_script.tools.cases.matching import Mismatch
 from function_script.tools.cases.model import Case, Expectation, Setup, Step
@@ -41,6 +42,8 @@ class RunOptions:
     timeout_seconds: float = 60.0
     may_create_snapshots: bool = True
     updates_snapshots: bool = False
+    skips_xr_validation: bool = False
+    limits: Limits = field(default_factory=Limits)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,16 +65,32 @@ def run(case: Case, path: Path, caller: FunctionCaller, options: RunOptions) -> 
         status=verdict.status(),
         problems=tuple(verdict.problems),
         snapshots=(*verdict.new_snapshots, *verdict.updated_snapshots),
+        reports=tuple(verdict.reports),
         printed=tuple(verdict.printed),
         seconds=time.monotonic() - started,
     )
 
 
 def render_in(
-    cluster: FakeCluster, setup: Setup, caller: FunctionCaller, options: RunOptions
+    cluster: FakeCluster,
+    setup: Setup,
+    caller: FunctionCaller,
+    options: RunOptions,
+    report: Callable[[str], None],
 ) -> RenderedStep:
-    """Run one reconcile. Raises FatalError, positions in the author's files."""
+    """Run one reconcile; ``report`` gets the warnings about its XR.
+
+    Raises FatalError, positions in the author's files.
+    """
     observed = cluster.observed
+
+    def locate_xr(problem: Diagnostic) -> Diagnostic:
+        return model.locate_xr(problem, cluster.xr_parts)
+
+    def report_xr(problem: Diagnostic, severity: str) -> None:
+        report(to_frame(locate_xr(problem), severity))
+
+    validates = not (setup.skips_xr_validation or options.skips_xr_validation)
     inputs = render.RenderInputs(
         xr=cluster.whole_xr(),
         composition=setup.program.composition,
@@ -82,12 +101,13 @@ def render_in(
         xrd=setup.xrd,
         context=setup.context,
         spans={index: item.span for index, item in enumerate(observed) if item.span is not None},
+        report=report_xr if validates else None,
     )
     index = functions.FunctionIndex(
         manifests=setup.functions, runtimes=options.runtimes, annotations={}
     )
     program = setup.program
-    with error_positions.map_errors(program.document, program.root, program.find_input):
+    with error_positions.map_errors(program.document, program.root, program.find_input, locate_xr):
         runtimes = functions.find_runtimes(steps.parse(inputs.composition), index)
         recorder = ResponseRecorder(runners.build(runtimes, caller, options.timeout_seconds))
         result = render.render(inputs, recorder)
@@ -106,7 +126,7 @@ class _CaseRun:
         self._verdict = verdict
 
     def run(self) -> None:
-        cluster: FakeCluster | None = fake_cluster.FakeCluster(xr=self._case.setup.xr)
+        cluster: FakeCluster | None = fake_cluster.first(self._case.setup)
         for step in self._case.steps:
             if cluster is not None:
                 cluster = self._run_step(step, cluster)
@@ -123,7 +143,7 @@ class _CaseRun:
             self._add_error(step, error)
             return None
         try:
-            rendered = render_in(cluster, setup, self._caller, self._options)
+            rendered = render_in(cluster, setup, self._caller, self._options, self._verdict.report)
         except FatalError as error:
             return cluster if self._is_expected(step, error) else None
         if step.expect is not None:

@@ -5,6 +5,7 @@ from collections.abc import Generator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Final
 
 from function_script.errors import FatalError
 from function_script.limits import Limits
@@ -17,6 +18,8 @@ from function_script.tools.cases.model import Case
 from function_script.tools.cases.runner import RunOptions
 from function_script.tools.cases.verdicts import CaseVerdict, Problem, Status
 from function_script.tools.render.runners import FunctionCaller
+
+_LIMITS: Final = Limits()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,7 +65,9 @@ def _run_group(
     root: Path | None, group: Sequence[ParsedCase], options: RunOptions, jobs: int
 ) -> Generator[CaseVerdict]:
     texts = {parsed.case.setup.program.document.text for parsed in group}
-    sandbox = replace(pool_options(root, jobs), preload=local_pool.engines_in(texts))
+    sandbox = replace(
+        pool_options(root, jobs, options.limits), preload=local_pool.engines_in(texts)
+    )
     with Pool(sandbox) as pool:
         # A case collects the output of its programs itself.
         caller = FunctionCaller(pool=pool, print=lambda _: None)
@@ -75,7 +80,6 @@ def _run_group(
             executor.shutdown(cancel_futures=True)
 
 
-def pool_options(root: Path | None, workers: int) -> PoolOptions:
+def pool_options(root: Path | None, workers: int, limits: Limits = _LIMITS) -> PoolOptions:
     """Return the options of a sandbox for ``workers`` cases, with programs below ``root``."""
-    limits = Limits(program_root=None if root is None else str(root.resolve()))
-    return PoolOptions(limits=limits, workers=workers, min_idle=0)
+    return PoolOptions(limits=limits.with_root(root), workers=workers, min_idle=0)

@@ -28,13 +28,17 @@ class Problem:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CaseVerdict:
-    """The verdict of a case; ``printed`` is the output of its programs."""
+    """The verdict of a case; ``printed`` is the output of its programs.
+
+    ``reports`` are warnings and notes about the XR, as frames.
+    """
 
     name: str
     path: Path
     status: Status
     problems: tuple[Problem, ...] = ()
     snapshots: tuple[Path, ...] = ()
+    reports: tuple[str, ...] = ()
     printed: tuple[str, ...] = ()
     seconds: float = 0.0
 
@@ -47,6 +51,7 @@ class VerdictBuilder:
         self.problems: list[Problem] = []
         self.new_snapshots: list[Path] = []
         self.updated_snapshots: list[Path] = []
+        self.reports: list[str] = []
         self.printed: list[str] = []
 
     def add(self, step: Step, at: objects.Path, problem: Problem) -> None:
@@ -57,6 +62,11 @@ class VerdictBuilder:
         if step.at:
             diagnostic = replace(diagnostic, notes=(*diagnostic.notes, f"in {describe(step)}"))
         self.problems.append(replace(problem, diagnostic=diagnostic))
+
+    def report(self, frame: str) -> None:
+        """Add a warning or a note, once for all steps."""
+        if frame not in self.reports:
+            self.reports.append(frame)
 
     def print(self, text: str) -> None:
         """Add the output of a program."""

@@ -13,6 +13,7 @@ from function_script.inputs import Step
 from function_script.limits import Limits
 from function_script.tools import author_positions, sources, step_inputs
 from function_script.tools.check import composed, paths, plain_scalars, rules, searching, templates
+from function_script.tools.check.composites import XrChecker
 from function_script.tools.check.definitions import Definitions, load
 from function_script.tools.check.findings import Finding, Report, Skipped
 from function_script.tools.check.reporters import render_json, render_text
@@ -53,6 +54,7 @@ def check(
     unchecked: list[StepInput] = []
     skipped: list[Skipped] = []
     steps = files = 0
+    xrs = XrChecker(definitions)
     for file in searching.find(arguments, ignored):
         if isinstance(file, Skipped):
             skipped.append(file)
@@ -61,9 +63,15 @@ def check(
             files += 1
             findings += [_finding(rules.YAML, problem) for problem in file.error.diagnostics]
             continue
+        problems = list(xrs.check(file.name, file.documents))
+        findings += [_finding(rule, problem) for rule, problem in problems]
         directory = programs or sources.programs_beside(Path(file.name))
         inputs = [step_inputs.find_ours(document) for document in file.documents]
-        files += any(inputs) or any(step_inputs.has_pipeline(each.value) for each in file.documents)
+        files += (
+            bool(problems)
+            or any(inputs)
+            or any(step_inputs.has_pipeline(each.value) for each in file.documents)
+        )
         for document, ours in zip(file.documents, inputs, strict=True):
             steps += len(ours)
             others += step_inputs.find_others(document)
@@ -72,10 +80,14 @@ def check(
             schemas = _Schemas(xr=xr, definitions=definitions)
             findings += _check_document(ours, directory, schemas)
             if ours:
-                problems = templates.find_dropped(document)
-                findings += [_finding(rules.TEMPLATE, problem) for problem in problems]
-                scalars = plain_scalars.find_in_document(document, ours)
-                findings += [_finding(rules.SCALAR, problem) for problem in scalars]
+                findings += [
+                    _finding(rules.TEMPLATE, problem)
+                    for problem in templates.find_dropped(document)
+                ]
+                findings += [
+                    _finding(rules.SCALAR, problem)
+                    for problem in plain_scalars.find_in_document(document, ours)
+                ]
     if not (files or skipped):
         raise InputError.of(
             f"cannot check {', '.join(arguments)}: there is no Composition, Operation or input "

@@ -4,7 +4,7 @@ Without an option of the command, the XRD is looked for in the Composition's dir
 XRDs define the XR, neither is taken.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
@@ -12,8 +12,7 @@ from typing import Final
 from function_script import objects
 from function_script.documents import Document
 from function_script.errors import FatalError
-from function_script.tools import manifests, sources, structural_schema, xrds
-from function_script.tools.check import machinery
+from function_script.tools import machinery, manifests, sources, structural_schema, xrds
 from function_script.tools.validate.catalog import Catalog
 from function_script.values import Object
 
@@ -33,14 +32,33 @@ class Definitions:
         ``others`` are the documents of the same file, such as a package's.
         """
         reference = manifests.object_at(composition.value, "spec", "compositeTypeRef")
-        source = composition.origin.source
-        in_file = [document.value for document in others if xrds.is_xrd(document.value)]
-        in_directory = [] if source is None else _read_directory(Path(source.name).parent)
-        for candidates in (self.xrds, in_file, in_directory):
+        for candidates in self._candidates(composition, others):
             schemas = [schema for xrd in candidates for schema in _schemas(xrd, reference)]
             if schemas:
                 return schemas[0] if len(schemas) == 1 else None
         return None
+
+    def find_xrd(self, xr: Document, others: Iterable[Document] = ()) -> Object | None:
+        """Return the XRD of an XR; None when there is none with its version, or not a single one.
+
+        ``others`` are the documents of the same file.
+        """
+        type_ = objects.api_version_and_kind(xr.value)
+        for candidates in self._candidates(xr, others):
+            matches = [xrd for xrd in candidates if _defines_xr(xrd, *type_)]
+            if matches:
+                return matches[0] if len(matches) == 1 else None
+        return None
+
+    def _candidates(
+        self, document: Document, others: Iterable[Document]
+    ) -> Iterator[Sequence[Object]]:
+        """Yield XRDs, those first that count first."""
+        yield self.xrds
+        yield [other.value for other in others if xrds.is_xrd(other.value)]
+        source = document.origin.source
+        if source is not None:
+            yield _read_directory(Path(source.name).parent)
 
     def find_composed(self, api_version: str, kind: str) -> Object | None:
         """Return the schema of a composed resource."""
@@ -71,6 +89,12 @@ def _read_directory(directory: Path) -> list[Object]:
             except FatalError:
                 continue
     return [value for value in values if xrds.is_xrd(value)]
+
+
+def _defines_xr(xrd: Object, api_version: str, kind: str) -> bool:
+    """Report whether an XRD has this version of this kind of XR, not of claim."""
+    is_xr = kind == manifests.text_at(xrd, "spec", "names", "kind")
+    return is_xr and xrds.find_schema(xrd, api_version, kind) is not None
 
 
 def _schemas(xrd: Object, reference: Object) -> list[Object]:

@@ -12,8 +12,7 @@ from function_script.engines.language import Language
 from function_script.objects import Path
 from function_script.problems import suggest
 from function_script.reader import child
-from function_script.tools import structural_schema
-from function_script.tools.check import machinery
+from function_script.tools import machinery, structural_schema
 from function_script.values import Object
 
 _INT_OR_STRING: Final = "x-kubernetes-int-or-string"

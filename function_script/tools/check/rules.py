@@ -127,6 +127,17 @@ def _constant_events(subject: CheckedStep) -> Iterator[Diagnostic]:
         )
 
 
+def _random_secrets(subject: CheckedStep) -> Iterator[Diagnostic]:
+    for secret in subject.step.language.lint.find_random_secrets(subject.step.program):
+        yield Diagnostic(
+            message=f'"{secret.name}" is a random text that is no secret: whoever knows the XR\'s '
+            "uid and the program can compute it",
+            span=secret.span,
+            excerpt=excerpt(secret.source, secret.span),
+            hint="take it from a Secret or from the provider, or serve with --seed-file",
+        )
+
+
 def _unknown_dependencies(subject: CheckedStep) -> Iterator[Diagnostic]:
     if subject.composed is None:
         return
@@ -217,10 +228,23 @@ TEMPLATE: Final = Rule(
     severity="error",
     means="Metadata of an `operationTemplate`, which no cluster keeps.",
 )
+XR: Final = Rule(
+    name="xr",
+    severity="error",
+    means="An XR that the API server refuses: its XRD's schema does not allow a value, or misses "
+    "one.",
+)
+XR_FIELD: Final = Rule(
+    name="xr-field",
+    severity="warning",
+    means="A field of an XR that its XRD's schema does not have, so that the API server drops it.",
+)
 RULES: Final = (
     YAML,
     INPUT,
     TEMPLATE,
+    XR,
+    XR_FIELD,
     Rule(
         name="other-input",
         severity="warning",
@@ -266,6 +290,13 @@ RULES: Final = (
         find=_constant_events,
     ),
     SCALAR,
+    Rule(
+        name="predictable-secret",
+        severity="warning",
+        means="A random text of the program that goes into a Secret, or into a field that is "
+        "called like one, such as `password`.",
+        find=_random_secrets,
+    ),
     Rule(
         name="unknown-dependency",
         severity="warning",

@@ -26,6 +26,9 @@ from function_script.tools.playground import folders
 from function_script.tools.playground.workbench import RenderSession
 from function_script.values import Object
 
+_LIMITS: Final = Limits()
+# All steps together have the time on the clock that one step may have.
+_WALL_CLOCK_FACTOR: Final = 10
 _HOST: Final = "127.0.0.1"
 _COOKIE: Final = "function-script-playground"
 _MAX_BODY_BYTES: Final = 8 << 20
@@ -52,14 +55,14 @@ class Playground:
     use.
     """
 
-    def __init__(self, root: Path, port: int = 0) -> None:
+    def __init__(self, root: Path, port: int = 0, limits: Limits = _LIMITS) -> None:
         self._folders = folders.find(root)
         self._token: str | None = secrets.token_urlsafe(24)
         self._session = secrets.token_urlsafe(24)
         self._programs = tempfile.TemporaryDirectory(prefix="function-script-")
         directory = Path(self._programs.name, "programs")
         directory.mkdir()
-        limits = Limits(program_root=str(directory.resolve()))
+        limits = limits.with_root(directory)
         try:
             self._server = _Server((_HOST, port), _Handler)
         except OSError as error:
@@ -70,7 +73,8 @@ class Playground:
         options = PoolOptions(limits=limits, workers=1, min_idle=1, preload=ENGINE_MODULES)
         self._pool = Pool(options)
         self._pool.prefork()
-        self._render_session = RenderSession(self._pool, directory.resolve())
+        seconds = limits.timeout_seconds * _WALL_CLOCK_FACTOR
+        self._render_session = RenderSession(self._pool, directory.resolve(), seconds)
         self._server.playground = self
         self._thread = threading.Thread(target=self._server.serve_forever, name="playground")
         self._thread.start()

@@ -6,17 +6,17 @@ Only programs in files are written to disk, to a directory of their own, where i
 import shutil
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import Final
+from typing import Final, TypeAlias
 
-from function_script import documents
+from function_script import documents, objects
 from function_script.diagnostics import Diagnostic, to_frame
 from function_script.documents import Document
 from function_script.errors import FatalError, InputError
 from function_script.sandbox import Pool
-from function_script.tools import render
+from function_script.tools import author_positions, render
 from function_script.tools.cases.outcome import ResponseRecorder, to_object
 from function_script.tools.playground import cases, folders, graph
 from function_script.tools.render import (
@@ -32,9 +32,10 @@ from function_script.tools.render.requirements import Runner
 from function_script.tools.render.runners import FunctionCaller
 from function_script.values import Object
 
+# Gets a diagnostic with its severity.
+Report: TypeAlias = Callable[[Diagnostic, str], None]
 _PROGRAMS: Final = "programs"
 _XRD: Final = "xrd.yaml"
-_TIMEOUT_SECONDS: Final = 20.0
 _MILLISECONDS: Final = 1000
 _MAX_NAME_QUOTED: Final = 80
 
@@ -48,9 +49,13 @@ class Rendered:
 
 
 class RenderSession:
-    """Renders texts in ``pool``, one at a time; programs in files are written below ``root``."""
+    """Renders texts in ``pool``, one at a time; programs in files are written below ``root``.
 
-    def __init__(self, pool: Pool, root: Path) -> None:
+    ``timeout_seconds`` is for all steps together.
+    """
+
+    def __init__(self, pool: Pool, root: Path, timeout_seconds: float = 20.0) -> None:
+        self._timeout_seconds = timeout_seconds
         self._pool = pool
         self._root = root
         self._lock = threading.Lock()
@@ -62,12 +67,15 @@ class RenderSession:
         """
         printed: list[str] = []
         content: Object
+
+        def report(problem: Diagnostic, severity: str) -> None:
+            printed.append(f"{self._rename(to_frame(problem, severity))}\n\n")
+
         with self._lock:
             started = time.perf_counter()
             try:
-                rendered = self._render(
-                    files, runners.FunctionCaller(pool=self._pool, print=printed.append)
-                )
+                caller = runners.FunctionCaller(pool=self._pool, print=printed.append)
+                rendered = self._render(files, caller, report)
             except FatalError as error:
                 problems = [self._problem(problem) for problem in error.diagnostics]
                 content = {"problems": [*problems], "documents": [], "events": [], "graph": {}}
@@ -84,29 +92,34 @@ class RenderSession:
         """Render ``files`` to a case file. Raises FatalError if that is not possible."""
         with self._lock:
             try:
-                rendered = self._render(
-                    files, runners.FunctionCaller(pool=self._pool, print=_discard)
-                )
+                caller = runners.FunctionCaller(pool=self._pool, print=_discard)
+                rendered = self._render(files, caller, lambda _problem, _severity: None)
             except PipelineError as error:
                 return cases.to_case(files, cases.expected_error(error))
         return cases.to_case(files, cases.expected(rendered.outcome))
 
-    def _render(self, files: Mapping[str, str], caller: FunctionCaller) -> Rendered:
+    def _render(self, files: Mapping[str, str], caller: FunctionCaller, report: Report) -> Rendered:
         composition = folders.read_one(files, folders.COMPOSITION, "a Composition")
         self._write_programs(files)
         observed = folders.read_objects(files, "observed.yaml")
         spans = {index: document.span() for index, document in enumerate(observed)}
+        xr = folders.read_one(files, folders.XR, "an XR")
+
+        def locate_xr(problem: Diagnostic) -> Diagnostic:
+            return author_positions.locate(problem, xr, objects.read_path(problem.field))
+
         given = render.RenderInputs(
-            xr=folders.read_one(files, folders.XR, "an XR").value,
+            xr=xr.value,
             composition=composition.value,
             observed=[document.value for document in observed],
             required=folders.read_values(files, "required.yaml"),
             credentials=folders.read_values(files, "credentials.yaml"),
             xrd=folders.read_one(files, _XRD, "an XRD").value if files.get(_XRD) else None,
             spans={index: span for index, span in spans.items() if span is not None},
+            report=lambda problem, severity: report(locate_xr(problem), severity),
         )
-        with error_positions.map_errors(composition, self._root):
-            runner = ResponseRecorder(_runner(files, given, caller))
+        with error_positions.map_errors(composition, self._root, locate_xr=locate_xr):
+            runner = ResponseRecorder(_runner(files, given, caller, self._timeout_seconds))
             result = render.render(given, runner)
         return Rendered(result=result, outcome=to_object(result, runner.responses))
 
@@ -152,14 +165,19 @@ def _discard(text: str) -> None:
     """Discard a program's output, which is not part of a case."""
 
 
-def _runner(files: Mapping[str, str], given: render.RenderInputs, caller: FunctionCaller) -> Runner:
+def _runner(
+    files: Mapping[str, str],
+    given: render.RenderInputs,
+    caller: FunctionCaller,
+    timeout_seconds: float,
+) -> Runner:
     manifests = (
         folders.read_values(files, "functions.yaml") if files.get("functions.yaml") else None
     )
     functions.check_kinds(manifests or [])
     index = functions.FunctionIndex(manifests=manifests, runtimes={}, annotations={})
     runtimes = functions.find_runtimes(steps.parse(given.composition), index)
-    return runners.build(runtimes, caller, _TIMEOUT_SECONDS)
+    return runners.build(runtimes, caller, timeout_seconds, timeout_flag="")
 
 
 def _to_page(rendered: Rendered, observed: list[Document]) -> Object:

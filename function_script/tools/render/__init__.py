@@ -6,16 +6,18 @@ sandboxes, networks or files.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from function_script import objects
+from function_script.diagnostics import Diagnostic
 from function_script.source import Span
 from function_script.tools import manifests
 from function_script.tools.render import messages, pipeline, steps, xrds
 from function_script.tools.render import xr as xrs
 from function_script.tools.render.compose import Composition, compose, failed, untouched
+from function_script.tools.render.errors import XrError
 from function_script.tools.render.inputs import PipelineInputs
 from function_script.tools.render.requirements import RequirementSource
 from function_script.values import Object
@@ -30,7 +32,9 @@ if TYPE_CHECKING:
 class RenderInputs(PipelineInputs):
     """An XR, its Composition, and the objects of the cluster.
 
-    ``spans`` are the positions of observed resources, by their index.
+    ``spans`` are the positions of observed resources, by their index. ``report`` gets what the
+    validation of the XR against ``xrd`` finds besides errors, with a severity: ``warning`` or
+    ``note``. None: the XR is not validated.
     """
 
     xr: Object
@@ -38,6 +42,7 @@ class RenderInputs(PipelineInputs):
     observed: Sequence[Object] = ()
     xrd: Object | None = None
     spans: Mapping[int, Span] = field(default_factory=dict)
+    report: Callable[[Diagnostic, str], None] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,6 +100,7 @@ def reconcile(inputs: RenderInputs, runner: Runner) -> RenderResult:
 
 def _identify(inputs: RenderInputs) -> Xr:
     is_legacy = xrds.is_legacy(inputs.xrd)
+    xrs.check_identity(inputs.xr)
     steps.check_type(inputs.composition, inputs.xr)
     if not inputs.is_prepared:
         steps.check_selector(inputs.composition, inputs.xr, is_legacy=is_legacy)
@@ -103,7 +109,22 @@ def _identify(inputs: RenderInputs) -> Xr:
         xrds.check_match(inputs.xrd, file)
         if not inputs.is_prepared:
             xrds.add_defaults(file, inputs.xrd)
+        if inputs.report is not None:
+            _validate(file, inputs.xrd, inputs.report)
     return xrs.identify(file, is_legacy=is_legacy)
+
+
+def _validate(xr: Object, xrd: Object, report: Callable[[Diagnostic, str], None]) -> None:
+    """Raise XrError if the API server refuses the XR; report what it drops."""
+    from function_script.tools import xr_validation  # noqa: PLC0415 - slow, and seldom needed
+
+    verdict = xr_validation.validate(xr, xrd)
+    for warning in verdict.warnings:
+        report(warning, "warning")
+    for note in verdict.notes:
+        report(note, "note")
+    if verdict.errors:
+        raise XrError(*verdict.errors)
 
 
 def _observed_by_name(xr: Xr, observed: Sequence[Object], store: Store) -> dict[str, Object]:

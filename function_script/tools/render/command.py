@@ -4,7 +4,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from function_script import documents, objects
+from function_script import diagnostics, documents, objects
+from function_script.contribution import lint
+from function_script.diagnostics import Diagnostic
 from function_script.documents import Document
 from function_script.errors import InputError
 from function_script.sandbox import Pool
@@ -39,6 +41,7 @@ class Options:
     runtimes: Mapping[str, Runtime] = field(default_factory=dict)
     annotations: Mapping[str, str] = field(default_factory=dict)
     timeout_seconds: float = 60.0
+    skips_xr_validation: bool = False
     print: Callable[[str], None]
 
 
@@ -51,10 +54,26 @@ def render_documents(paths: RenderPaths, options: Options, pool: Pool) -> list[O
     """Render a Composition to documents. Raises FatalError, positions in the files."""
     programs = paths.programs or local_pool.programs_beside(paths.composition)
     composition = loading.load_one(paths.composition, "a Composition")
-    inputs = _load_inputs(paths, composition)
-    with error_positions.map_errors(composition, programs):
+    xr = loading.load_one(paths.xr, "an XR")
+
+    def locate(problem: Diagnostic) -> Diagnostic:
+        from function_script.tools import author_positions  # noqa: PLC0415 - slow
+
+        return author_positions.locate(problem, xr, objects.read_path(problem.field))
+
+    def report(problem: Diagnostic, severity: str) -> None:
+        options.print(f"{diagnostics.to_frame(locate(problem), severity)}\n")
+
+    inputs = _load_inputs(paths, composition, xr)
+    if not options.skips_xr_validation:
+        inputs = replace(inputs, report=report)
+    with error_positions.map_errors(composition, programs, locate_xr=locate):
         runner = _build_runner(steps.parse(inputs.composition), paths, options, pool)
         result = render.render(inputs, runner)
+    if not options.output.results:
+        for event in result.events:
+            if event.severity == "Warning" and event.reason in lint.REASONS:
+                options.print(f"warning: {event.message}")
     return output.documents(result, options.output)
 
 
@@ -93,10 +112,9 @@ def _build_runner(
     return runners.build(functions.find_runtimes(pipeline, index), caller, options.timeout_seconds)
 
 
-def _load_inputs(paths: RenderPaths, composition: Document) -> RenderInputs:
-    xr = loading.load_one(paths.xr, "an XR").value
+def _load_inputs(paths: RenderPaths, composition: Document, xr: Document) -> RenderInputs:
     observed = [] if paths.observed is None else loading.load_all(paths.observed)
-    observed = [document for document in observed if not _is_output(document.value, xr)]
+    observed = [document for document in observed if not _is_output(document.value, xr.value)]
     spans = {index: document.span() for index, document in enumerate(observed)}
     shared = loading.load_shared(paths)
     xrd = None
@@ -108,7 +126,7 @@ def _load_inputs(paths: RenderPaths, composition: Document) -> RenderInputs:
         definitions.check([document])
         xrd = document.value
     return RenderInputs(
-        xr=xr,
+        xr=xr.value,
         composition=composition.value,
         observed=[document.value for document in observed],
         xrd=xrd,

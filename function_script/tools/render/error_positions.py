@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from function_script import objects
 from function_script.diagnostics import Diagnostic
 from function_script.errors import InputError
+from function_script.tools.render.errors import XrError
 from function_script.tools.render.pipeline import PipelineError
 from function_script.tools.render.steps import Step
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
 # Returns the path of a step's input in its document.
 InputPath: TypeAlias = "Callable[[Step], objects.Path]"
+LocateXr: TypeAlias = Callable[[Diagnostic], Diagnostic]
 
 
 def composition_input_path(step: Step) -> objects.Path:
@@ -34,14 +36,20 @@ def map_errors(
     document: Document,
     programs: Path | None,
     find_input: InputPath = composition_input_path,
+    locate_xr: LocateXr | None = None,
 ) -> Iterator[None]:
     """Give the errors of a ``with`` block positions in ``document`` and in program files.
 
     ``document`` holds the steps' inputs at ``find_input``; ``programs`` is the directory of
-    programs in files, if there is one.
+    programs in files, if there is one. ``locate_xr`` gives a problem with a field of the XR its
+    position.
     """
     try:
         yield
+    except XrError as error:
+        if locate_xr is None:
+            raise
+        raise XrError(*map(locate_xr, error.diagnostics)) from error
     except PipelineError as error:
         raise _map_to_program(error, document, programs, find_input(error.step)) from error
     except InputError as error:

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from typing import Final
 
 from function_script import objects, wire
+from function_script.diagnostics import Diagnostic
 from function_script.errors import InputError
 from function_script.problems import Problem, ProblemList
 from function_script.reader import ObjectReader
 from function_script.tools import manifests
 from function_script.values import Object
 
-_API_VERSION: Final = "apiextensions.crossplane.io/v1"
 _PIPELINE: Final = "Pipeline"
 
 
@@ -42,16 +42,17 @@ def parse(composition: Object, *, is_lenient: bool = False) -> list[Step]:
 
     ``is_lenient``: accept what a real engine accepts, such as two steps of one name.
     """
-    problems = ProblemList()
-    fields = ObjectReader(composition, "", problems)
-    if objects.api_version_and_kind(composition) != (_API_VERSION, "Composition"):
-        problems.add(
-            "",
-            f"cannot use {manifests.describe(composition)} as Composition",
-            hint=f"it must be a Composition of {_API_VERSION}; "
-            "the order of arguments is XR COMPOSITION FUNCTIONS",
+    if objects.api_version_and_kind(composition) != manifests.COMPOSITION:
+        raise InputError(
+            Diagnostic(
+                message=f"cannot use {manifests.describe(composition)} as Composition",
+                field="kind",
+                hint=f"it must be a Composition of {manifests.COMPOSITION[0]}; "
+                "the order of arguments is XR COMPOSITION FUNCTIONS",
+            )
         )
-    return _parse(fields, problems, is_lenient=is_lenient)
+    problems = ProblemList()
+    return _parse(ObjectReader(composition, "", problems), problems, is_lenient=is_lenient)
 
 
 def parse_operation(operation: Object, *, at: str = "", is_lenient: bool = False) -> list[Step]:
@@ -62,7 +63,7 @@ def parse_operation(operation: Object, *, at: str = "", is_lenient: bool = False
 
 def _parse(fields: ObjectReader, problems: ProblemList, *, is_lenient: bool) -> list[Step]:
     steps: list[Step] = []
-    if not problems and (spec := fields.object("spec", required=True)):
+    if spec := fields.object("spec", required=True):
         if not is_lenient:
             spec.choice("mode", {_PIPELINE: _PIPELINE})
         if not is_lenient and spec.value.get("pipeline") is None:

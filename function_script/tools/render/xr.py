@@ -10,11 +10,13 @@ from function_script.errors import InputError
 from function_script.source import Span
 from function_script.tools import manifests
 from function_script.tools.render import conditions, names_and_uids
+from function_script.tools.render.errors import XrError
 from function_script.values import Object, Value
 
 _RESOURCE_VERSION: Final = "999"
 _PAUSED: Final = "crossplane.io/paused"
 _REQUESTED: Final = "crossplane.io/reconcile-requested-at"
+_ARGUMENTS: Final = "the order of arguments is XR COMPOSITION FUNCTIONS"
 _HANDLED: Final = ("status", "lastHandledReconcileAt")
 
 
@@ -76,12 +78,8 @@ class Xr:
 
 
 def identify(file: Object, *, is_legacy: bool) -> Xr:
-    """Build the XR with its UID. Raises InputError if it has no type or name."""
+    """Build the XR with its UID."""
     api_version, kind = objects.api_version_and_kind(file)
-    if not (api_version and kind and manifests.name(file)):
-        raise InputError.of(
-            "cannot render the XR: it needs apiVersion, kind and metadata.name",
-        )
     manifest: Object = {key: objects.deep_copy(value) for key, value in file.items()}
     metadata = manifests.make_object(manifest, "metadata")
     if not manifests.text_at(manifest, "metadata", "uid"):
@@ -90,6 +88,19 @@ def identify(file: Object, *, is_legacy: bool) -> Xr:
         )
     metadata["resourceVersion"] = _RESOURCE_VERSION
     return Xr(manifest=manifest, file=file, is_legacy=is_legacy)
+
+
+def check_identity(file: Object) -> None:
+    """Raise XrError if the XR has no type or name."""
+    api_version, kind = objects.api_version_and_kind(file)
+    if (api_version, kind) == manifests.COMPOSITION:
+        message = f"cannot render {manifests.describe(file)}: it is no XR"
+        raise XrError(Diagnostic(message=message, field="kind", hint=_ARGUMENTS))
+    texts = {"apiVersion": api_version, "kind": kind, "metadata.name": manifests.name(file)}
+    missing = [field for field, text in texts.items() if not text]
+    if missing:
+        message = "cannot render the XR: it needs apiVersion, kind and metadata.name"
+        raise XrError(Diagnostic(message=message, field=missing[0]))
 
 
 def prepare(xr: Xr, composition: Object, observed: Sequence[Object]) -> None:

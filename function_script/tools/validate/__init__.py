@@ -177,7 +177,7 @@ def _with_defaults(manifest: Object, schema: Object) -> Object:
 def _unknown_fields(value: Object, schema: Object) -> Iterator[Problem]:
     for path, name in sorted(structural_schema.unknown_fields(value, schema)):
         text = f'{path}: Invalid value: "{name}": unknown field: "{name}"'
-        yield Problem(type="unknownField", field=path, message=text, value=name)
+        yield Problem(type="unknownField", field=path, message=text, value=name, path=path)
 
 
 def _result(

@@ -13,12 +13,17 @@ Status: TypeAlias = Literal["valid", "invalid", "missingSchema", "notEvaluated"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Problem:
-    """One problem of a resource. ``message`` begins with the field's path where there is one."""
+    """One problem of a resource. ``message`` begins with the field's path where there is one.
+
+    ``field`` is as the official command prints it. ``path`` is the value's path; empty for the
+    object as a whole.
+    """
 
     type: ErrorType
     message: str
     field: str = ""
     value: Value = None
+    path: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

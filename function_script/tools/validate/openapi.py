@@ -155,7 +155,7 @@ def _check_alternatives(subject: _Subject) -> _Outcome:
         # A pattern that was not evaluated counts as matching, which would break `not`.
         if not inner.problems and len(subject.unevaluated) == before:
             text = f'"{subject.path}" must not validate the schema (not)'
-            outcome.add(_Outcome([wording.whole(text)]))
+            outcome.add(_Outcome([wording.whole(subject.path, text)]))
     return outcome
 
 
@@ -165,7 +165,7 @@ def _check_any_of(subject: _Subject) -> _Outcome:
     if fitting or not outcomes:
         return fitting[0] if fitting else _Outcome()
     text = f'"{subject.path}" must validate at least one schema (anyOf)'
-    return _failed(text, _nearest(outcomes))
+    return _failed(subject.path, text, _nearest(outcomes))
 
 
 def _check_one_of(subject: _Subject) -> _Outcome:
@@ -178,7 +178,7 @@ def _check_one_of(subject: _Subject) -> _Outcome:
         return fitting[0] if fitting else _Outcome()
     count = f"Found {len(fitting)} valid alternatives" if fitting else "Found none valid"
     text = f'"{subject.path}" must validate one and only one schema (oneOf). {count}'
-    return _failed(text, None if fitting else _nearest(outcomes))
+    return _failed(subject.path, text, None if fitting else _nearest(outcomes))
 
 
 def _check_all_of(subject: _Subject) -> _Outcome:
@@ -190,7 +190,7 @@ def _check_all_of(subject: _Subject) -> _Outcome:
     if fitting < len(outcomes):
         count = "" if fitting else ". None validated"
         text = f'"{subject.path}" must validate all the schemas (allOf){count}'
-        total.add(_Outcome([wording.whole(text)]))
+        total.add(_Outcome([wording.whole(subject.path, text)]))
     return total
 
 
@@ -199,8 +199,8 @@ def _nearest(outcomes: list[_Outcome]) -> _Outcome:
     return max(outcomes, key=lambda outcome: outcome.checks)
 
 
-def _failed(text: str, nearest: _Outcome | None) -> _Outcome:
-    outcome = _Outcome([wording.whole(text)])
+def _failed(path: str, text: str, nearest: _Outcome | None) -> _Outcome:
+    outcome = _Outcome([wording.whole(path, text)])
     if nearest is not None:
         outcome.add(nearest)
     return outcome
@@ -248,7 +248,7 @@ def _check_number(subject: _Subject, value: float) -> _Outcome:
         value == int(value) and -(1 << 63) <= value < 1 << 63
     ):
         text = f"Checked value must be of type integer (default format) in {subject.path}"
-        problems.insert(0, wording.whole(text))
+        problems.insert(0, wording.whole(subject.path, text))
     return _Outcome(problems, checks=1)
 
 

@@ -35,9 +35,13 @@ _WITHOUT_VALUE: Final = ("Forbidden", "Required value")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Rule:
-    """One rule and the value that it validates."""
+    """One rule and the value that it validates.
+
+    ``path`` is as the API server writes it, ``position`` as `objects.parse_path` reads it.
+    """
 
     path: str
+    position: str
     value: Value
     schema: Object
     rule: str
@@ -53,7 +57,7 @@ def check(
     """Return the rules that ``value`` violates, and those that could not be evaluated."""
     problems: list[Problem] = []
     unevaluated: list[SkippedRule] = []
-    for rule in _rules(value, schema, ""):
+    for rule in _rules(value, schema):
         outcome = _evaluate(rule, evaluator) if is_available() else _skipped(rule, _NOT_INSTALLED)
         if isinstance(outcome, SkippedRule):
             unevaluated.append(outcome)
@@ -67,7 +71,7 @@ def is_available() -> bool:
     return importlib.util.find_spec("celpy") is not None
 
 
-def _rules(value: Value, schema: Object, path: str) -> Iterator[_Rule]:
+def _rules(value: Value, schema: Object, path: str = "", position: str = "") -> Iterator[_Rule]:
     """Yield the rules of ``value`` and of everything below it."""
     if value is None:
         return
@@ -80,6 +84,7 @@ def _rules(value: Value, schema: Object, path: str) -> Iterator[_Rule]:
         if item.get("optionalOldSelf") or not _OLD_SELF.search(rule):
             yield _Rule(
                 path=path,
+                position=position,
                 value=value,
                 schema=schema,
                 rule=rule,
@@ -92,7 +97,7 @@ def _rules(value: Value, schema: Object, path: str) -> Iterator[_Rule]:
     for key, part, field in structural_schema.below(value, schema):
         is_named = isinstance(key, str) and key in fields
         part_path = structural_schema.at(path, key) if is_named else f"{path}[{key}]"
-        yield from _rules(part, field, part_path)
+        yield from _rules(part, field, part_path, structural_schema.at(position, key))
 
 
 def _evaluate(rule: _Rule, evaluator: Evaluator) -> Problem | SkippedRule | None:
@@ -133,7 +138,13 @@ def _violation(rule: _Rule, message: str) -> Problem:
         parts.append(wording.format_value(value))
     if rule.reason != _DUPLICATE:
         parts.append(message)
-    return Problem(type="cel", field=field, value=value, message=": ".join(parts))
+    return Problem(
+        type="cel",
+        field=field,
+        value=value,
+        message=": ".join(parts),
+        path=f"{rule.position}{rule.field_path}".removeprefix("."),
+    )
 
 
 def _failed_rule(rule: _Rule, fault: str) -> Problem:
@@ -141,7 +152,9 @@ def _failed_rule(rule: _Rule, fault: str) -> Problem:
     field = rule.path or wording.NO_FIELD
     kind = str(rule.schema.get("type") or wording.type_of(rule.value))
     text = f'Invalid value: "{kind}": {fault} evaluating rule: {rule.message or rule.rule}'
-    return Problem(type="cel", field=field, value=kind, message=f"{field}: {text}")
+    return Problem(
+        type="cel", field=field, value=kind, message=f"{field}: {text}", path=rule.position
+    )
 
 
 def _skipped(rule: _Rule, reason: str) -> SkippedRule:

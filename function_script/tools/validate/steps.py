@@ -59,7 +59,7 @@ def _alternatives_problem(violation: Violation) -> Problem:
     rule = "at least one schema (anyOf)"
     if violation.keyword == "allOf":
         rule = f"all the schemas (allOf){'' if violation.expected else '. None validated'}"
-    return wording.whole(f'"{violation.path}" must validate {rule}')
+    return wording.whole(violation.path, f'"{violation.path}" must validate {rule}')
 
 
 def _type_problems(violation: Violation) -> Iterator[Problem]:
@@ -76,7 +76,7 @@ def _type_problems(violation: Violation) -> Iterator[Problem]:
         )
     ):
         text = f"Checked value must be of type integer (default format) in {path}"
-        yield wording.whole(text)
+        yield wording.whole(path, text)
 
 
 def parser_problems(step: StepInput) -> Iterator[Problem]:

@@ -6,6 +6,7 @@ path is then part of the text.
 
 import json
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Final
 
 from function_script.documents.kubernetes_yaml import number_text
@@ -40,9 +41,9 @@ def forbidden(path: str, key: str) -> Problem:
     return _problem(path, key, f"Invalid value: {_quoted(key)}: {text}")
 
 
-def whole(text: str) -> Problem:
-    """A problem whose field is named in its text only."""
-    return _problem("", "", f'Invalid value: "": {text}')
+def whole(path: str, text: str) -> Problem:
+    """A problem of the value at ``path``, whose field is named in its text only."""
+    return replace(_problem("", "", f'Invalid value: "": {text}'), path=path)
 
 
 def missing(path: str) -> Problem:
@@ -92,4 +93,4 @@ def _compact(value: Value) -> str:
 
 def _problem(path: str, value: Value, text: str) -> Problem:
     field = path or NO_FIELD
-    return Problem(type="schema", field=field, value=value, message=f"{field}: {text}")
+    return Problem(type="schema", field=field, value=value, message=f"{field}: {text}", path=path)

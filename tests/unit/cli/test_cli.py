@@ -335,4 +335,4 @@ def test_every_limit_has_its_flag() -> None:
     defaults = {option.opts[0]: option.default for option in options.limits()}
     assert defaults["--memory-limit"] == "256Mi"
     assert defaults["--output-limit"] == "4032Ki"
-    assert defaults["--timeout"] == "2s"
+    assert defaults["--time-limit"] == "2s"

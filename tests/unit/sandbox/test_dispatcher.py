@@ -106,7 +106,7 @@ def test_requests_are_answered_in_turn() -> None:
 
 
 LATE = [
-    (b"spin", "needed more CPU time than its limit of 0.4 s (set by --timeout)"),
+    (b"spin", "needed more CPU time than its limit of 0.4 s (set by --time-limit)"),
     (b"deafen", "needed more CPU time than its limit of 0.4 s"),
     (b"narrow 0.1 64 spin", "its limit of 0.1 s (set by limits.timeout)"),
 ]

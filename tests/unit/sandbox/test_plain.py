@@ -137,7 +137,7 @@ def test_a_loop_ends_in_time(command: bytes) -> None:
         reply = pool.run(command)
         assert time.monotonic() - began < 0.4 + SLACK_SECONDS
         assert cause(reply) is Cause.TIMEOUT
-        text = "on the clock it took more time than its limit of 0.4 s (set by --timeout)"
+        text = "on the clock it took more time than its limit of 0.4 s (set by --time-limit)"
         assert text in str(reply.error)
         assert answer(pool.run(b"echo next")) == "next"
 

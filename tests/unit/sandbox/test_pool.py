@@ -133,11 +133,11 @@ def test_workers_hold_no_pool(pool: Pool) -> None:
 
 LATE = [
     # command, what the error says
-    (b"spin", "time than its limit of 0.4 s (set by --timeout)"),
+    (b"spin", "time than its limit of 0.4 s (set by --time-limit)"),
     (b"big-integer", "than its limit of 0.4 s"),
     (b"deafen", "than its limit of 0.4 s"),
     (b"narrow 0.1 64 spin", "its limit of 0.1 s (set by limits.timeout)"),
-    (b"narrow 9 64 spin", "its limit of 0.4 s (set by --timeout)"),
+    (b"narrow 9 64 spin", "its limit of 0.4 s (set by --time-limit)"),
 ]
 
 

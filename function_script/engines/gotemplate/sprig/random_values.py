@@ -38,14 +38,16 @@ def _check_count(count: int) -> None:
 
 def _text(next_random: NextRandom, count: int, *, characters: str) -> str:
     _check_count(count)
-    return "".join(characters[next_random(len(characters))] for _ in range(count))
+    text = "".join(characters[next_random(len(characters))] for _ in range(count))
+    return next_random.keep(text)
 
 
 def _bytes(next_random: NextRandom, count: int) -> str:
     if count < 0:
         raise CallError("runtime error: makeslice: len out of range")
     _check_count(count)
-    return base64.b64encode(bytes(next_random(_BYTE) for _ in range(count))).decode()
+    data = bytes(next_random(_BYTE) for _ in range(count))
+    return next_random.keep(base64.b64encode(data).decode())
 
 
 def _integer(next_random: NextRandom, low: int, high: int) -> Int:
@@ -64,7 +66,8 @@ def _shuffle(next_random: NextRandom, text: str) -> str:
 
 
 def _uuid(next_random: NextRandom) -> str:
-    return str(uuid.UUID(bytes=bytes(next_random(_BYTE) for _ in range(_UUID_BYTES)), version=4))
+    data = bytes(next_random(_BYTE) for _ in range(_UUID_BYTES))
+    return next_random.keep(str(uuid.UUID(bytes=data, version=4)))
 
 
 def _random_function(name: str, parameters: str, call: object, returns: str = "string") -> Function:

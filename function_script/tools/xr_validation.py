@@ -1,0 +1,107 @@
+"""Validation of an XR against its XRD, as the API server does when the XR is created.
+
+The schema's defaults apply first. The status is left out: the API server drops it on creation, and
+functions write it.
+"""
+
+from collections.abc import Iterator
+from typing import Final, NamedTuple
+
+from function_script import objects
+from function_script.diagnostics import Diagnostic
+from function_script.names import SUBDOMAIN
+from function_script.problems import suggest
+from function_script.tools import machinery, manifests, structural_schema, xrds
+from function_script.tools.validate import openapi, rules, wording
+from function_script.tools.validate.evaluator import Evaluator
+from function_script.tools.validate.findings import Problem
+from function_script.values import Object
+
+_MAX_NAMES: Final = 12
+# In the words of the API server.
+_NAME_RULE: Final = (
+    "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, "
+    "'-' or '.', and must start and end with an alphanumeric character"
+)
+
+
+class Verdict(NamedTuple):
+    """Diagnostics whose fields are paths in the XR.
+
+    ``errors`` are what the API server refuses. ``warnings`` are fields that it drops. ``notes`` are
+    rules that could not be evaluated.
+    """
+
+    errors: tuple[Diagnostic, ...] = ()
+    warnings: tuple[Diagnostic, ...] = ()
+    notes: tuple[Diagnostic, ...] = ()
+
+
+def validate(xr: Object, xrd: Object) -> Verdict:
+    """Validate ``xr`` against the schema of its version; without such a version, nothing is wrong.
+
+    A rule that has failed itself, as for an absent field, is an error.
+    """
+    schema = xrds.find_schema(xrd, *objects.api_version_and_kind(xr))
+    if schema is None:
+        return Verdict()
+    value: Object = {key: objects.deep_copy(part) for key, part in xr.items() if key != "status"}
+    structural_schema.add_defaults(value, schema)
+    structural_schema.drop_nulls(value, schema)
+    problems, patterns = openapi.check(value, schema)
+    with Evaluator() as evaluator:
+        violations, skipped = rules.check(value, schema, evaluator)
+    refusals = (*_name_problems(xr), *problems, *violations)
+    return Verdict(
+        errors=tuple(_to_error(problem, xrd) for problem in refusals),
+        warnings=tuple(_unknown_fields(value, schema, xrd)),
+        notes=tuple(
+            Diagnostic(
+                message=f"not evaluated for the XR: {rule.rule} ({rule.reason})", field=rule.field
+            )
+            for rule in (*patterns, *skipped)
+        ),
+    )
+
+
+def _name_problems(xr: Object) -> Iterator[Problem]:
+    """Yield the problem of a name that Kubernetes refuses; its length is the schema's business."""
+    name = manifests.name(xr)
+    if name and not SUBDOMAIN.fullmatch(name):
+        path = "metadata.name"
+        text = f"Invalid value: {wording.format_value(name)}: {_NAME_RULE}"
+        yield Problem(type="schema", field=path, path=path, message=f"{path}: {text}")
+
+
+def _to_error(problem: Problem, xrd: Object) -> Diagnostic:
+    text = problem.message.removeprefix(f"{wording.NO_FIELD}: ")
+    return Diagnostic(message=f"invalid XR: {text}", field=problem.path, notes=(_origin(xrd),))
+
+
+def _origin(xrd: Object) -> str:
+    return f'the schema is that of XRD "{manifests.name(xrd)}"'
+
+
+def _unknown_fields(value: Object, schema: Object, xrd: Object) -> Iterator[Diagnostic]:
+    own = machinery.fields(xrds.scope_of(xrd))
+    for path, name in structural_schema.unknown_fields(value, schema):
+        *parent, _ = objects.read_path(path) or (name,)
+        # These are fields of other versions of Crossplane, any of which may run the program.
+        if len(parent) == 1 and name in own.get(str(parent[0]), ()):
+            continue
+        yield Diagnostic(
+            message=f"unknown field of the XR: {path}: the API server drops it",
+            field=path,
+            notes=(_origin(xrd),),
+            hint=_suggest(name, parent, schema),
+        )
+
+
+def _suggest(name: str, parent: list[str | int], schema: Object) -> str | None:
+    part = str(parent[0]) if len(parent) == 1 else ""
+    advice = machinery.advise(part, name)
+    if advice is not None:
+        return advice
+    fields = structural_schema.properties(structural_schema.find(schema, parent) or {})
+    names = tuple(field for field in fields if not machinery.is_own(part, field))
+    return suggest(name, names, f"there are {', '.join(names[:_MAX_NAMES])}" if names else None)

@@ -1,0 +1,145 @@
+"""The operator's limits hold in every command that runs programs, by the same names."""
+
+import json
+from pathlib import Path
+
+import click
+import pytest
+
+from function_script import cli
+from function_script.cli import commands
+from function_script.limits import LIMITS, Limits
+from function_script.tools import local_pool
+from function_script.tools.playground.workbench import RenderSession
+
+COMMANDS = ("serve", "run", "template", "render", "render operation", "test", "playground")
+COMPOSITION = """\
+apiVersion: apiextensions.crossplane.io/v1
+kind: Composition
+metadata: {name: apps}
+spec:
+  compositeTypeRef: {apiVersion: example.org/v1, kind: App}
+  mode: Pipeline
+  pipeline:
+  - step: run
+    functionRef: {name: function-script}
+    input:
+"""
+XR = "apiVersion: example.org/v1\nkind: App\nmetadata: {name: a, namespace: b}\n"
+LOOP = """\
+apiVersion: script.fn.crossplane.io/v1beta1
+kind: StarlarkScript
+script: |
+  def main(req):
+      for i in range(1000000000):
+          pass
+"""
+TEMPLATE = """\
+apiVersion: script.fn.crossplane.io/v1beta1
+kind: JinjaTemplate
+inline: |
+  {% for i in range(900) %}{% endfor %}
+"""
+
+
+def project(path: Path, step_input: str) -> Path:
+    """Write a directory that `render` takes, with a case."""
+    indented = "".join(f"      {line}\n" for line in step_input.splitlines())
+    (path / "composition.yaml").write_text(COMPOSITION + indented)
+    (path / "xr.yaml").write_text(XR)
+    (path / "one.case.yaml").write_text("expect: {}\n")
+    (path / "input.yaml").write_text(step_input)
+    return path
+
+
+def run(capsys: pytest.CaptureFixture[str], *args: object) -> str:
+    """Run a command that fails; return all that it prints."""
+    assert cli.execute([str(arg) for arg in args]) == 1
+    return "".join(capsys.readouterr())
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_command_has_the_flag_and_the_variable_of_every_limit(name: str) -> None:
+    options = {
+        flag: option
+        for option in commands.commands[name].params
+        if isinstance(option, click.Option)
+        for flag in option.opts
+    }
+    for limit in LIMITS.values():
+        variable = f"FUNCTION_SCRIPT_{limit.flag[2:].replace('-', '_').upper()}"
+        assert variable in options[limit.flag].envvar
+    assert "FUNCTION_SCRIPT_TIMEOUT" in options["--time-limit"].envvar
+
+
+@pytest.mark.parametrize("command", ["render", "test"])
+def test_a_limit_names_its_flag_in_the_tools(
+    command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    project(tmp_path, TEMPLATE)
+    text = run(capsys, command, tmp_path, "--steps-limit", "500")
+    assert "set by --steps-limit" in text
+
+
+def test_the_template_command_names_the_flag(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    project(tmp_path, TEMPLATE)
+    text = run(capsys, "template", tmp_path / "input.yaml", "--steps-limit", "500")
+    assert "set by --steps-limit" in text
+
+
+def test_the_flag_of_all_steps_is_not_blamed_for_the_limit_of_one(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    project(tmp_path, LOOP)
+    text = run(capsys, "render", tmp_path, "--timeout", "30s", "--time-limit", "300ms")
+    assert "CPU time than its limit of 0.3 s" in text
+    assert "set by --time-limit" in text
+    assert "--timeout" not in text
+
+
+def test_the_limit_of_a_step_is_not_blamed_for_the_time_of_all(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    project(tmp_path, LOOP)
+    text = run(capsys, "render", tmp_path, "--timeout", "700ms", "--time-limit", "30s")
+    assert "all steps together have 0.7 s, set by --timeout" in text
+    assert "--workers" not in text
+
+
+def test_the_variable_of_a_server_holds_in_render(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project(tmp_path, LOOP)
+    monkeypatch.setenv("FUNCTION_SCRIPT_TIMEOUT", "300ms")
+    assert "its limit of 0.3 s" in run(capsys, "render", tmp_path)
+    monkeypatch.setenv("FUNCTION_SCRIPT_TIME_LIMIT", "200ms")
+    assert "its limit of 0.2 s" in run(capsys, "render", tmp_path)
+
+
+@pytest.mark.parametrize("flag", ["--timeout", "--time-limit"])
+def test_run_takes_both_names_of_the_limit(
+    flag: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "request.json").write_text(json.dumps({"input": _loop_input()}))
+    text = run(capsys, "run", tmp_path / "request.json", flag, "300ms")
+    assert "its limit of 0.3 s" in text
+
+
+def _loop_input() -> dict[str, str]:
+    script = "def main(req):\n    for i in range(1000000000):\n        pass\n"
+    return {
+        "apiVersion": "script.fn.crossplane.io/v1beta1",
+        "kind": "StarlarkScript",
+        "script": script,
+    }
+
+
+def test_the_playground_has_limits_too(tmp_path: Path) -> None:
+    files = {"composition.yaml": project(tmp_path, LOOP).joinpath("composition.yaml").read_text()}
+    (tmp_path / "programs").mkdir()
+    with local_pool.open_pool(None, limits=Limits(timeout_seconds=0.3)) as pool:
+        page = RenderSession(pool, tmp_path / "programs").render({**files, "xr.yaml": XR})
+    assert "its limit of 0.3 s" in page["problems"][0]["message"]
+    assert "set by --time-limit" in page["problems"][0]["hint"]

@@ -1,0 +1,249 @@
+"""A random text that goes into a secret is warned of, unless the operator's salt is in it."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from support import builders
+
+from function_script import cli, contribution, function, telemetry, wire
+from function_script.contribution.model import Contribution
+from function_script.engines import secret_fields
+from function_script.limits import Limits
+from function_script.tools import check
+from function_script.values import Object
+
+NAME = "gotemplating.fn.crossplane.io/composition-resource-name"
+OWN_NAME = "script.fn.crossplane.io/composition-resource-name"
+
+
+def go(body: str) -> Object:
+    """An input of function-go-templating, whose random values are stable."""
+    head = f"apiVersion: v1\nkind: Secret\nmetadata: {{annotations: {{{NAME}: a}}}}\n"
+    return {
+        "apiVersion": "gotemplating.fn.crossplane.io/v1beta1",
+        "kind": "GoTemplate",
+        "source": "Inline",
+        "inline": {"template": head + body},
+    }
+
+
+def jinja(body: str) -> Object:
+    head = f"apiVersion: v1\nkind: Secret\nmetadata: {{annotations: {{{OWN_NAME}: a}}}}\n"
+    return builders.jinja(head + body)
+
+
+def starlark(body: str) -> Object:
+    script = (
+        "def main(req):\n"
+        f"    a = {body}\n"
+        '    return {"desired": {"resources": {"a": {"resource": a}}}}\n'
+    )
+    return builders.starlark(script)
+
+
+def warnings(step_input: Object) -> list[str]:
+    """The paths that the warnings name."""
+    data = builders.request(step_input).SerializeToString()
+    answer = function.handle(data, Limits(), lambda _: None)
+    response = builders.pb.RunFunctionResponse.FromString(answer.response)
+    assert [result for result in response.results if result.severity == 1] == []
+    return [
+        result.message.partition(" is a random text")[0].removeprefix('resource "a": ')
+        for result in response.results
+        if result.reason == "PredictableSecret"
+    ]
+
+
+MANIFEST = '{"apiVersion": "v1", "kind": "Secret", "stringData": {"p": %s}}'
+OBJECT = '{"apiVersion": "example.org/v1", "kind": "Db", "spec": %s}'
+
+
+@pytest.mark.parametrize(
+    ("step_input", "path"),
+    [
+        pytest.param(go("data: {pw: {{ randAlphaNum 16 | b64enc }}}"), "data.pw", id="go-base64"),
+        pytest.param(go("stringData: {pw: x-{{ uuidv4 }}}"), "stringData.pw", id="go-part"),
+        pytest.param(go("data: {pw: {{ randBytes 16 }}}"), "data.pw", id="go-bytes"),
+        pytest.param(
+            jinja("stringData: {pw: {{ stable_id('db', 20) }}}"), "stringData.pw", id="jinja"
+        ),
+        pytest.param(starlark(MANIFEST % 'stable_id("db")'), "stringData.p", id="starlark"),
+        pytest.param(
+            starlark(OBJECT % '{"users": [{"adminPassword": stable_id("db")}]}'),
+            "spec.users[0].adminPassword",
+            id="field-called-like-a-secret",
+        ),
+        pytest.param(
+            starlark(OBJECT % ('{"manifest": %s}' % (MANIFEST % 'stable_id("db")'))),
+            "spec.manifest.stringData.p",
+            id="secret-in-an-object",
+        ),
+    ],
+)
+def test_a_random_text_in_a_secret_is_warned_of(step_input: Object, path: str) -> None:
+    assert warnings(step_input) == [path]
+
+
+@pytest.mark.parametrize(
+    "step_input",
+    [
+        pytest.param(go("data: {username: {{ randAlphaNum 16 | b64enc }}}"), id="user-name"),
+        pytest.param(go("type: x-{{ randAlphaNum 16 }}"), id="beside-the-data"),
+        pytest.param(go('data: {pw: {{ b64enc "fixed" }}}'), id="no-random-text"),
+        pytest.param(go("data: {pw: {{ randAlphaNum 3 | b64enc }}}"), id="short"),
+        pytest.param(
+            starlark(OBJECT % '{"secretName": stable_id("a"), "keyRef": {"name": stable_id("b")}}'),
+            id="names-of-secrets",
+        ),
+        pytest.param(
+            starlark(MANIFEST % 'stable_choice(["eu-central-1", "us-east-1"], "zone")'),
+            id="choice",
+        ),
+        pytest.param(
+            starlark(OBJECT % '{"password": sha256("x"), "suffix": stable_id("a")}'),
+            id="another-value",
+        ),
+    ],
+)
+def test_other_values_are_not_warned_of(step_input: Object) -> None:
+    assert warnings(step_input) == []
+
+
+def test_connection_details_are_secrets() -> None:
+    script = """
+def main(req):
+    detail = b64encode(stable_id("db"))
+    return {"desired": {"composite": {"connection_details": {"pw": detail, "host": detail}}}}
+"""
+    assert warnings(builders.starlark(script)) == ['connection detail "pw"']
+
+
+def test_salted_texts_are_secrets() -> None:
+    """Nobody knows the operator's salt."""
+    data = builders.request(starlark(MANIFEST % 'stable_id("db")')).SerializeToString()
+    assert [each.reason for each in read(data, is_salted=False).results] == ["PredictableSecret"]
+    assert read(data, is_salted=True).results == ()
+
+
+def read(data: bytes, *, is_salted: bool) -> Contribution:
+    """The contribution of a request's step."""
+    request = function.index_request(data)
+    step = function.inputs.parse(wire.decode_struct(request.input or b""), Limits())
+    scope = replace(function.scope_of(request, step), is_salted=is_salted)
+    with telemetry.Recorder(data).program(step):
+        result = step.language.engine.evaluate(step.program, scope, step.limits)
+    return contribution.read(result, scope, step.limits, step.dialect)
+
+
+def test_many_secrets_give_a_few_warnings() -> None:
+    members = "{str(i): stable_id(str(i), 64) for i in range(900)}"
+    body = f'{{"apiVersion": "v1", "kind": "Secret", "data": {members}}}'
+    assert len(warnings(starlark(body))) == 10
+
+
+TEMPLATE = """\
+{{ $password := randAlphaNum 16 }}
+{{ $suffix := randAlphaNum 8 }}
+{{ $values := dict }}{{ $_ := set $values "apiKey" (randAlphaNum 16) }}
+apiVersion: v1
+kind: Secret
+metadata:
+  name: a-{{ randAlphaNum 6 }}
+data:
+  {{ if true }}
+  pw: {{ randAlphaNum 12 | b64enc }}
+  {{ end }}
+  username: {{ randAlphaNum 8 | b64enc }}
+  # other: {{ randAlphaNum 8 }}
+---
+kind: Db
+spec:
+  data:
+    pw: {{ randAlphaNum 12 }}
+  tokens: "{{ uuidv4 }}"
+  secretName: {{ randAlphaNum 8 }}
+  host: example.org:{{ randNumeric 8 }}
+"""
+
+
+def test_check_finds_calls_for_secrets(tmp_path: Path) -> None:
+    path = tmp_path / "input.yaml"
+    indented = "".join(f"    {line}\n" for line in TEMPLATE.splitlines())
+    path.write_text(
+        "apiVersion: gotemplating.fn.crossplane.io/v1beta1\nkind: GoTemplate\nsource: Inline\n"
+        f"inline:\n  template: |\n{indented}"
+    )
+    findings = [each for each in check.check([str(path)]).findings if "predict" in each.rule]
+    places = [
+        (each.diagnostic.message.partition('"')[2].partition('"')[0], each.diagnostic.span.line - 5)
+        for each in findings
+        if each.diagnostic.span is not None
+    ]
+    assert places == [("password", 1), ("apiKey", 3), ("pw", 10), ("tokens", 19)]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        '    password = stable_id("db")',
+        '    return {"password": stable_id("db")}',
+        '    return dict(name=1, admin_password=stable_id("db"))',
+        '    a = {}; a["token"] = stable_id("db")',
+    ],
+)
+def test_check_finds_a_call_in_a_script(line: str, tmp_path: Path) -> None:
+    path = tmp_path / "input.yaml"
+    path.write_text(
+        "apiVersion: script.fn.crossplane.io/v1beta1\nkind: StarlarkScript\nscript: |\n"
+        f"  def main(req):\n  {line}\n"
+    )
+    (finding,) = check.check([str(path)]).findings
+    assert finding.rule == "predictable-secret"
+    assert finding.diagnostic.span is not None
+    assert finding.diagnostic.span.column == len("  ") + line.index("stable_id") + 1
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["password", "dbPassword", "auth-token", "clientSecret", "api_key", "pwd", "passphrase"],
+)
+def test_a_name_of_a_secret_is_recognised(name: str) -> None:
+    assert secret_fields.is_secret(name)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["secretName", "passwordSecretRef", "publicKey", "kmsKeyId", "tokenUrl", "key", "bypass_mode"],
+)
+def test_a_name_beside_a_secret_is_not_one(name: str) -> None:
+    assert not secret_fields.is_secret(name)
+
+
+def test_render_prints_the_warning(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "xr.yaml").write_text(
+        "apiVersion: example.org/v1\nkind: App\nmetadata: {name: a, namespace: b}\n"
+    )
+    (tmp_path / "composition.yaml").write_text(
+        """\
+apiVersion: apiextensions.crossplane.io/v1
+kind: Composition
+metadata: {name: apps}
+spec:
+  compositeTypeRef: {apiVersion: example.org/v1, kind: App}
+  mode: Pipeline
+  pipeline:
+  - step: run
+    functionRef: {name: function-script}
+    input:
+      apiVersion: script.fn.crossplane.io/v1beta1
+      kind: StarlarkScript
+      script: |
+        def main(req):
+            secret = {"apiVersion": "v1", "kind": "Secret", "stringData": {"p": stable_id("x")}}
+            return {"desired": {"resources": {"a": {"resource": secret}}}}
+"""
+    )
+    assert cli.execute(["render", str(tmp_path)]) == 0
+    err = capsys.readouterr().err
+    assert 'warning: Pipeline step "run": resource "a": stringData.p is a random text' in err

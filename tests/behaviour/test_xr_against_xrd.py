@@ -1,0 +1,330 @@
+"""An XR is compared with its XRD before a program runs, at the line of the XR, in every tool."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from function_script import cli, testing
+from function_script.errors import FatalError
+from function_script.tools import local_pool, xr_validation
+from function_script.tools.playground.workbench import RenderSession
+
+if TYPE_CHECKING:
+    from function_script.values import Object
+
+XRD = """\
+apiVersion: apiextensions.crossplane.io/v2
+kind: CompositeResourceDefinition
+metadata: {name: apps.example.org}
+spec:
+  scope: Namespaced
+  group: example.org
+  names: {kind: App, plural: apps}
+  versions:
+  - name: v1
+    served: true
+    referenceable: true
+    schema:
+      openAPIV3Schema:
+        type: object
+        properties:
+          spec:
+            type: object
+            required: [image]
+            x-kubernetes-validations:
+            - rule: self.image != 'latest'
+              message: a version is needed
+            properties:
+              image: {type: string}
+              replicas: {type: integer, minimum: 1, maximum: 10, default: 1}
+              ports:
+                type: array
+                items:
+                  type: object
+                  required: [name]
+                  properties: {name: {type: string}}
+          status:
+            type: object
+            properties: {address: {type: string}}
+"""
+HEAD = """\
+# What a user asks for.
+apiVersion: example.org/v1
+kind: App
+metadata: {name: shop, namespace: here}
+"""
+XR = f"{HEAD}spec:\n  image: nginx\n"
+COMPOSITION = """\
+apiVersion: apiextensions.crossplane.io/v1
+kind: Composition
+metadata: {name: apps}
+spec:
+  compositeTypeRef: {apiVersion: example.org/v1, kind: App}
+  mode: Pipeline
+  pipeline:
+  - step: run
+    functionRef: {name: function-script}
+    input:
+      apiVersion: script.fn.crossplane.io/v1beta1
+      kind: StarlarkScript
+      script: |
+        def main(req):
+            replicas = req["observed"]["composite"]["resource"]["spec"]["replicas"]
+            return {"desired": {"composite": {"resource": {"status": {"replicas": replicas + 1}}}}}
+"""
+# What follows the head, the place of the error, and a part of its message.
+REFUSED = {
+    "maximum": ("spec:\n  image: a\n  replicas: 55\n", "7:3", "less than or equal to 10"),
+    "type": ("spec:\n  image: a\n  replicas: two\n", "7:3", 'type integer: "string"'),
+    "required": ("spec:\n  replicas: 2\n", "5:1", "spec.image: Required value"),
+    "no-spec": ("", "2:1", "spec: Required value"),
+    "item": ("spec:\n  image: a\n  ports:\n  - {}\n", "8:5", "spec.ports[0].name: Required"),
+    "rule": ("spec:\n  image: latest\n", "5:1", "a version is needed"),
+    "name": ("spec: {image: a}\n", "4:12", "a lowercase RFC 1123 subdomain"),
+}
+
+
+def project(path: Path, xr: str = XR) -> Path:
+    """Write a directory that `render` takes."""
+    for name, text in (("xrd", XRD), ("composition", COMPOSITION), ("xr", xr)):
+        (path / f"{name}.yaml").write_text(text)
+    return path
+
+
+def run(capsys: pytest.CaptureFixture[str], *args: object) -> tuple[int, str, str]:
+    """Run a command; return exit code, stdout and stderr."""
+    code = cli.execute([str(arg) for arg in args])
+    return (code, *capsys.readouterr())
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_render_refuses_an_invalid_xr_at_its_place(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    below, place, message = REFUSED[name]
+    head = HEAD.replace("shop", "My_App") if name == "name" else HEAD
+    code, out, err = run(capsys, "render", project(tmp_path, f"{head}{below}"))
+    assert (code, out) == (1, "")
+    assert err.startswith("error: invalid XR: ")
+    assert message in err
+    assert f"  --> {tmp_path}/xr.yaml:{place}\n" in err
+
+
+def test_render_applies_defaults_before_it_validates(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, out, err = run(capsys, "render", project(tmp_path), "-q")
+    assert (code, err) == (0, "")
+    assert "replicas: 2\n" in out
+
+
+def test_render_ignores_the_status_of_an_xr(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The API server drops it, and a hand-written one is not whole."""
+    xr = f"{XR}status: {{address: 5, conditions: [{{type: Ready}}]}}\n"
+    assert run(capsys, "render", project(tmp_path, xr), "-q")[0] == 0
+
+
+def test_render_warns_of_fields_that_the_api_server_drops(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    xr = f"{XR}  replcas: 3\n  compositionRef: {{name: apps}}\n  colour: red\nspek: {{}}\n"
+    code, _, err = run(capsys, "render", project(tmp_path, xr))
+    hints = [line for line in err.splitlines() if "hint" in line]
+    assert code == 0
+    assert hints == [
+        '  = hint: did you mean "spec"?',
+        '  = hint: did you mean "replicas"?',
+        "  = hint: Crossplane v2 has it below spec.crossplane: spec.crossplane.compositionRef",
+        "  = hint: there are image, replicas, ports",
+    ]
+    assert "warning: unknown field of the XR: spec.replcas: the API server drops it\n" in err
+    assert f"  --> {tmp_path}/xr.yaml:7:3\n" in err
+
+
+def test_render_warns_before_the_program_fails(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A misspelt field is often why it does."""
+    project(tmp_path, f"{XR}  replcas: 3\n")
+    path = tmp_path / "composition.yaml"
+    path.write_text(COMPOSITION.replace('["replicas"]', '["replcsa"]'))
+    code, _, err = run(capsys, "render", tmp_path)
+    assert code == 1
+    assert err.index("unknown field of the XR") < err.index("error: ")
+
+
+def test_render_skips_the_validation_on_request(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    project(tmp_path, f"{HEAD}spec: {{replicas: 55}}\n")
+    code, out, err = run(capsys, "render", tmp_path, "--skip-xr-validation", "-q")
+    assert (code, err) == (0, "")
+    assert "replicas: 56\n" in out
+
+
+@pytest.mark.parametrize(
+    ("case", "place"),
+    [
+        pytest.param("patch: {spec: {replicas: 55}}", "bad.case.yaml:1:16", id="patch"),
+        pytest.param(
+            "steps:\n- expect: {}\n- patch: {spec: {replicas: 0}}\n",
+            "bad.case.yaml:3:18",
+            id="patch-of-a-step",
+        ),
+        pytest.param(
+            "xr:\n  apiVersion: example.org/v1\n  kind: App\n  metadata: {name: a}\n"
+            "  spec: {image: a, replicas: 55}\n",
+            "bad.case.yaml:5:20",
+            id="inline",
+        ),
+        pytest.param("patch: {spec: {image: latest}}", "bad.case.yaml:1:9", id="rule-of-the-spec"),
+        pytest.param("patch: {spec: {image: null}}", "bad.case.yaml:1:9", id="removal"),
+        pytest.param("patch: {spec: {ports: [{}]}}", "bad.case.yaml:1:24", id="item-of-a-patch"),
+    ],
+)
+def test_a_case_fails_at_the_line_that_makes_its_xr_invalid(
+    case: str, place: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = project(tmp_path) / "bad.case.yaml"
+    path.write_text(f"{case}\n" if "expect" in case else f"{case}\nexpect: {{}}\n")
+    code, out, _ = run(capsys, "test", tmp_path)
+    assert code == 1
+    assert f"--> {tmp_path}/{place}\n" in out
+    assert "1 failed" in out
+
+
+@pytest.mark.parametrize(
+    ("case", "flags"),
+    [
+        pytest.param("expect: {error: spec.replicas}", [], id="expected-error"),
+        pytest.param("{skipXrValidation: true, expect: {}}", [], id="skipped-by-the-case"),
+        pytest.param("expect: {}", ["--skip-xr-validation"], id="skipped-by-the-flag"),
+    ],
+)
+def test_a_case_passes_with_an_invalid_xr_on_purpose(
+    case: str, flags: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    project(tmp_path, f"{XR}  replicas: 55\n")
+    (tmp_path / "bad.case.yaml").write_text(case)
+    assert run(capsys, "test", tmp_path, *flags)[0] == 0
+
+
+def test_a_case_shows_an_unknown_field_once(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    project(tmp_path, f"{XR}  replcas: 3\n")
+    (tmp_path / "one.case.yaml").write_text("steps: [{expect: {}}, {expect: {}}]")
+    code, out, _ = run(capsys, "test", tmp_path)
+    assert (code, out.count("warning: unknown field of the XR: spec.replcas")) == (0, 1)
+    _, out, _ = run(capsys, "test", tmp_path, "--output", "json")
+    assert len(json.loads(out)["cases"][0]["warnings"]) == 1
+
+
+def test_cases_in_python_validate_their_xr(tmp_path: Path) -> None:
+    project(tmp_path)
+    with pytest.raises(FatalError, match=r"invalid XR: spec\.replicas"):
+        testing.render(tmp_path, patch={"spec": {"replicas": 55}})
+    skipped = testing.render(tmp_path, patch={"spec": {"replicas": 55}}, skipXrValidation=True)
+    assert skipped["status"]["replicas"] == 56
+
+
+def test_check_finds_an_invalid_xr_beside_a_composition(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    project(tmp_path, f"{XR}  replicas: 55\n  replcas: 3\n")
+    code, out, _ = run(capsys, "check", tmp_path, "--output", "json")
+    findings = json.loads(out)["findings"]
+    assert code == 1
+    assert [(each["rule"], Path(each["file"]).name, each["line"]) for each in findings] == [
+        ("xr", "xr.yaml", 7),
+        ("xr-field", "xr.yaml", 8),
+    ]
+
+
+def test_check_takes_the_file_of_an_xr(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    project(tmp_path)
+    folder = tmp_path / "examples"
+    folder.mkdir()
+    (folder / "big.yaml").write_text(f"{XR}  replicas: 55\n")
+    xrd = tmp_path / "xrd.yaml"
+    code, out, _ = run(capsys, "check", folder / "big.yaml", "--xrd", xrd)
+    assert code == 1
+    assert "invalid XR: spec.replicas" in out
+
+
+def test_check_leaves_objects_alone_that_are_no_xr(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """An output of `render` has no spec, and a patch is a part."""
+    project(tmp_path)
+    (tmp_path / "expected.yaml").write_text(f"{HEAD}status: {{}}\n")
+    assert run(capsys, "check", tmp_path, "--strict")[0] == 0
+
+
+def test_the_playground_shows_an_invalid_xr_at_its_place(tmp_path: Path) -> None:
+    files = {"xrd.yaml": XRD, "composition.yaml": COMPOSITION}
+    with local_pool.open_pool(tmp_path) as pool:
+        session = RenderSession(pool, tmp_path)
+        page = session.render({**files, "xr.yaml": f"{XR}  replicas: 55\n"})
+        (problem,) = page["problems"]
+        assert (problem["file"], problem["line"], problem["column"]) == ("xr.yaml", 7, 3)
+        page = session.render({**files, "xr.yaml": f"{XR}  replcas: 3\n"})
+        assert page["problems"] == []
+        assert "warning: unknown field of the XR: spec.replcas" in page["printed"]
+
+
+def test_an_xr_without_a_name_is_refused_at_its_place(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    _, _, err = run(capsys, "render", project(tmp_path, XR.replace("name: shop, ", "")))
+    assert "it needs apiVersion, kind and metadata.name\n" in err
+    assert f"--> {tmp_path}/xr.yaml:4:1\n" in err
+
+
+def test_swapped_arguments_are_told_at_the_kind(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    project(tmp_path)
+    xr, composition = tmp_path / "xr.yaml", tmp_path / "composition.yaml"
+    _, _, err = run(capsys, "render", composition, xr)
+    assert f'error: cannot use App "shop" as Composition\n  --> {xr}:3:1\n' in err
+    _, _, err = run(capsys, "render", composition, composition)
+    assert f'error: cannot render Composition "apps": it is no XR\n  --> {composition}:2:1' in err
+    assert "the order of arguments is XR COMPOSITION FUNCTIONS" in err
+
+
+def test_an_xr_of_another_version_is_told_at_its_version(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    project(tmp_path, XR.replace("example.org/v1", "example.org/v2"))
+    path = tmp_path / "composition.yaml"
+    path.write_text(COMPOSITION.replace("apiVersion: example.org/v1", "apiVersion: example.org/v2"))
+    _, _, err = run(capsys, "render", tmp_path)
+    assert f"--> {tmp_path}/xr.yaml:2:1\n" in err
+
+
+def test_legacy_fields_of_any_crossplane_are_no_unknown_fields() -> None:
+    """An XR of scope LegacyCluster may be of any version of Crossplane."""
+    xrd: Object = {
+        "apiVersion": "apiextensions.crossplane.io/v1",
+        "kind": "CompositeResourceDefinition",
+        "metadata": {"name": "apps.example.org"},
+        "spec": {
+            "group": "example.org",
+            "names": {"kind": "App"},
+            "versions": [{"name": "v1", "schema": {"openAPIV3Schema": {"type": "object"}}}],
+        },
+    }
+    xr: Object = {
+        "apiVersion": "example.org/v1",
+        "kind": "App",
+        "metadata": {"name": "a"},
+        "spec": {"publishConnectionDetailsTo": {"name": "a"}, "environmentConfigRefs": [{}]},
+    }
+    assert xr_validation.validate(xr, xrd) == xr_validation.Verdict()
