@@ -108,3 +108,20 @@ def test_random_values_are_computable_from_the_request_without_a_salt_only(tmp_p
     unsalted = hmac.digest(b"8a4c2f0e", b"password", "sha256").hex()[:32]
     assert values(STEPS["starlark"])["id"] == unsalted
     assert values(STEPS["starlark"], seed)["id"] != unsalted
+
+
+def test_a_secret_of_random_text_is_warned_of_without_a_salt_only(tmp_path: Path) -> None:
+    text = (
+        "apiVersion: v1\nkind: Secret\nmetadata: {annotations: {"
+        'script.fn.crossplane.io/composition-resource-name: a}}\nstringData:\n  p: "%s"\n'
+    )
+    for step in (
+        builders.jinja(text % '{{ stable_id("password", 32) }}'),
+        go(text % "{{ randAlphaNum 32 }}", options={"stableValues": True}),
+    ):
+        data = builders.request(step).SerializeToString()
+        seed = seed_of(tmp_path / "a", "the salt of this cluster")
+        for each, count in ((b"", 1), (seed, 0)):
+            result = function.handle(data, Limits(), lambda _: None, each)
+            results = pb.RunFunctionResponse.FromString(result.response).results
+            assert [each.reason for each in results] == ["PredictableSecret"] * count
