@@ -20,7 +20,10 @@ def build(result: RenderResult, outcome: Object, observed: Sequence[Object]) -> 
 
     States: ready, unready, and deleted for a resource that exists and is no longer composed.
     """
-    resources = result.composition.resources
+    composed = result.composition.resources
+    resources = {
+        manifests.resource_name(composed[name]) or name: composed[name] for name in composed
+    }
     ready = objects.find_path(outcome, ("ready",))
     is_ready = ready if isinstance(ready, dict) else {}
     nodes: list[Value] = [_node(XR, manifests.name(result.xr), result.xr, _xr_state(outcome))]
@@ -29,7 +32,7 @@ def build(result: RenderResult, outcome: Object, observed: Sequence[Object]) -> 
         nodes.append(_node(_id(name), name, resources[name], state))
     for manifest in observed:
         name = manifests.annotation(manifest, manifests.RESOURCE_NAME)
-        if name and name not in resources:
+        if name and name not in composed:
             nodes.append(_node(_id(name), name, manifest, "deleted"))
     edges: list[Value] = [[XR, _id(name)] for name in sorted(resources)]
     return {"nodes": nodes, "edges": edges + _references(resources)}
