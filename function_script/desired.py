@@ -6,7 +6,7 @@ stay byte for byte, with fields of a newer Crossplane.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Mapping
 from typing import TYPE_CHECKING, cast
 
 from function_script import objects, wire
@@ -30,12 +30,12 @@ _cache: ByteLruCache[Hashable, bytes] = ByteLruCache(
 def merge(
     request: wire.Request,
     contribution: Contribution,
-    on_change: Callable[[str, bytes], None] | None = None,
+    on_change: Callable[[Mapping[str, bytes]], None] | None = None,
 ) -> bytes | None:
     """Return the payload of desired State; None if there is none and nothing to add.
 
-    ``on_change`` is called with the name and the encoding of each part that the step adds, in the
-    order of the names: b"" for a resource that it removes, "" for the XR.
+    ``on_change`` is called with the encoding of each part that the step adds, by name: b"" for a
+    resource that it removes, "" for the XR.
     """
     state = request.desired
     payload = state.payload if state is not None else None
@@ -48,9 +48,7 @@ def merge(
     }
     composite = _encode_composite(request, contribution.composite)
     if on_change is not None:
-        for name in sorted(contribution.composed):
-            on_change(name, changed.get(name, b""))
-        on_change("", composite or b"")
+        on_change({**dict.fromkeys(removed, b""), **changed, "": composite or b""})
     if not changed and composite is None and not removed & earlier.keys():
         return payload
     return wire.splice_state(payload or b"", composite, changed, removed)

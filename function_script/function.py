@@ -3,7 +3,6 @@
 Pure: the same request gives the same response. Nothing here knows gRPC, processes or signals.
 """
 
-import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
@@ -104,19 +103,11 @@ def run(
     output = sequencing.apply(seen.request, output, step)
     output = warning_condition.apply(data, moves.to_old_names(seen, output))
 
-    digest = hashlib.blake2b(digest_size=8)
-    state = desired.merge(data, output, partial(_add_part, digest))
-    if not output.results:
-        record.fingerprint(step, digest.hexdigest())
+    on_change = None if output.results else partial(record.fingerprint, step)
+    state = desired.merge(data, output, on_change)
     is_unanswered = request.has_unanswered(data, output.resources, output.schemas)
     seconds = ttl.choose(step, output, record.info, has_unmet_requirement=is_unanswered)
     return response.encode(response.build_response(data, state, output, seconds), step.limits)
-
-
-def _add_part(digest: hashlib.blake2b, name: str, part: bytes) -> None:
-    """Add a named part of desired state to a digest."""
-    digest.update(f"{name}\0{len(part)}\0".encode("utf-8", "replace"))
-    digest.update(part)
 
 
 def evaluate(

@@ -7,7 +7,7 @@ field holds the contents of a request, since everything here may be logged.
 import hashlib
 import time
 import traceback
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -108,10 +108,13 @@ class Recorder:
             documents=resources, looked_up=looked_up, remembered=remembered
         )
 
-    def fingerprint(self, step: Step, digest: str) -> None:
-        """Record what the step added to desired state, for the count of unchanged responses."""
+    def fingerprint(self, step: Step, added: Mapping[str, bytes]) -> None:
+        """Record what the step added to desired state, by name, to count unchanged responses."""
         text = step.program.main.text.encode("utf-8", "replace")
         program = hashlib.blake2b(text, digest_size=4).hexdigest()
+        names = sorted(added)
+        parts = [" ".join(names).encode("utf-8", "replace"), *map(added.__getitem__, names)]
+        digest = hashlib.blake2b(b"\0".join(parts), digest_size=8).hexdigest()
         self.info = self.info._replace(fingerprint=program + digest)
 
     def limit(self, name: str) -> None:
