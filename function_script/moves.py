@@ -11,13 +11,12 @@ from typing import Final, NamedTuple
 
 from function_script import objects, wire
 from function_script.contribution import Contribution, DesiredResource
+from function_script.contribution.annotations import MOVED_TO
 from function_script.diagnostics import Diagnostic
 from function_script.errors import DocumentError
 from function_script.source import Span
 from function_script.values import Object
 
-MOVED_TO: Final = "script.fn.crossplane.io/moved-to"
-"""Annotation of an object, with the name of its resource in the pipeline."""
 _MARK: Final = MOVED_TO.encode()
 _USAGE: Final = "usage"
 _USAGE_PARTS: Final = 3

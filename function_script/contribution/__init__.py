@@ -111,7 +111,8 @@ def _read_script(result: ScriptResult, scope: Scope) -> Contribution:
     return replace(
         contribution,
         policy_spans={
-            name: partial(_returned_at, result, (*path, name, "depends_on")) for name in names
+            name: partial(_returned_at, result, (*path, name, _policy_field(contribution, name)))
+            for name in names
         },
         deferred=tuple(
             DeferredDocument(
@@ -124,6 +125,12 @@ def _read_script(result: ScriptResult, scope: Scope) -> Contribution:
             for resource in result.withheld
         ),
     )
+
+
+def _policy_field(contribution: Contribution, name: str) -> str:
+    """Return the field of a resource's policy that its errors are about."""
+    policy = contribution.composed[name].policy
+    return "moved_from" if policy is not None and not policy.depends_on else "depends_on"
 
 
 def _ignored_field_warnings(result: ScriptResult, scope: Scope) -> tuple[wire.Result, ...]:

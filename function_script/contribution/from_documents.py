@@ -104,7 +104,9 @@ class _Collector:
         if part.results:
             self._parts.append(model.Contribution(results=part.results))
         if entry.policy is not None:
-            path = ("metadata", "annotations", self._dialect.annotations.depends_on)
+            keys, is_move = self._dialect.annotations, not entry.policy.depends_on
+            key = keys.moved_from if is_move else keys.depends_on
+            path = ("metadata", "annotations", key)
             self._policy_spans[name] = partial(document.span, path)
 
     def add(self, part: model.Contribution, document: Document, problems: ProblemList) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from function_script import objects
-from function_script.moves import MOVED_TO
+from function_script.contribution.annotations import MOVED_TO
 from function_script.values import Object, Value
 
 COMPOSITION: Final = ("apiextensions.crossplane.io/v1", "Composition")

@@ -282,3 +282,29 @@ def test_an_operation_moves_nothing() -> None:
     message = builders.request(step)
     message.ClearField("observed")
     assert list(composed(builders.to_dict(builders.call(message)))) == ["a"]
+
+
+COPIES = {
+    "starlark": builders.starlark(
+        "def main(req):\n"
+        '    moved = req["observed"]["resources"]["new"]["resource"]\n'
+        '    body = {key: moved[key] for key in ["apiVersion", "kind", "metadata"]}\n'
+        '    resources = {"new": {"resource": body}, "copy": {"resource": body}}\n'
+        '    return {"desired": {"resources": resources}}\n'
+    ),
+    "jinja": builders.jinja(
+        "{% for name in ('new', 'copy') %}"
+        + thing("{{ name }}").replace(
+            "spec: {}",
+            "    {{ observed.resources.new.resource.metadata.annotations | to_yaml | indent(4) }}",
+        )
+        + "{% endfor %}"
+    ),
+}
+
+
+@pytest.mark.parametrize("step", COPIES.values(), ids=COPIES)
+def test_a_copy_of_a_moved_object_is_not_moved(step: Object) -> None:
+    resources = composed(run(step, old="new"))
+    names = {name: remembered(resource) for name, resource in resources.items()}
+    assert names == {"old": "new", "copy": None}
