@@ -84,24 +84,24 @@ def run(
     """Run one step: read the input, run its program, merge its result into desired state."""
     step = inputs.parse_cached(data.input or b"", ceilings, external_sources(data))
     on_limits(step.limits)
-    seen = moves.view(data)
-    scope = scope_of(seen.request, step, seed)
+    view = moves.build_view(data)
+    scope = scope_of(view.request, step, seed)
     resolved = requirements.resolve(step.requirements, scope, data)
     if requirements.unresolved(resolved, data):
         waiting = response.waiting(data, resolved, ttl.while_unmet(step))
         return response.encode(waiting, step.limits)
 
     output = evaluate(step, scope, record)
-    if new := moves.find_moves(seen, output):
-        # The program has not seen the new names yet.
-        seen = moves.with_moves(seen, new)
+    if new_moves := moves.find_moves(view, output):
+        # The program does not know the new names yet: only its result states them.
+        view = moves.with_moves(view, new_moves)
         step = inputs.parse_cached(data.input or b"", ceilings, external_sources(data))
-        output = evaluate(step, scope_of(seen.request, step, seed), record)
-        moves.check_moves(seen, new, output)
+        output = evaluate(step, scope_of(view.request, step, seed), record)
+        moves.check_moves(view, new_moves, output)
     record.counts(len(output.composed))
     output = requirements.merge(redaction.redact_warnings(output, data), resolved, data)
-    output = sequencing.apply(seen.request, output, step)
-    output = warning_condition.apply(data, moves.to_old_names(seen, output))
+    output = sequencing.apply(view.request, output, step)
+    output = warning_condition.apply(data, moves.to_old_names(view, output))
 
     on_change = None if output.results else partial(record.fingerprint, step)
     state = desired.merge(data, output, on_change)

@@ -35,7 +35,7 @@ class View(NamedTuple):
     conflicts: Mapping[str, tuple[str, str]]
 
 
-def view(request: wire.Request) -> View:
+def build_view(request: wire.Request) -> View:
     """Return the request with the names that annotations of its resources remember."""
     old_names: dict[str, str] = {}
     conflicts: dict[str, tuple[str, str]] = {}
@@ -61,8 +61,8 @@ def view(request: wire.Request) -> View:
     return _rename(request, old_names, conflicts)
 
 
-def find_moves(seen: View, contribution: Contribution) -> dict[str, str]:
-    """Return the old names of resources that ``moved-from`` moves and ``seen`` does not have yet.
+def find_moves(view: View, contribution: Contribution) -> dict[str, str]:
+    """Return the old names of resources that ``moved-from`` moves and ``view`` does not have yet.
 
     Raises DocumentError where the old name does not tell which object is meant.
     """
@@ -75,39 +75,39 @@ def find_moves(seen: View, contribution: Contribution) -> dict[str, str]:
                 text = f'"{owners[old]}" is moved from "{old}", too'
                 raise _problem(name, text, contribution)
             owners[old] = name
-        old_name = _find_old_name(name, old_names, seen, contribution)
+        old_name = _find_old_name(name, old_names, view, contribution)
         if old_name is not None:
             moves[name] = old_name
     return moves
 
 
-def with_moves(seen: View, moves: Mapping[str, str]) -> View:
+def with_moves(view: View, moves: Mapping[str, str]) -> View:
     """Return the view in which ``moves`` are made, too."""
     moved = set(moves.values())
-    old_names = {new: old for new, old in seen.old_names.items() if old not in moved}
-    return _rename(seen.original, {**old_names, **moves}, seen.conflicts)
+    old_names = {new: old for new, old in view.old_names.items() if old not in moved}
+    return _rename(view.original, {**old_names, **moves}, view.conflicts)
 
 
-def check_moves(seen: View, moves: Mapping[str, str], contribution: Contribution) -> None:
+def check_moves(view: View, moves: Mapping[str, str], contribution: Contribution) -> None:
     """Raise DocumentError if a program that sees the new names does not move the same resources."""
     claims = _claims(contribution)
     for name in moves:
         if name not in claims:
             raise _problem(name, "its program leaves it out when it sees it moved", contribution)
-    for name in find_moves(seen, contribution):
+    for name in find_moves(view, contribution):
         raise _problem(name, "its program moves it only after another move", contribution)
 
 
-def to_old_names(seen: View, contribution: Contribution) -> Contribution:
+def to_old_names(view: View, contribution: Contribution) -> Contribution:
     """Return the contribution with the names that Crossplane knows, for `desired.merge`."""
-    if not seen.old_names and not seen.conflicts:
+    if not view.old_names and not view.conflicts:
         return contribution
-    taken = {old: new for new, old in seen.old_names.items()}
+    taken = {old: new for new, old in view.old_names.items()}
     composed: dict[str, DesiredResource] = {}
     for name, entry in contribution.composed.items():
-        if name in seen.conflicts and entry.resource is not None:
-            raise _conflict(name, seen, contribution)
-        old = seen.old_names.get(name, name)
+        if name in view.conflicts and entry.resource is not None:
+            raise _conflict(name, view, contribution)
+        old = view.old_names.get(name, name)
         if old == name and name in taken and entry.resource is not None:
             text = f'it has the name of the object that "{taken[name]}" was moved from'
             raise _problem(name, text, contribution)
@@ -172,37 +172,37 @@ def _claims(contribution: Contribution) -> dict[str, tuple[str, ...]]:
 
 
 def _find_old_name(
-    name: str, old_names: Collection[str], seen: View, contribution: Contribution
+    name: str, old_names: Collection[str], view: View, contribution: Contribution
 ) -> str | None:
     """Return the observed name of the object that ``name`` is moved from; None if there is none."""
-    if name in seen.conflicts:
-        raise _conflict(name, seen, contribution)
-    observed = _resources(seen.original.observed)
-    olds = [seen.old_names.get(old, old) for old in old_names]
+    if name in view.conflicts:
+        raise _conflict(name, view, contribution)
+    observed = _resources(view.original.observed)
+    olds = [view.old_names.get(old, old) for old in old_names]
     existing = [old for old in dict.fromkeys(olds) if old in observed]
-    if name in seen.old_names:
-        existing = [old for old in existing if old != seen.old_names[name]]
+    if name in view.old_names:
+        existing = [old for old in existing if old != view.old_names[name]]
         if existing:
-            raise _both(name, seen.old_names[name], existing[0], contribution)
+            raise _both(name, view.old_names[name], existing[0], contribution)
         return None
     if not existing:
         return None
     if name in observed or len(existing) > 1:
         raise _both(name, name if name in observed else existing[1], existing[0], contribution)
     (old,) = existing
-    visible = next((new for new, raw in seen.old_names.items() if raw == old), old)
+    visible = next((new for new, raw in view.old_names.items() if raw == old), old)
     entry = contribution.composed.get(visible)
     is_deferred = any(each.name == visible for each in contribution.deferred)
     if is_deferred or (entry is not None and entry.resource is not None):
         raise _problem(name, f'this step desires "{visible}"', contribution)
-    earlier = _resources(seen.request.desired)
+    earlier = _resources(view.request.desired)
     if visible in earlier:
         raise _problem(name, f'an earlier step desires "{visible}"', contribution)
     return old
 
 
-def _conflict(name: str, seen: View, contribution: Contribution) -> DocumentError:
-    first, second = seen.conflicts[name]
+def _conflict(name: str, view: View, contribution: Contribution) -> DocumentError:
+    first, second = view.conflicts[name]
     if first == second:
         return _problem(name, f'an earlier step desires "{first}"', contribution)
     return _both(name, first, second, contribution)

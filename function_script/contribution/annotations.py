@@ -53,5 +53,5 @@ class Annotations:
     def unknown_in(self, annotations: Object) -> list[str]:
         """List the keys that have the prefix and no meaning."""
         start = self._start
-        known = {*self.keys, MOVED_TO}
-        return [key for key in annotations if key.startswith(start) and key not in known]
+        expected = {*self.keys, MOVED_TO}
+        return [key for key in annotations if key.startswith(start) and key not in expected]

@@ -85,9 +85,9 @@ class _Walk:
         has_text = False
         while (item := self._next()) is not None and not isinstance(item, events.SequenceEndEvent):
             if isinstance(item, events.ScalarEvent):
-                found = list(_judge(item, is_key=False, is_text=False))
-                has_text = has_text or (not found and item.value not in WORDS and _is_word(item))
-                items += found
+                scalars = list(_judge(item, is_key=False, is_text=False))
+                has_text = has_text or (not scalars and item.value not in WORDS and _is_word(item))
+                items += scalars
             else:
                 yield from self._value(item, is_text=False)
         for scalar in items:

@@ -49,8 +49,8 @@ def evaluate(program: Program, scope: Scope, limits: Limits) -> TemplateResult:
         seconds = allowance.left_seconds()
         if run_seconds * source_map.STRETCH > seconds:
             return []
-        left = replace(limits, timeout_seconds=seconds)
-        rerun = Run(loaded.program, left, scope.seed, is_salted=scope.is_salted)
+        remaining = replace(limits, timeout_seconds=seconds)
+        rerun = Run(loaded.program, remaining, scope.seed, is_salted=scope.is_salted)
         return source_map.trace(rerun, _data(program, scope, loaded))
 
     def locate(line: int) -> Span | None:
