@@ -10,7 +10,7 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Final, NamedTuple
+from typing import Final
 
 from function_script import objects, wire
 from function_script.contribution import Contribution
@@ -23,20 +23,13 @@ CONTEXT_KEY: Final = "script.fn.crossplane.io/warnings"
 _WARNINGS: Final = "Warnings"
 _NO_WARNINGS: Final = "NoWarnings"
 _HEADER: Final = re.compile(r"Generation \S+( of (?P<revision>\S+))?:")
-_SECTION: Final = re.compile(r"(?P<label>\S+) \[(?P<digest>[0-9a-f]{12})\]: (?P<text>.*)")
-_DIGITS: Final = 12
+_SECTION: Final = re.compile(r"(?P<label>\S+): (?P<text>.*)")
+_MAX_BYTES: Final = 1_000
 _LABEL_DIGITS: Final = 6
 _REVISION_PATHS: Final = (
     ("spec", "crossplane", "compositionRevisionRef", "name"),
     ("spec", "compositionRevisionRef", "name"),
 )
-
-
-class _Section(NamedTuple):
-    """The Warnings of one step: a digest of all of them, and their text, which may be cut."""
-
-    digest: str
-    text: str
 
 
 def apply(request: wire.Request, contribution: Contribution) -> Contribution:
@@ -84,7 +77,7 @@ def _has_handed(request: wire.Request) -> bool:
     return request.context is not None and CONTEXT_KEY.encode() in request.context
 
 
-def _read_handed(request: wire.Request) -> dict[str, _Section] | None:
+def _read_handed(request: wire.Request) -> dict[str, str] | None:
     """Return the sections that an earlier step of this reconcile has changed; None without one."""
     if not _has_handed(request) or request.context is None:
         return None
@@ -105,7 +98,7 @@ def _find_revision(xr: Mapping[str, Readable]) -> str:
     return next((name for name in names if isinstance(name, str)), "")
 
 
-def _parse(condition: Mapping[str, Readable] | None, revision: str) -> dict[str, _Section]:
+def _parse(condition: Mapping[str, Readable] | None, revision: str) -> dict[str, str]:
     """Return the sections of the observed condition.
 
     Those of another revision belong to steps that may be gone, or may have another input now.
@@ -119,15 +112,13 @@ def _parse(condition: Mapping[str, Readable] | None, revision: str) -> dict[str,
     return _parse_lines(lines)
 
 
-def _parse_lines(lines: list[str]) -> dict[str, _Section]:
+def _parse_lines(lines: list[str]) -> dict[str, str]:
     matches = filter(None, map(_SECTION.fullmatch, lines))
-    return {match["label"]: _Section(match["digest"], match["text"]) for match in matches}
+    return {match["label"]: match["text"] for match in matches}
 
 
-def _to_lines(sections: Mapping[str, _Section]) -> str:
-    return "\n".join(
-        f"{label} [{section.digest}]: {section.text}" for label, section in sorted(sections.items())
-    )
+def _to_lines(sections: Mapping[str, str]) -> str:
+    return "\n".join(f"{label}: {text}" for label, text in sorted(sections.items()))
 
 
 def _label(request: wire.Request) -> str:
@@ -142,16 +133,18 @@ def _label(request: wire.Request) -> str:
     return f"{'-'.join(str(name).split())}-{digest}"
 
 
-def _section(warnings: list[wire.Result]) -> _Section:
-    texts = [f"{each.reason}\0{each.message}" for each in warnings]
-    digest = hashlib.sha256("\0".join(texts).encode("utf-8", "replace")).hexdigest()[:_DIGITS]
-    # A section is one line, and one text in every message that holds it.
-    text = cut(" ".join("; ".join(each.message for each in warnings).split()))
-    return _Section(digest, text)
+def _section(warnings: list[wire.Result]) -> str:
+    """Return the Warnings as one line; a digest stands for what is cut off."""
+    text = " ".join("; ".join(each.message for each in warnings).split())
+    short = cut(text, _MAX_BYTES)
+    if short == text:
+        return text
+    digest = hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:_LABEL_DIGITS]
+    return f"{short} [{digest}]"
 
 
 def _build(
-    sections: Mapping[str, _Section], revision: str, xr: Mapping[str, Readable]
+    sections: Mapping[str, str], revision: str, xr: Mapping[str, Readable]
 ) -> wire.Condition:
     if not sections:
         return wire.Condition(CONDITION, enums.STATUS_CONDITION_FALSE, _NO_WARNINGS)
