@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
 import pytest
 from support import builders
 
+from function_script import cli
 from function_script.limits import Limits
 from function_script.proto.v1 import run_function_pb2 as pb
 
@@ -181,3 +183,26 @@ def test_a_program_in_a_file_says_a_minute(tmp_path: Path) -> None:
     modules = {**SILENT["starlark"], "modulesFrom": [{"fileSystem": {"dirPath": "app"}}]}
     assert seconds(modules, limits) == 60
     assert seconds(modules, Limits(program_root=str(tmp_path), default_ttl_seconds=5.0)) == 5
+
+
+def test_run_answers_as_the_server_does(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """With the same default TTL and the same salt."""
+    script = (
+        "def main(req):\n"
+        '    status = {"id": stable_id("a")}\n'
+        '    return {"desired": {"composite": {"resource": {"status": status}}}}\n'
+    )
+    observed = {"composite": {"resource": builders.XR}}
+    request: Object = {"observed": observed, "input": builders.starlark(script)}
+    (tmp_path / "request.json").write_text(json.dumps(request))
+    (tmp_path / "salt").write_text("the salt of this cluster")
+    outputs = []
+    for flags in ([], ["--default-ttl", "10m"], ["--seed-file", str(tmp_path / "salt")]):
+        assert cli.execute(["run", str(tmp_path / "request.json"), *flags]) == 0
+        outputs.append(json.loads(capsys.readouterr().out))
+    ttls = [int(output["meta"]["ttl"].removesuffix("s")) for output in outputs]
+    assert is_settled(ttls[0])
+    assert 540 <= ttls[1] <= 660
+    assert outputs[0]["desired"] == outputs[1]["desired"] != outputs[2]["desired"]
+    assert cli.execute(["run", str(tmp_path / "request.json"), "--default-ttl", "-1s"]) != 0
+    assert "must not be less than 0" in capsys.readouterr().err
