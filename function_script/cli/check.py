@@ -20,6 +20,7 @@ class _Flags(TypedDict):
     crds: tuple[Path, ...]
     ignore: tuple[str, ...]
     strict: bool
+    salted: bool
     quiet: bool
     program_root: Path | None
     debug: bool
@@ -64,12 +65,17 @@ Examples:
     help="Leave out files and folders of this name, or of this path below a directory; "
     "* also stands for /. May be repeated.",
 )
+@click.option(
+    "--salted",
+    is_flag=True,
+    help="The server has a --seed-file, so that random texts of programs may be secrets.",
+)
 @click.option("--strict", is_flag=True, help="Fail on warnings, too.")
 def check(**flags: Unpack[_Flags]) -> int:
     """Find mistakes in the steps of Compositions and Operations without running anything.
 
     COMPOSITION is a file, a directory, which is searched to any depth, or - for stdin; a file may
-    also hold an input alone. Steps of other functions are only counted, and whatever else is in a
+    also hold an input or an XR alone. Steps of other functions are only counted, and whatever else is in a
     directory is left alone.
 
     The exit code is 1 when there are errors.
@@ -78,7 +84,13 @@ def check(**flags: Unpack[_Flags]) -> int:
     from function_script.tools import console as frames  # noqa: PLC0415 - slow to import
 
     schemas = tool.load(flags["xrd"], flags["crds"])
-    report = tool.check(flags["compositions"], flags["program_root"], schemas, flags["ignore"])
+    report = tool.check(
+        flags["compositions"],
+        flags["program_root"],
+        schemas,
+        flags["ignore"],
+        is_salted=flags["salted"],
+    )
     if flags["output"] == "json":
         text = tool.render_json(report)
     elif flags["output"] == "sarif":

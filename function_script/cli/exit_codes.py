@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import errno
 import platform
 import sys
 import traceback
@@ -14,7 +15,7 @@ import click
 
 from function_script import __version__
 from function_script.cli import terminal
-from function_script.errors import FatalError
+from function_script.errors import FatalError, InputError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -24,6 +25,9 @@ PROBLEM: Final = 1
 USAGE: Final = 2
 BUG: Final = 3
 INTERRUPTED: Final = 130
+# A full disk, a quota, a file that is too large, a broken device: whatever was written, the system
+# refused it.
+_OUTPUT_ERRORS: Final = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}
 
 
 def guard(command: Callable[[], int], flags: Mapping[str, object]) -> int:
@@ -40,6 +44,11 @@ def guard(command: Callable[[], int], flags: Mapping[str, object]) -> int:
         return USAGE
     except (KeyboardInterrupt, click.Abort):
         return INTERRUPTED
+    except OSError as error:
+        if error.errno not in _OUTPUT_ERRORS:
+            return _report_bug(error, debug=bool(flags.get("debug")))
+        cause = (error.strerror or str(error)).lower()
+        return report_problem(InputError.of(f"cannot write the output: {cause}"))
     except Exception as error:  # noqa: BLE001 - any other exception is a bug
         return _report_bug(error, debug=bool(flags.get("debug")))
 

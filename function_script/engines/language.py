@@ -79,6 +79,8 @@ class Language:
     """Programs read the request's fields in camelCase."""
     has_plain_data = False
     """The folder has a module ``plain``."""
+    clock_functions: tuple[str, ...] = ()
+    """Functions that read the clock."""
     warmup: str
     """A program for a worker's first run: it composes one resource."""
 

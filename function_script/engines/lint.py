@@ -13,7 +13,7 @@ from function_script.engines import secret_fields
 from function_script.engines.reads import FieldAccess
 from function_script.engines.secret_fields import RandomSecret
 from function_script.program import Program
-from function_script.source import Source, Span
+from function_script.source import Source, Span, span_at
 
 
 class Mention(NamedTuple):
@@ -34,10 +34,12 @@ class ResourceKind(NamedTuple):
 class Lint:
     """The analyses of a language of which nothing is known: they find nothing.
 
-    ``random_call`` matches calls of functions that give random texts.
+    ``random_call`` matches calls of functions that give random texts, ``clock_call`` those of
+    functions that read the clock, with the name in group ``name``.
     """
 
     random_call: re.Pattern[str] | None = None
+    clock_call: re.Pattern[str] | None = None
 
     def find_reads(self, _program: Program) -> Iterable[FieldAccess]:
         """Find the fields of the request that a program certainly reads."""
@@ -80,6 +82,15 @@ class Lint:
         if self.random_call is None:
             return ()
         return secret_fields.find_random(program, self.random_call)
+
+    def find_clock_reads(self, program: Program) -> Iterable[Mention]:
+        """Find calls of functions that read the clock."""
+        if self.clock_call is None:
+            return
+        for source in program.sources():
+            for match in self.clock_call.finditer(source.text):
+                name = match["name"]
+                yield Mention(name, source, span_at(source, match.start("name"), len(name)))
 
     def find_constant_events(self, _program: Program) -> Iterable[Span]:
         """Find results in the main source that every run emits: in no condition and no loop."""

@@ -28,7 +28,9 @@ _WORD_BREAK: Final = re.compile(r"[-.\s]+")
 # What comes before a call: a quoted argument such as that of `set`, or a key or a name and what
 # sets it.
 _ARGUMENT: Final = re.compile(r"""["'](?P<key>[A-Za-z_][\w.-]*)["'],?\s+\(*\s*$""")
-_KEY: Final = re.compile(r"""(?P<key>[A-Za-z_][\w.-]*)["']?\]?\s*(?::=|=(?!=)|:)[^:=]*$""")
+_KEY: Final = re.compile(
+    r"""(?P<key>[A-Za-z_][\w.-]*)(?:["']\s*:|["']?\]?\s*(?::=|=(?!=)|:(?=\s)))"""
+)
 _MAX_BEFORE: Final = 500
 _COMMENTS: Final = ("#", "{#", "{{/*", "{{- /*")
 _DOCUMENT: Final = "---"
@@ -67,7 +69,8 @@ def find_random(program: Program, call: re.Pattern[str]) -> Iterator[RandomSecre
         for number, line in enumerate(lines):
             for match in call.finditer(line):
                 before = line[: match.start()][-_MAX_BEFORE:]
-                key = _ARGUMENT.search(before) or _KEY.search(before)
+                keys = [_ARGUMENT.search(before), *_KEY.finditer(before)]
+                key = keys[0] or keys[-1]
                 if key is None or line.lstrip().startswith(_COMMENTS):
                     continue
                 name = key["key"]

@@ -92,7 +92,7 @@ def fields(**values: str | float) -> dict[str, Fields]:
 def write(record: RequestRecord) -> None:
     """Log the line of a request; with --debug also its problems."""
     if _LOG.isEnabledFor(logging.DEBUG):
-        level = logging.ERROR if record.is_alarming else logging.INFO
+        level = logging.getLevelNamesMapping()[record.level.upper()]
         _LOG.log(level, _message(record), extra={"fields": fields_of(record)})
         if record.problems:
             frames = "\n".join(diagnostics.to_frame(problem) for problem in record.problems)
@@ -335,8 +335,7 @@ def _read_fields(record: logging.LogRecord) -> Fields:
 
 
 def _format_request(end: float, record: RequestRecord) -> str:
-    level = "error" if record.is_alarming else "info"
-    values: dict[str, str | int | float] = {"ts": _timestamp(end), "level": level}
+    values: dict[str, str | int | float] = {"ts": _timestamp(end), "level": record.level}
     values[_MESSAGE] = _message(record)
     return _to_line(_add_fields(values, record))
 

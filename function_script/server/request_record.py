@@ -49,6 +49,13 @@ class RequestRecord(NamedTuple):
     problems: tuple[diagnostics.Diagnostic, ...] = ()
     parent: str = ""
 
+    @property
+    def level(self) -> str:
+        """Return the level of the log's line: ``info`` for a request that succeeded."""
+        if self.is_alarming:
+            return "error"
+        return "info" if self.outcome == OK else "warning"
+
 
 def build_record(reply: Reply, data: bytes, response_bytes: int, seconds: float) -> RequestRecord:
     """Return the record of a request of ``data`` and its ``reply``, which took ``seconds``."""

@@ -25,9 +25,15 @@ _COLOURS: Final = {"error": _RED, "warning": _YELLOW}
 
 
 def is_colourful(stream: TextIO, environment: Mapping[str, str] = os.environ) -> bool:
-    """Report whether to use colours: on a capable terminal, and without NO_COLOR."""
-    is_disabled = environment.get("NO_COLOR") or environment.get("TERM") == "dumb"
-    return not is_disabled and stream.isatty()
+    """Report whether to use colours: on a capable terminal, unless a variable decides.
+
+    NO_COLOR turns them off, and FORCE_COLOR, but not 0, turns them on where nothing is a terminal.
+    """
+    if environment.get("NO_COLOR"):
+        return False
+    if environment.get("FORCE_COLOR", "0") not in {"", "0"}:
+        return True
+    return environment.get("TERM") != "dumb" and stream.isatty()
 
 
 def to_text(problems: Iterable[Diagnostic], *, colourful: bool = False) -> str:

@@ -53,6 +53,8 @@ def advise(part: str, name: str) -> str | None:
     """Return a hint for one of these fields that an XR does not have; None for other fields."""
     if part == "spec" and name in _MOVED:
         return f"Crossplane v2 has it below spec.crossplane: spec.crossplane.{name}"
+    if (part, name) == ("spec", "crossplane"):
+        return "XRs of scope LegacyCluster have its fields directly below spec"
     if name not in ("conditions", "crossplane") and is_own(part, name):
         return "only XRs of scope LegacyCluster have it"
     return None

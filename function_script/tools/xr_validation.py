@@ -4,7 +4,12 @@ The schema's defaults apply first. The status is left out: the API server drops 
 functions write it.
 """
 
+import atexit
+import json
+import threading
 from collections.abc import Iterator
+from contextlib import ExitStack
+from functools import cache, lru_cache
 from typing import Final, NamedTuple
 
 from function_script import objects
@@ -18,6 +23,8 @@ from function_script.tools.validate.findings import Problem
 from function_script.values import Object
 
 _MAX_NAMES: Final = 12
+# Cases are validated in threads, and the evaluator takes one rule at a time.
+_evaluation: Final = threading.Lock()
 # In the words of the API server.
 _NAME_RULE: Final = (
     "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, "
@@ -42,15 +49,15 @@ def validate(xr: Object, xrd: Object) -> Verdict:
 
     A rule that has failed itself, as for an absent field, is an error.
     """
-    schema = xrds.find_schema(xrd, *objects.api_version_and_kind(xr))
+    schema = _find_schema(json.dumps(xrd), *objects.api_version_and_kind(xr))
     if schema is None:
         return Verdict()
     value: Object = {key: objects.deep_copy(part) for key, part in xr.items() if key != "status"}
     structural_schema.add_defaults(value, schema)
     structural_schema.drop_nulls(value, schema)
     problems, patterns = openapi.check(value, schema)
-    with Evaluator() as evaluator:
-        violations, skipped = rules.check(value, schema, evaluator)
+    with _evaluation:
+        violations, skipped = rules.check(value, schema, _evaluator())
     refusals = (*_name_problems(xr), *problems, *violations)
     return Verdict(
         errors=tuple(_to_error(problem, xrd) for problem in refusals),
@@ -62,6 +69,20 @@ def validate(xr: Object, xrd: Object) -> Verdict:
             for rule in (*patterns, *skipped)
         ),
     )
+
+
+@lru_cache(maxsize=32)
+def _find_schema(xrd: str, api_version: str, kind: str) -> Object | None:
+    """Return the schema of an XR; the evaluator is sent each one that it does not have once."""
+    return xrds.find_schema(json.loads(xrd), api_version, kind)
+
+
+@cache
+def _evaluator() -> Evaluator:
+    """Return the evaluator that all validations share: it takes half a second to start."""
+    stack = ExitStack()
+    atexit.register(stack.close)
+    return stack.enter_context(Evaluator())
 
 
 def _name_problems(xr: Object) -> Iterator[Problem]:

@@ -164,6 +164,11 @@ spec:
   tokens: "{{ uuidv4 }}"
   secretName: {{ randAlphaNum 8 }}
   host: example.org:{{ randNumeric 8 }}
+---
+kind: Secret
+stringData:
+  url: https://{{ randAlphaNum 9 }}.example.org
+  dsn: "postgres://root:{{ randAlphaNum 9 }}@db"
 """
 
 
@@ -180,7 +185,7 @@ def test_check_finds_calls_for_secrets(tmp_path: Path) -> None:
         for each in findings
         if each.diagnostic.span is not None
     ]
-    assert places == [("password", 1), ("apiKey", 3), ("pw", 10), ("tokens", 19)]
+    assert places == [("password", 1), ("apiKey", 3), ("pw", 10), ("tokens", 19), ("dsn", 26)]
 
 
 @pytest.mark.parametrize(
@@ -198,6 +203,7 @@ def test_check_finds_a_call_in_a_script(line: str, tmp_path: Path) -> None:
         "apiVersion: script.fn.crossplane.io/v1beta1\nkind: StarlarkScript\nscript: |\n"
         f"  def main(req):\n  {line}\n"
     )
+    assert check.check([str(path)], is_salted=True).findings == ()
     (finding,) = check.check([str(path)]).findings
     assert finding.rule == "predictable-secret"
     assert finding.diagnostic.span is not None

@@ -56,6 +56,7 @@ class GoTemplateLanguage(Language):
     options = ("missingKey", "stableValues", "crypto")
     has_json_names = True
     has_plain_data = True
+    clock_functions = ("now", "ago")
     extensions = (".gotmpl", ".tmpl")
     highlight = "template"
 

@@ -14,6 +14,7 @@ class GoTemplateLint(TemplateLint):
     """The analyses of GoTemplate."""
 
     random_call = re.compile(r"\b(?:rand(?:AlphaNum|Alpha|Ascii|Numeric|Bytes)|uuidv4)\b")
+    clock_call = re.compile(r"\{\{-?(?!-? */\*)[^{}\"`]*?(?<![.$\w])(?P<name>now|ago)\b")
     credentials_getter = re.compile(rf"\bgetCredentialData\s+(?:[.$]\s+)?{QUOTED}")
 
     def action_marks(self, program: Program) -> Sequence[str]:

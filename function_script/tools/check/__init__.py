@@ -40,13 +40,15 @@ def check(
     programs: Path | None = None,
     definitions: Definitions | None = None,
     ignored: Sequence[str] = (),
+    *,
+    is_salted: bool = False,
 ) -> Report:
     """Check every step of ours in the files and directories that ``arguments`` name.
 
     Programs in files are below ``programs``, by default in ``programs/`` in the file's directory.
     Fields are compared with ``definitions`` and with the XRD in the file's directory. ``ignored``
-    are patterns of paths below directories. Raises InputError for an argument that cannot be read,
-    and when there is nothing to check.
+    are patterns of paths below directories. ``is_salted``: the server has a salt. Raises InputError
+    for an argument that cannot be read, and when there is nothing to check.
     """
     definitions = definitions or Definitions()
     findings: list[Finding] = []
@@ -78,7 +80,7 @@ def check(
             unchecked += filter(step_inputs.is_elsewhere, ours)
             xr = definitions.find_xr(document, file.documents)
             schemas = _Schemas(xr=xr, definitions=definitions)
-            findings += _check_document(ours, directory, schemas)
+            findings += _check_document(ours, directory, schemas, is_salted=is_salted)
             if ours:
                 findings += [
                     _finding(rules.TEMPLATE, problem)
@@ -112,7 +114,7 @@ class _Schemas:
 
 
 def _check_document(
-    inputs: Sequence[StepInput], programs: Path | None, schemas: _Schemas
+    inputs: Sequence[StepInput], programs: Path | None, schemas: _Schemas, *, is_salted: bool
 ) -> Iterator[Finding]:
     """Apply the rules to the steps of a document; ``programs`` has programs in files."""
     root = None if programs is None else str(programs.resolve())
@@ -135,7 +137,9 @@ def _check_document(
             problems = [(rules.INPUT, problem) for problem in step.diagnostics]
         else:
             request = paths.of_request(step.language, schemas.xr, resources)
-            subject = CheckedStep(step_input=each, step=step, request=request, composed=names)
+            subject = CheckedStep(
+                step_input=each, step=step, request=request, composed=names, is_salted=is_salted
+            )
             problems = list(rules.apply(subject))
         for rule, problem in problems:
             yield _finding(rule, author_positions.map_to_source(problem, each, programs), each.step)

@@ -33,13 +33,15 @@ class CheckedStep:
     """A step: its input in the file, and the step that it parses to.
 
     ``request`` has the fields that its program may read. ``composed`` are the names of the
-    resources that all steps compose, None when only a run knows them.
+    resources that all steps compose, None when only a run knows them. ``is_salted``: the server has
+    a salt, without which nobody can compute the program's random texts.
     """
 
     step_input: StepInput
     step: Step
     request: Request
     composed: frozenset[str] | None = None
+    is_salted: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,6 +130,8 @@ def _constant_events(subject: CheckedStep) -> Iterator[Diagnostic]:
 
 
 def _random_secrets(subject: CheckedStep) -> Iterator[Diagnostic]:
+    if subject.is_salted:
+        return
     for secret in subject.step.language.lint.find_random_secrets(subject.step.program):
         yield Diagnostic(
             message=f'"{secret.name}" is a random text that is no secret: whoever knows the XR\'s '

@@ -5,14 +5,15 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from function_script import diagnostics, documents, objects
-from function_script.contribution import lint
 from function_script.diagnostics import Diagnostic
 from function_script.documents import Document
+from function_script.engines.registry import LANGUAGES
 from function_script.errors import InputError
 from function_script.sandbox import Pool
 from function_script.tools import local_pool, manifests, render
 from function_script.tools.render import (
     RenderInputs,
+    RenderResult,
     error_positions,
     functions,
     loading,
@@ -64,6 +65,11 @@ def render_documents(paths: RenderPaths, options: Options, pool: Pool) -> list[O
     def report(problem: Diagnostic, severity: str) -> None:
         options.print(f"{diagnostics.to_frame(locate(problem), severity)}\n")
 
+    if _mentions_clock(composition.text):
+        from function_script.tools.render import clock_note  # noqa: PLC0415 - slow
+
+        for note in clock_note.find(composition, xr.value):
+            options.print(f"note: {note}")
     inputs = _load_inputs(paths, composition, xr)
     if not options.skips_xr_validation:
         inputs = replace(inputs, report=report)
@@ -71,10 +77,24 @@ def render_documents(paths: RenderPaths, options: Options, pool: Pool) -> list[O
         runner = _build_runner(steps.parse(inputs.composition), paths, options, pool)
         result = render.render(inputs, runner)
     if not options.output.results:
-        for event in result.events:
-            if event.severity == "Warning" and event.reason in lint.REASONS:
-                options.print(f"warning: {event.message}")
+        _print_warnings(result, options.print)
     return output.documents(result, options.output)
+
+
+def _mentions_clock(text: str) -> bool:
+    """Report whether a Composition has the name of a function that reads the clock."""
+    return any(name in text for language in LANGUAGES.values() for name in language.clock_functions)
+
+
+def _print_warnings(result: RenderResult, print_: Callable[[str], None]) -> None:
+    """Print what our steps warn of; those of programs and of other functions are events alone."""
+    warnings = [event for event in result.events if event.severity == "Warning"]
+    if warnings:
+        from function_script.contribution import lint  # noqa: PLC0415 - slow
+
+        for event in warnings:
+            if event.reason in lint.REASONS:
+                print_(f"warning: {event.message}")
 
 
 def render_operation(paths: OperationPaths, options: Options, pool: Pool) -> str:
@@ -102,7 +122,8 @@ def render_operation(paths: OperationPaths, options: Options, pool: Pool) -> str
 def _build_runner(
     pipeline: Sequence[Step], paths: PipelinePaths, options: Options, pool: Pool
 ) -> Runner:
-    functions.check_names(pipeline, options.runtimes)
+    for note in functions.find_unused(pipeline, options.runtimes):
+        options.print(f"note: {note}")
     file = None if paths.functions is None else loading.load_values([paths.functions])
     functions.check_kinds(file or [])
     index = FunctionIndex(

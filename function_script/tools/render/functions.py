@@ -5,7 +5,7 @@ This is done before the pipeline runs, so that an unknown function is an error a
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
@@ -156,16 +156,14 @@ def _unknown(step: Step, cause: str) -> Diagnostic:
     )
 
 
-def check_names(steps: Iterable[Step], runtimes: Mapping[str, Runtime]) -> None:
-    """Raise InputError for a runtime of a function that no step calls."""
+def find_unused(steps: Iterable[Step], runtimes: Mapping[str, Runtime]) -> Iterator[str]:
+    """Yield a note for each runtime of a function that no step calls."""
     names = [name for step in steps for name in (step.function, step.revision) if name]
     called_names = tuple(dict.fromkeys(names))
     for name in runtimes:
         if name not in called_names:
-            raise InputError.of(
-                f'cannot give function "{name}" a place: no step calls it',
-                hint=suggest(name, called_names, f"steps call {', '.join(called_names)}"),
-            )
+            hint = suggest(name, called_names, f"steps call {', '.join(called_names)}")
+            yield f'no step calls function "{name}" of --function: {hint}'
 
 
 def check_kinds(functions: Iterable[Object]) -> None:

@@ -244,6 +244,21 @@ def test_bugs_are_told_as_bugs(debug: bool, capsys: pytest.CaptureFixture[str]) 
     assert ("Traceback" in errors) is debug
 
 
+@pytest.mark.linux
+@pytest.mark.parametrize(
+    "args", [("docs", "get"), ("--help",), ("version",), ("render", "examples/starlark-robots")]
+)
+def test_a_full_disk_is_no_bug(args: tuple[str, ...]) -> None:
+    command = [sys.executable, "-m", "function_script.cli", *args]
+    with Path("/dev/full").open("w") as full:
+        result = subprocess.run(
+            command, stdout=full, stderr=subprocess.PIPE, text=True, cwd=ROOT, check=False
+        )
+    assert result.returncode == exit_codes.PROBLEM
+    assert "error: cannot write the output: no space left on device\n" in result.stderr
+    assert "bug" not in result.stderr
+
+
 def test_interruptions() -> None:
     """Exit code 130, as shells have it."""
     assert exit_codes.guard(lambda: fail(KeyboardInterrupt()), {}) == exit_codes.INTERRUPTED

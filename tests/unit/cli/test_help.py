@@ -50,7 +50,11 @@ def test_lists_of_commands_are_not_cut() -> None:
 
 def test_exit_codes_are_what_the_page_says() -> None:
     """The table has every code there is, and `--help` the same ones."""
-    codes = {value for name, value in vars(exit_codes).items() if name.isupper()}
+    codes = {
+        value
+        for name, value in vars(exit_codes).items()
+        if name.isupper() and isinstance(value, int)
+    }
     assert set(cli_page.EXIT_CODES) == codes
     page = (ROOT / "docs" / "reference" / "cli.md").read_text()
     listed = {int(code) for code in re.findall(r"^\| (\d+) \|", page, re.MULTILINE)}

@@ -132,7 +132,7 @@ def test_a_lost_worker_is_recorded_and_answered(
         response = builders.pb.RunFunctionResponse.FromString(caller.call(command))
         assert response.results[0].severity == builders.pb.SEVERITY_FATAL
     timeout, bug = lines(capfd)
-    assert (timeout["level"], timeout["outcome"]) == ("info", "timeout")
+    assert (timeout["level"], timeout["outcome"]) == ("warning", "timeout")
     assert (bug["level"], bug["outcome"]) == ("error", "bug")
     assert "KeyError" in bug["detail"]
     assert "hunter2" not in str(bug)

@@ -36,6 +36,9 @@ COLOURS = [
     pytest.param(Terminal(), {"NO_COLOR": "1"}, False, id="refused"),
     pytest.param(Terminal(), {"NO_COLOR": ""}, True, id="empty-refuses-nothing"),
     pytest.param(Terminal(), {"TERM": "dumb"}, False, id="cannot"),
+    pytest.param(io.StringIO(), {"FORCE_COLOR": "1"}, True, id="forced"),
+    pytest.param(io.StringIO(), {"FORCE_COLOR": "0"}, False, id="not-forced"),
+    pytest.param(Terminal(), {"FORCE_COLOR": "1", "NO_COLOR": "1"}, False, id="refused-if-forced"),
 ]
 
 

@@ -9,6 +9,7 @@ import pytest
 
 from function_script import inputs
 from function_script.engines.registry import ENGINE_MODULES
+from function_script.sandbox import outcome
 from function_script.tools import local_pool
 
 if TYPE_CHECKING:
@@ -44,3 +45,22 @@ def test_a_pipe_is_left_to_its_reader(tmp_path: Path) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     assert local_pool.engines_of(pipe) == ()
+
+
+def test_an_error_of_a_local_run_has_no_advice_about_a_server() -> None:
+    """A command has no --workers, and nobody tries it again."""
+    failed = outcome.queue_full_error(1, 2)
+    assert "--workers" in str(failed.error)
+    (problem,) = local_pool.error_of(failed).diagnostics
+    assert problem.hint == local_pool.BUSY
+    (problem,) = local_pool.error_of(failed, "set by --timeout").diagnostics
+    assert problem.hint == "set by --timeout"
+
+
+def test_an_error_of_a_limit_keeps_its_hint() -> None:
+    error = outcome.explain(
+        outcome.Cause.TIMEOUT, outcome.AppliedLimits(timeout_seconds=1, memory_bytes=1)
+    )
+    failed = outcome.Failed(error=error, cause=outcome.Cause.TIMEOUT)
+    (problem,) = local_pool.error_of(failed).diagnostics
+    assert problem.hint == "set by --time-limit"

@@ -96,3 +96,21 @@ UNKNOWN = [
 def test_unknown_fields_are_found(schema: Object, value: Object, paths: list[str]) -> None:
     """Fields that a cluster would drop silently are named, at any depth."""
     assert [path for path, _ in structural_schema.unknown_fields(value, schema)] == paths
+
+
+NESTED = obj(a={"type": "array", "items": obj(b={"additionalProperties": {"type": "string"}})})
+
+
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [
+        pytest.param([], NESTED, id="root"),
+        pytest.param(["a", 0, "b", "any"], {"type": "string"}, id="field-item-other-field"),
+        pytest.param(["a", "b"], None, id="field-of-a-list"),
+        pytest.param(["x", "y"], None, id="below-an-unknown-field"),
+    ],
+)
+def test_a_schema_is_found_by_the_path_of_a_value(
+    path: list[str | int], expected: Object | None
+) -> None:
+    assert structural_schema.find(NESTED, path) == expected

@@ -311,12 +311,45 @@ def test_who_waits_for_a_function_is_told(tmp_path: Path) -> None:
     assert notes == ["waiting for function-other at 127.0.0.1:1"]
 
 
-def test_a_place_for_a_function_that_no_step_calls_is_refused(tmp_path: Path) -> None:
-    """A misspelt name would change nothing, and nobody would know."""
+def test_a_place_for_a_function_that_no_step_calls_is_noted(tmp_path: Path) -> None:
+    """One list of flags may serve many Compositions, but a misspelt name is told."""
+    notes: list[str] = []
     paths = example(tmp_path, STEP + SCRIPT + REMOTE)
-    with pytest.raises(InputError, match="no step calls it") as caught:
-        render(paths, runtimes={"function-othr": "skip"})
-    assert caught.value.diagnostics[0].hint == 'did you mean "function-other"?'
+    places = {"function-other": "skip", "function-othr": "skip"}
+    render(paths, runtimes=places, print=notes.append)
+    (note,) = [note for note in notes if note.startswith("note:")]
+    assert note == (
+        'note: no step calls function "function-othr" of --function: did you mean "function-other"?'
+    )
+
+
+CLOCK = """\
+  - step: clock
+    functionRef:
+      name: function-script
+    input:
+      apiVersion: gotemplating.fn.crossplane.io/v1beta1
+      kind: GoTemplate
+      source: Inline
+      inline:
+        template: |
+          {{/* now is not a call here */}}
+          {{ $x := .now }}{{ if true }}# {{ now | date "2006" }}{{ end }}
+"""
+
+
+@pytest.mark.parametrize("created", [False, True])
+def test_a_clock_that_stands_still_is_noted(created: bool, tmp_path: Path) -> None:
+    """In a cluster the XR always has a creation time."""
+    notes: list[str] = []
+    paths = example(tmp_path, CLOCK)
+    if created:
+        time = "creationTimestamp: 2026-01-02T03:04:05Z"
+        paths.xr.write_text(XR.replace("metadata:\n", f"metadata:\n  {time}\n"))
+    render(paths, print=notes.append)
+    clock = [note for note in notes if "1970" in note]
+    assert len(clock) == (0 if created else 1)
+    assert created or f"now is 1970-01-01T00:00:00Z at {paths.composition}:" in clock[0]
 
 
 def test_a_step_may_be_skipped(tmp_path: Path) -> None:
