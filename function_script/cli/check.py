@@ -75,8 +75,8 @@ def check(**flags: Unpack[_Flags]) -> int:
     """Find mistakes in the steps of Compositions and Operations without running anything.
 
     COMPOSITION is a file, a directory, which is searched to any depth, or - for stdin; a file may
-    also hold an input or an XR alone. Steps of other functions are only counted, and whatever else is in a
-    directory is left alone.
+    also hold an input or an XR alone. Steps of other functions are only counted, and whatever else
+    is in a directory is left alone.
 
     The exit code is 1 when there are errors.
     """

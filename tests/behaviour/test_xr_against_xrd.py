@@ -328,3 +328,12 @@ def test_legacy_fields_of_any_crossplane_are_no_unknown_fields() -> None:
         "spec": {"publishConnectionDetailsTo": {"name": "a"}, "environmentConfigRefs": [{}]},
     }
     assert xr_validation.validate(xr, xrd) == xr_validation.Verdict()
+
+
+def test_check_accepts_the_file_of_a_valid_xr(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    project(tmp_path)
+    code, out, err = run(capsys, "check", tmp_path / "xr.yaml")
+    assert (code, err) == (0, "")
+    assert out == "Checked 0 steps in 1 file: 0 errors, 0 warnings\n"

@@ -65,12 +65,13 @@ def check(
             files += 1
             findings += [_finding(rules.YAML, problem) for problem in file.error.diagnostics]
             continue
+        xr_count = xrs.count
         problems = list(xrs.check(file.name, file.documents))
         findings += [_finding(rule, problem) for rule, problem in problems]
         directory = programs or sources.programs_beside(Path(file.name))
         inputs = [step_inputs.find_ours(document) for document in file.documents]
         files += (
-            bool(problems)
+            xrs.count > xr_count
             or any(inputs)
             or any(step_inputs.has_pipeline(each.value) for each in file.documents)
         )

@@ -18,11 +18,12 @@ _FILES: Final = ("xr.yaml", "xr.yml")
 
 
 class XrChecker:
-    """Validates every XR once, however many Compositions are beside it."""
+    """Validates every XR once, however many Compositions are beside it; counts them."""
 
     def __init__(self, definitions: Definitions) -> None:
         self._definitions = definitions
         self._files: set[Path] = set()
+        self.count = 0
 
     def check(self, name: str, documents: Sequence[Document]) -> Iterator[tuple[Rule, Diagnostic]]:
         """Yield the problems of the XRs in the file ``name``, and in the XR's file beside it."""
@@ -51,6 +52,7 @@ class XrChecker:
             xrd = self._definitions.find_xrd(document, documents)
             if xrd is None:
                 continue
+            self.count += 1
             verdict = xr_validation.validate(document.value, xrd)
             problems = [(rules.XR, problem) for problem in verdict.errors]
             problems += [(rules.XR_FIELD, problem) for problem in verdict.warnings]
