@@ -19,6 +19,8 @@ from function_script.values import Object
 
 _MARK: Final = MOVED_TO.encode()
 _USAGE: Final = "usage"
+_IN_USE: Final = "compose nothing of that name beside it, or leave moved-from out"
+_BOTH_NAMES: Final = "return it whichever of its names is observed"
 _USAGE_PARTS: Final = 3
 
 
@@ -73,7 +75,7 @@ def find_moves(view: View, contribution: Contribution) -> dict[str, str]:
         for old in old_names:
             if old in owners:
                 text = f'"{owners[old]}" is moved from "{old}", too'
-                raise _problem(name, text, contribution)
+                raise _problem(name, text, contribution, "an object moves to one resource")
             owners[old] = name
         old_name = _find_old_name(name, old_names, view, contribution)
         if old_name is not None:
@@ -93,9 +95,13 @@ def check_moves(view: View, moves: Mapping[str, str], contribution: Contribution
     claims = _claims(contribution)
     for name in moves:
         if name not in claims:
-            raise _problem(name, "its program leaves it out when it sees it moved", contribution)
+            raise _problem(
+                name, "its program leaves it out when it sees it moved", contribution, _BOTH_NAMES
+            )
     for name in find_moves(view, contribution):
-        raise _problem(name, "its program moves it only after another move", contribution)
+        raise _problem(
+            name, "its program moves it only after another move", contribution, _BOTH_NAMES
+        )
 
 
 def to_old_names(view: View, contribution: Contribution) -> Contribution:
@@ -110,7 +116,7 @@ def to_old_names(view: View, contribution: Contribution) -> Contribution:
         old = view.old_names.get(name, name)
         if old == name and name in taken and entry.resource is not None:
             text = f'it has the name of the object that "{taken[name]}" was moved from'
-            raise _problem(name, text, contribution)
+            raise _problem(name, text, contribution, "give it another name")
         composed[old] = entry if old == name else _remembering(entry, name)
     return replace(contribution, composed=composed)
 
@@ -194,17 +200,17 @@ def _find_old_name(
     entry = contribution.composed.get(visible)
     is_deferred = any(each.name == visible for each in contribution.deferred)
     if is_deferred or (entry is not None and entry.resource is not None):
-        raise _problem(name, f'this step desires "{visible}"', contribution)
+        raise _problem(name, f'this step desires "{visible}"', contribution, _IN_USE)
     earlier = _resources(view.request.desired)
     if visible in earlier:
-        raise _problem(name, f'an earlier step desires "{visible}"', contribution)
+        raise _problem(name, f'an earlier step desires "{visible}"', contribution, _IN_USE)
     return old
 
 
 def _conflict(name: str, view: View, contribution: Contribution) -> DocumentError:
     first, second = view.conflicts[name]
     if first == second:
-        return _problem(name, f'an earlier step desires "{first}"', contribution)
+        return _problem(name, f'an earlier step desires "{first}"', contribution, _IN_USE)
     return _both(name, first, second, contribution)
 
 
@@ -215,9 +221,7 @@ def _both(name: str, first: str, second: str, contribution: Contribution) -> Doc
     return _problem(name, text, contribution, hint)
 
 
-def _problem(
-    name: str, text: str, contribution: Contribution, hint: str | None = None
-) -> DocumentError:
+def _problem(name: str, text: str, contribution: Contribution, hint: str) -> DocumentError:
     locate = contribution.policy_spans.get(name)
     span: Span | None = None if locate is None else locate()
     message = f'cannot move resource "{name}": {text}'

@@ -2,7 +2,7 @@
 
 Crossplane makes an event of each Warning in each response. The XR's condition of the reconcile
 before tells which Warnings are old. All steps of a pipeline share the condition, with a section
-for each; a step that changes its section hands the others on in the context.
+for each; a step hands all sections to later ones in the context.
 """
 
 import hashlib
@@ -10,7 +10,7 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Final
+from typing import Final, NamedTuple
 
 from function_script import objects, wire
 from function_script.contribution import Contribution
@@ -50,10 +50,10 @@ def apply(request: wire.Request, contribution: Contribution) -> Contribution:
     revision = _find_revision(xr)
     observed = objects.find_condition(xr, CONDITION)
     old = _parse(observed, revision)
-    label = _label(request)
     handed = _read_handed(request)
-    base = old if handed is None else handed
-    sections = dict(base)
+    position = _position(request)
+    label = _label(request, position, {} if handed is None else handed.positions)
+    sections = dict(old if handed is None else handed.sections)
     sections.pop(label, None)
     if warnings:
         sections[label] = _section(warnings)
@@ -61,15 +61,12 @@ def apply(request: wire.Request, contribution: Contribution) -> Contribution:
     results = contribution.results
     if is_old:
         results = tuple(each for each in results if each.severity != enums.SEVERITY_WARNING)
-    changed: Object = {} if is_old and handed is None else {CONTEXT_KEY: _to_lines(sections)}
-    conditions = contribution.conditions
-    if sections or observed is not None or handed is not None:
-        conditions = (*conditions, _build(sections, revision, xr))
+    to_hand: Object = {"sections": _to_lines(sections), "positions": {label: position}}
     return replace(
         contribution,
         results=results,
-        conditions=conditions,
-        context={**contribution.context, **changed},
+        conditions=(*contribution.conditions, _build(sections, revision, xr)),
+        context={**contribution.context, CONTEXT_KEY: to_hand},
     )
 
 
@@ -77,13 +74,24 @@ def _has_handed(request: wire.Request) -> bool:
     return request.context is not None and CONTEXT_KEY.encode() in request.context
 
 
-def _read_handed(request: wire.Request) -> dict[str, str] | None:
-    """Return the sections that an earlier step of this reconcile has changed; None without one."""
+class _Handed(NamedTuple):
+    """The sections as earlier steps of this reconcile leave them, and the positions of these."""
+
+    sections: dict[str, str]
+    positions: Object
+
+
+def _read_handed(request: wire.Request) -> _Handed | None:
+    """Return what earlier steps have put into the context; None without one."""
     if not _has_handed(request) or request.context is None:
         return None
     fields = wire.decode_struct_fields(request.context)
-    lines = wire.decode_value(fields[CONTEXT_KEY]) if CONTEXT_KEY in fields else None
-    return _parse_lines(lines.split("\n")) if isinstance(lines, str) else None
+    value = wire.decode_value(fields[CONTEXT_KEY]) if CONTEXT_KEY in fields else None
+    lines = objects.find_path(value, ("sections",))
+    positions = objects.find_path(value, ("positions",))
+    if not isinstance(lines, str) or not isinstance(positions, dict):
+        return None
+    return _Handed(_parse_lines(lines.split("\n")), positions)
 
 
 def _read_xr(struct: bytes) -> Object:
@@ -121,16 +129,32 @@ def _to_lines(sections: Mapping[str, str]) -> str:
     return "\n".join(f"{label}: {text}" for label, text in sorted(sections.items()))
 
 
-def _label(request: wire.Request) -> str:
+def _position(request: wire.Request) -> str:
+    """Return a digest that differs between steps of a pipeline, mostly.
+
+    It is the same when Crossplane calls a step again with what it requires.
+    """
+    names = sorted(request.desired.resources) if request.desired is not None else []
+    digest = hashlib.sha256("\0".join(names).encode("utf-8", "replace"))
+    return digest.hexdigest()[:_LABEL_DIGITS]
+
+
+def _label(request: wire.Request, position: str, positions: Mapping[str, Readable]) -> str:
     """Return the name of the step: of its input, since Crossplane does not send the step's.
 
-    A digest of the input distinguishes steps whose inputs have no name.
+    A digest of the input distinguishes steps whose inputs have no name, and a number those that
+    have the same input. ``positions`` are those of earlier steps by their labels.
     """
     value = wire.decode_struct(request.input or b"", sort_keys=True)
     name = objects.find_path(value, ("metadata", "name")) or value.get("kind")
     text = json.dumps(value, sort_keys=True)
     digest = hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:_LABEL_DIGITS]
-    return f"{'-'.join(str(name).split())}-{digest}"
+    first = label = f"{'-'.join(str(name).split())}-{digest}"
+    number = 1
+    while positions.get(label, position) != position:
+        number += 1
+        label = f"{first}-{number}"
+    return label
 
 
 def _section(warnings: list[wire.Result]) -> str:

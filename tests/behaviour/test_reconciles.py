@@ -257,3 +257,23 @@ def test_a_rename_without_moved_from_deletes_the_object(language: str) -> None:
     core.run(HOUR)
     assert core.created == ["demo-old", "demo-new"]
     assert core.deleted == ["demo-old"]
+
+
+@pytest.mark.parametrize("is_first", [True, False])
+def test_the_warnings_of_two_equal_steps_do_not_flap(is_first: bool) -> None:
+    """The same input twice: only one of them warns, or both in other words."""
+    sign = "==" if is_first else "!="
+    script = (
+        "def main(req):\n"
+        '    body = {"apiVersion": "example.org/v1", "kind": "Thing"}\n'
+        '    count = len(req["desired"]["resources"])\n'
+        '    results = [{"severity": "Warning", "message": "at %d" % count}]\n'
+        '    return {"desired": {"resources": {"a%d" % count: {"resource": body}}},\n'
+        f'            "results": results if count {sign} 0 else []}}\n'
+    )
+    core = Core(pipeline=[builders.starlark(script)] * 2)
+    core.run(HOUR * 3)
+    # The second of them gets a line of its own once it knows that there is another.
+    assert set(core.warnings()) == {f"at {0 if is_first else 1}"}
+    assert len(core.warnings()) <= 2
+    assert core.reconciles <= 9
