@@ -9,6 +9,9 @@ from function_script.source import Excerpt, Span
 
 # Kubernetes cuts event messages at 1,024 bytes, and not on a character boundary.
 MAX_LINE_BYTES = 1024
+_TAB = 4
+# So much of a source line is shown on the narrowest terminal.
+_MIN_COLUMNS = 20
 # All of C0, DEL and C1 but tab and line feed, and the separators of lines and paragraphs.
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029]")
 
@@ -70,33 +73,56 @@ def _line(diagnostic: Diagnostic) -> str:
     return CONTROL.sub("", " ".join(text.split()))
 
 
-def to_frame(diagnostic: Diagnostic, severity: str = "error") -> str:
-    """Render a problem on several lines with the source around it: for terminals and logs."""
+def to_frame(diagnostic: Diagnostic, severity: str = "error", columns: int | None = None) -> str:
+    """Render a problem on several lines with the source around it: for terminals and logs.
+
+    ``columns``: the width of the terminal; longer lines of the source are cut around the span.
+    """
     message = CONTROL.sub("", diagnostic.message)
     parts = [f"{severity}: {message}"]
     if diagnostic.span is not None:
         parts.append(f"  --> {diagnostic.span}")
-        parts.extend(_draw(diagnostic.span, diagnostic.excerpt))
+        parts.extend(_draw(diagnostic.span, diagnostic.excerpt, columns))
     parts.extend(f"  = {CONTROL.sub('', str(note))}" for note in diagnostic.notes)
     if diagnostic.hint is not None:
         parts.append(f"  = hint: {CONTROL.sub('', diagnostic.hint)}")
     return "\n".join(parts)
 
 
-def _draw(span: Span, excerpt: Excerpt | None) -> list[str]:
+def _draw(span: Span, excerpt: Excerpt | None, columns: int | None) -> list[str]:
     if excerpt is None:
         return []
     margin = len(str(excerpt.first_line + len(excerpt.lines) - 1))
+    column = None if span.column is None else span.column - excerpt.first_column + 1
+    start, end = 0, None
+    if columns is not None:
+        room = max(_MIN_COLUMNS, columns - margin - len(" | "))
+        start = _first_visible(column, span.width, room)
+        end = start + room
+    is_cut = excerpt.first_column > 1 or start > 0
     lines = [f"{'':{margin}} |"]
     for number, line in enumerate(excerpt.lines, excerpt.first_line):
-        lines.append(f"{number:{margin}} | {CONTROL.sub('', line.expandtabs(4))}".rstrip())
-        if number == span.line and span.column is not None:
-            lines.append(f"{'':{margin}} | {_underline(line, span.column, span.width)}")
+        text = line.expandtabs(_TAB)
+        visible = text[start:end]
+        if is_cut and visible:
+            visible = f"…{visible[1:]}"
+        if end is not None and len(text) > end:
+            visible = f"{visible[:-1]}…"
+        lines.append(f"{number:{margin}} | {CONTROL.sub('', visible)}".rstrip())
+        if number == span.line and column is not None:
+            lines.append(f"{'':{margin}} | {_underline(line, column, span.width)[start:end]}")
     return lines
 
 
+def _first_visible(column: int | None, width: int, room: int) -> int:
+    """Return the 0-based column that lines begin with, so that the span is in the room."""
+    if column is None or column + min(width, room // 2) <= room:
+        return 0
+    return max(0, column - room // 2)
+
+
 def _underline(line: str, column: int, width: int) -> str:
-    before = line[: column - 1].expandtabs(4)
+    before = line[: column - 1].expandtabs(_TAB)
     under = line[column - 1 : column - 1 + max(1, width)]
     return " " * _cells(before) + "^" * max(1, _cells(under))
 

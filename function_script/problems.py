@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple, overload
 
+from function_script import spelling
 from function_script.diagnostics import Diagnostic
 from function_script.source import Span
 
@@ -61,18 +61,6 @@ class ProblemList:
         return len(self._problems)
 
 
-def nearest(name: str, names: Mapping[str, object] | tuple[str, ...]) -> str | None:
-    """Return the one of ``names`` closest to ``name``, if one is close.
-
-    Letter case does not count, and a name of the same letters in another order is closest.
-    """
-    by_lower = {candidate.lower(): candidate for candidate in names}
-    letters = sorted(name.lower())
-    matches = [candidate for candidate in by_lower if sorted(candidate) == letters]
-    matches = matches or difflib.get_close_matches(name.lower(), by_lower, n=1)
-    return by_lower[matches[0]] if matches else None
-
-
 @overload
 def suggest(name: str, names: Mapping[str, object] | tuple[str, ...], otherwise: str) -> str: ...
 @overload
@@ -83,5 +71,5 @@ def suggest(
     name: str, names: Mapping[str, object] | tuple[str, ...], otherwise: str | None = None
 ) -> str | None:
     """Return the hint that names the nearest of ``names``, or else ``otherwise``."""
-    near = nearest(name, names)
+    near = spelling.nearest(name, names)
     return f'did you mean "{near}"?' if near else otherwise

@@ -49,13 +49,17 @@ def span_at(source: Source, position: int, width: int = 1) -> Span:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Excerpt:
-    """Lines around a span; ``first_line`` is the number of ``lines[0]``."""
+    """Lines around a span; ``first_line`` is the number of ``lines[0]``.
+
+    Each line begins with its column ``first_column``, which is not 1 where the span is far right.
+    """
 
     first_line: int
     lines: tuple[str, ...]
+    first_column: int = 1
 
 
-# Longer lines are cut.
+# Longer lines are cut, around the span.
 _MAX_EXCERPT_COLUMNS = 200
 _LINES_AROUND = 2
 # As editors count lines; str.splitlines also splits at form feeds within a string.
@@ -72,5 +76,9 @@ def excerpt(source: Source, span: Span) -> Excerpt | None:
         return None
     first = max(1, span.line - _LINES_AROUND)
     last = min(len(lines), span.line + _LINES_AROUND)
-    around = tuple(line[:_MAX_EXCERPT_COLUMNS] for line in lines[first - 1 : last])
-    return Excerpt(first_line=first, lines=around)
+    start = 0
+    if span.column is not None and span.column + span.width > _MAX_EXCERPT_COLUMNS:
+        start = max(0, span.column - _MAX_EXCERPT_COLUMNS // 2)
+    end = start + _MAX_EXCERPT_COLUMNS
+    around = tuple(line[start:end] for line in lines[first - 1 : last])
+    return Excerpt(first_line=first, lines=around, first_column=start + 1)

@@ -12,6 +12,7 @@ import sys
 from pathlib import Path
 
 import pytest
+import yaml
 from support.notes import without_note
 
 from function_script.cli import execute
@@ -63,6 +64,37 @@ def test_example_runs_before_anything_exists(example: Path, tmp_path: Path) -> N
     copied = tmp_path / example.name
     shutil.copytree(example, copied, ignore=shutil.ignore_patterns("observed.yaml"))
     assert execute(["render", str(copied)]) == 0
+
+
+NAME = "crossplane.io/composition-resource-name"
+COMPOSING = [
+    path for path in EXAMPLES if (path / "expected.yaml").exists() and path not in OBSERVING
+]
+
+
+def composed(path: Path) -> dict[str, dict[str, object]]:
+    """The composed resources of a rendering, by name."""
+    values = [value for value in yaml.safe_load_all(path.read_text()) if value]
+    named = [value for value in values if NAME in value["metadata"].get("annotations", {})]
+    return {value["metadata"]["annotations"][NAME]: value for value in named}
+
+
+@pytest.mark.parametrize(
+    "example",
+    [path for path in COMPOSING if (path / "composition.yaml").exists()],
+    ids=lambda path: path.name,
+)
+def test_example_keeps_its_resources_in_a_later_reconcile(
+    example: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    copied = tmp_path / example.name
+    shutil.copytree(example, copied)
+    first = composed(example / "expected.yaml")
+    (copied / "observed.yaml").write_text(yaml.safe_dump_all(first.values()))
+    assert execute(["render", str(copied)]) == 0
+    later = tmp_path / "later.yaml"
+    later.write_text(capsys.readouterr().out)
+    assert first.keys() <= composed(later).keys()
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.name)

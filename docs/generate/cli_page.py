@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from function_script.cli import NAME, commands, exit_codes
+from function_script.cli.flags import by_group
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -78,14 +79,14 @@ def _section(command: click.Command, path: str) -> str:
         inspect.cleandoc(command.help or ""),
         "",
     ]
-    options = [
-        option
-        for option in command.params
-        if isinstance(option, click.Option) and not option.hidden
-    ]
-    rows = [_row(option) for option in sorted(options, key=lambda each: max(each.opts, key=len))]
-    if rows:
-        parts += ["| flag | variable | default | meaning |", "|---|---|---|---|", *rows, ""]
+    for group, options in by_group(command.params):
+        rows = [
+            _row(option)
+            for option in sorted(options, key=lambda each: max(each.opts, key=len))
+            if not option.hidden
+        ]
+        parts += [f"**{group}**", "", "| flag | variable | default | meaning |"]
+        parts += ["|---|---|---|---|", *rows, ""]
     return "\n".join(parts)
 
 

@@ -19,14 +19,14 @@ _HEAD = """\
 
 # Library
 
-These functions are the same in Starlark and Jinja. Starlark calls them by their names; in Jinja
-they are functions too, and those marked *filter* can also be piped into: `{{ "hi" | b64encode }}`.
-Go templates have sprig instead, and some of these in Go's spelling: see
-[GoTemplate](gotemplate-compatibility.md).
+Scripts and Jinja templates can call these functions. In Jinja, a function with the mark *filter*
+is also a filter: `{{ "hi" | b64encode }}`. Go templates have the functions of sprig instead, and
+some of these functions in Go's spelling: see [GoTemplate](gotemplate-compatibility.md).
+`function-script docs NAME` prints the description of a function in the terminal.
 
-All are pure: the same arguments give the same result, and nothing is changed. Texts hold at most
-1,048,576 characters, values 100,000 items on 100 levels. A call that cannot be answered stops the
-program with an error at its line, such as `cannot call b64decode: the text is no base 64`.
+All functions are pure: equal arguments give equal results, and no argument is changed. A text has
+at most 1,048,576 characters, a value 100,000 items on 100 levels. A wrong call stops the program
+with an error at its line.
 """
 
 # Python's names of the types, for stubs.

@@ -4,15 +4,10 @@ from __future__ import annotations
 
 import ast
 import re
-from typing import TYPE_CHECKING
 
 from generate import library_page
 
-from function_script.engines.starlark import predeclared
-from function_script.engines.starlark.analysis import syntax
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from function_script.engines.starlark import manual
 
 _GENERATED_BY = "Written by `make goldens`."
 BEGIN = f"<!-- {_GENERATED_BY} -->\n"
@@ -28,8 +23,6 @@ from collections.abc import Callable
 from _typeshed import Incomplete
 
 '''
-# A response's functions are those of the prelude, bound to their first parameter.
-_BOUND = re.compile(r"^ +(\w+) = partial\(_\1, \w+\),$", re.MULTILINE)
 _STUB_TYPES = {
     "dict": "dict[str, Incomplete]",
     "struct": "Response",
@@ -41,44 +34,24 @@ _STUB_TYPES = {
 
 def prelude() -> str:
     """Return the prelude's section of `docs/reference/starlark.md`."""
-    request = [_entry(function) for function in _functions("request")]
-    response = [_entry(function) for function in _functions("response")]
-    response += [_entry(function, of="rsp.") for function in _methods()]
+    request = [_entry(function) for function in manual.find_functions("request")]
+    response = [_entry(function) for function in manual.find_functions("response")]
+    response += [_entry(function, of=manual.RESPONSE) for function in manual.find_methods()]
     return "\n".join([BEGIN, "### Request\n", *request, "### Response\n", *response, END])
 
 
 def stubs() -> str:
     """Return the file `prelude.pyi`: the library, the prelude, and a response's functions."""
-    methods = "\n".join(_stub(function, "    ") for function in _methods())
+    methods = "\n".join(_stub(function, "    ") for function in manual.find_methods())
     response = f'class Response:\n    """What ``response()`` gives."""\n\n{methods}'
-    own = [_stub(each) for file in ("request", "response") for each in _functions(file)]
+    own = [_stub(each) for file in ("request", "response") for each in manual.find_functions(file)]
     shared = library_page.stubs().partition("\n\n\n")[2].replace("Any", "Incomplete")
     return "\n".join([_STUB_HEAD, response, *own, shared])
 
 
-def _definitions(file: str) -> dict[str, ast.FunctionDef]:
-    tree = syntax.parse(predeclared.text(file)) or ast.Module(body=[], type_ignores=[])
-    return {each.name: each for each in tree.body if isinstance(each, ast.FunctionDef)}
-
-
-def _functions(file: str) -> list[ast.FunctionDef]:
-    return [each for name, each in _definitions(file).items() if not name.startswith("_")]
-
-
-def _methods() -> Iterator[ast.FunctionDef]:
-    definitions = _definitions("response")
-    for name in _BOUND.findall(predeclared.text("response")):
-        function = definitions[f"_{name}"]
-        function.name = name
-        del function.args.args[0]
-        yield function
-
-
 def _entry(function: ast.FunctionDef, of: str = "") -> str:
-    for argument in function.args.args:
-        argument.annotation = None
-    summary, _, example = (ast.get_docstring(function) or "").partition("\n\nExample: ")
-    lines = [f"- **`{of}{function.name}({ast.unparse(function.args)})`**", f"  {summary}"]
+    summary, example = manual.describe(function)
+    lines = [f"- **`{of}{manual.usage(function)}`**", f"  {summary}"]
     return "\n".join([*lines, f"  `{example}`\n" if example else ""])
 
 

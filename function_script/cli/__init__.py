@@ -18,6 +18,7 @@ from function_script.cli import exit_codes, options, terminal
 from function_script.cli.check import check
 from function_script.cli.docs import docs
 from function_script.cli.editor import editor
+from function_script.cli.flags import Command
 from function_script.cli.init import init
 from function_script.cli.internal import internal
 from function_script.cli.operation import NAME as RENDER_OPERATION
@@ -86,7 +87,7 @@ def commands() -> None:
     """
 
 
-@commands.command(short_help="Print the version.")
+@commands.command(cls=Command, short_help="Print the version.")
 def version() -> None:
     """Print the version, and whether it runs compiled or as plain Python, and why."""
     from function_script import build  # noqa: PLC0415 - only this command needs it
@@ -127,7 +128,13 @@ def execute(args: Sequence[str]) -> int:
     flags: dict[str, object] = {}
 
     def command() -> int:
-        code = commands.main(args=list(args), prog_name=NAME, standalone_mode=False, obj=flags)
+        code = commands.main(
+            args=list(args),
+            prog_name=NAME,
+            standalone_mode=False,
+            obj=flags,
+            terminal_width=terminal.width(),
+        )
         return code if isinstance(code, int) else exit_codes.OK
 
     return exit_codes.guard(command, flags)

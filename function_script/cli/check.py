@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, Final, Literal, TypedDict, Unpack
 
 import click
 
-from function_script.cli import exit_codes, options, terminal
+from function_script.cli import exit_codes, options, terminal, watch_output
+from function_script.cli.flags import Command, Flag
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
 
@@ -21,6 +23,7 @@ class _Flags(TypedDict):
     ignore: tuple[str, ...]
     strict: bool
     salted: bool
+    watch: bool
     quiet: bool
     program_root: Path | None
     debug: bool
@@ -28,24 +31,29 @@ class _Flags(TypedDict):
 
 _EPILOG: Final = """\b
 Examples:
-  function-script check composition.yaml
+  function-script check
+  function-script check composition.yaml --watch
   function-script check examples --strict --output json
 """
 
 
 @click.command(
+    cls=Command,
     short_help="Find mistakes without a run.",
     epilog=_EPILOG,
     params=[
         options.program_root("programs/ beside each file"),
         options.output("text", "json", "sarif"),
+        options.watch("Check"),
         options.quiet("the totals"),
         options.debug(),
     ],
 )
-@click.argument("compositions", nargs=-1, required=True, metavar="COMPOSITION...")
+@click.argument("compositions", nargs=-1, metavar="[COMPOSITION]...")
 @click.option(
     "--xrd",
+    cls=Flag,
+    group="Input",
     type=options.PATH,
     metavar="PATH",
     help="XRD: the fields that programs can read; "
@@ -53,6 +61,8 @@ Examples:
 )
 @click.option(
     "--crds",
+    cls=Flag,
+    group="Input",
     type=options.PATH,
     multiple=True,
     metavar="PATH",
@@ -60,6 +70,8 @@ Examples:
 )
 @click.option(
     "--ignore",
+    cls=Flag,
+    group="Input",
     multiple=True,
     metavar="GLOB",
     help="Leave out files and folders of this name, or of this path below a directory; "
@@ -67,25 +79,38 @@ Examples:
 )
 @click.option(
     "--salted",
+    cls=Flag,
+    group="Input",
     is_flag=True,
     help="The server has a --seed-file, so that random texts of programs may be secrets.",
 )
-@click.option("--strict", is_flag=True, help="Fail on warnings, too.")
+@click.option("--strict", cls=Flag, group="Output", is_flag=True, help="Fail on warnings, too.")
 def check(**flags: Unpack[_Flags]) -> int:
     """Find mistakes in the steps of Compositions and Operations without running anything.
 
     COMPOSITION is a file, a directory, which is searched to any depth, or - for stdin; a file may
-    also hold an input or an XR alone. Steps of other functions are only counted, and whatever else
-    is in a directory is left alone.
+    also hold an input or an XR alone. By default it is the current directory. Steps of other
+    functions are counted only, and other files in a directory are ignored.
 
     The exit code is 1 when there are errors.
     """
+    arguments = flags["compositions"] or (".",)
+    if flags["watch"]:
+        _watch(arguments, flags)
+    text, is_success = _check(arguments, flags)
+    if text:
+        terminal.echo_coloured(text)
+    return exit_codes.OK if is_success else exit_codes.PROBLEM
+
+
+def _check(arguments: Sequence[str], flags: _Flags) -> tuple[str, bool]:
+    """Return the report in its format, and whether it is a success."""
     from function_script.tools import check as tool  # noqa: PLC0415 - slow to import
     from function_script.tools import console as frames  # noqa: PLC0415 - slow to import
 
     schemas = tool.load(flags["xrd"], flags["crds"])
     report = tool.check(
-        flags["compositions"],
+        arguments,
         flags["program_root"],
         schemas,
         flags["ignore"],
@@ -97,7 +122,26 @@ def check(**flags: Unpack[_Flags]) -> int:
         text = tool.render_sarif(report)
     else:
         colourful = frames.is_colourful(sys.stdout)
-        text = tool.render_text(report, colourful=colourful, is_quiet=flags["quiet"])
-    if text:
-        terminal.echo_coloured(text)
-    return exit_codes.OK if report.is_success(strict=flags["strict"]) else exit_codes.PROBLEM
+        text = tool.render_text(
+            report,
+            colourful=colourful,
+            is_quiet=flags["quiet"],
+            columns=frames.columns_of(sys.stdout),
+        )
+    return text, report.is_success(strict=flags["strict"])
+
+
+def _watch(arguments: Sequence[str], flags: _Flags) -> None:
+    """Check at every change of a file. Only an interrupt ends it."""
+    from function_script.tools import check as tool  # noqa: PLC0415 - slow to import
+    from function_script.tools.watcher import Task  # noqa: PLC0415 - slow to import
+
+    if "-" in arguments:
+        raise click.UsageError("--watch: stdin cannot be read again and again")
+    optional = (flags["xrd"], flags["program_root"])
+    options_ = [*flags["crds"], *(path for path in optional if path is not None)]
+    report = Task(
+        run=lambda: _check(arguments, flags)[0],
+        files=lambda: [*tool.list_files(arguments), *options_],
+    )
+    watch_output.watch_text(report, is_quiet=flags["quiet"])

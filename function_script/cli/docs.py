@@ -1,4 +1,4 @@
-"""The command ``docs``: print the manual of a library function."""
+"""The command ``docs``: print the manual of a name."""
 
 from __future__ import annotations
 
@@ -7,21 +7,27 @@ from typing import Final
 import click
 
 from function_script.cli import terminal
+from function_script.cli.flags import Command
 
 _EPILOG: Final = """\b
 Examples:
   function-script docs
-  function-script docs get
+  function-script docs library
+  function-script docs get_xr
+  function-script docs limits.timeout
+  function-script docs depends-on
 """
 
 
-@click.command(short_help="Print what a library function does.", epilog=_EPILOG)
+@click.command(cls=Command, short_help="Print what a name means.", epilog=_EPILOG)
 @click.argument("name", required=False)
 def docs(name: str | None) -> None:
-    """Print what the library's function NAME does; without NAME, list all functions.
+    """Print what NAME means in a program, an input or a document.
 
-    The functions are the same in Starlark and Jinja; Go templates have sprig.
+    NAME is a function, filter, test, variable or statement of any language, a field of an input by
+    its path, an annotation, or a meta document. A group lists its names; without NAME, all groups
+    are listed.
     """
-    from function_script.engines.library import manual  # noqa: PLC0415 - slow to import
+    from function_script.tools import manual  # noqa: PLC0415 - slow to import
 
-    terminal.echo(manual.listing() if name is None else manual.entry(name), nl=False)
+    terminal.echo(manual.list_groups() if name is None else manual.describe(name), nl=False)

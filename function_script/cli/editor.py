@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from function_script.cli import options, terminal
+from function_script.cli.flags import Command
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -19,6 +20,7 @@ Examples:
 
 
 @click.command(
+    cls=Command,
     short_help="Set up editors for a project.",
     epilog=_EPILOG,
     params=[options.quiet("which settings are kept, and what other editors need")],

@@ -57,7 +57,11 @@ def report_problem(error: FatalError) -> int:
     """Print every diagnostic with the source around it. Return the exit code."""
     from function_script.tools import console  # noqa: PLC0415 - only failures need it
 
-    text = console.to_text(error.diagnostics, colourful=console.is_colourful(sys.stderr))
+    text = console.to_text(
+        error.diagnostics,
+        colourful=console.is_colourful(sys.stderr),
+        columns=console.columns_of(sys.stderr),
+    )
     terminal.echo_coloured(text, err=True)
     return PROBLEM
 

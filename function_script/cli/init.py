@@ -2,41 +2,85 @@
 
 from __future__ import annotations
 
+import shlex
+from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypedDict, Unpack
 
 import click
 
 from function_script import release
 from function_script.cli import options, terminal
+from function_script.cli.flags import Command, Flag
 from function_script.engines import NAMES
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from function_script.tools.starters.api import Api
+    from function_script.tools.starters.example_project import Example
 
 _EPILOG: Final = """\b
 Examples:
-  function-script init my-project
-  function-script init my-project --language jinja
+  function-script init my-db
+  function-script init my-db --kind Database --group platform.example.org --language jinja
+  function-script init my-db --from xr.yaml
   function-script init my-project --package registry.example.org/function-script:v0.1.0
 """
 
 
 class _InitFlags(TypedDict):
     language: str
+    kind: str | None
+    group: str | None
+    version: str | None
+    example: str | None
     package: str
     install: str | None
     quiet: bool
 
 
 @click.command(
+    cls=Command,
     short_help="Create a project, with tests.",
     epilog=_EPILOG,
     params=[options.quiet("what to do next")],
 )
-@click.argument("directory", type=options.PATH)
+@click.argument("directory", type=options.PATH, required=False)
+@click.option(
+    "--kind",
+    cls=Flag,
+    group="Project",
+    metavar="KIND",
+    show_default="from DIRECTORY: MyDb for my-db",
+    help="Kind of the API.",
+)
+@click.option(
+    "--group",
+    cls=Flag,
+    group="Project",
+    metavar="DOMAIN",
+    show_default="platform.example.org",
+    help="Group of the API.",
+)
+@click.option(
+    "--version",
+    cls=Flag,
+    group="Project",
+    metavar="VERSION",
+    show_default="v1alpha1",
+    help="Version of the API.",
+)
+@click.option(
+    "--from",
+    "example",
+    cls=Flag,
+    group="Project",
+    metavar="FILE",
+    help="Example of an XR: the project gets its API, with the types of its fields.",
+)
 @click.option(
     "-l",
     "--language",
+    cls=Flag,
+    group="Project",
     type=click.Choice(NAMES),
     default=NAMES[0],
     show_default=True,
@@ -44,6 +88,8 @@ class _InitFlags(TypedDict):
 )
 @click.option(
     "--package",
+    cls=Flag,
+    group="Project",
     default=release.REFERENCE,
     show_default=True,
     metavar="NAME",
@@ -51,17 +97,20 @@ class _InitFlags(TypedDict):
 )
 @click.option(
     "--install",
+    cls=Flag,
+    group="Project",
     metavar="REQUIREMENT",
     show_default="the git URL or wheel that this command was installed from",
     help="Argument of pip install in CI: a git URL, a path in the project, the URL of a wheel.",
 )
-def init(directory: Path, **flags: Unpack[_InitFlags]) -> None:
+def init(directory: Path | None, **flags: Unpack[_InitFlags]) -> None:
     """Begin a project in DIRECTORY: an API, its Composition, an example and tests.
 
-    Files that are there are never written over.
+    DIRECTORY is by default a new one with the name of the kind. Existing files are not changed.
     """
     from function_script.tools import starters  # noqa: PLC0415 - slow to import
     from function_script.tools.starters import origins  # noqa: PLC0415 - slow to import
+    from function_script.tools.starters.api import to_folder  # noqa: PLC0415 - slow to import
 
     source = origins.Origins(
         package=origins.parse_package(flags["package"]),
@@ -69,11 +118,14 @@ def init(directory: Path, **flags: Unpack[_InitFlags]) -> None:
         if flags["install"] is None
         else origins.parse_requirement(flags["install"]),
     )
-    for path in starters.write(flags["language"], directory, source):
+    project = _read_project(directory, flags)
+    directory = directory or Path(to_folder(project.kind))
+    for path in starters.write(flags["language"], directory, source, project):
         terminal.echo(str(path))
     if flags["quiet"]:
         return
-    terminal.echo(f"\nTry: cd {directory} && function-script test", err=True)
+    steps = "" if directory.resolve() == Path.cwd() else f"cd {shlex.quote(str(directory))} && "
+    terminal.echo(f"\nTry: {steps}function-script test", err=True)
     if source.package.name == release.OWN_PACKAGE:
         terminal.echo(
             "Before you deploy: name your registry in functions.yaml and crossplane.yaml, or to "
@@ -85,3 +137,22 @@ def init(directory: Path, **flags: Unpack[_InitFlags]) -> None:
             "Before CI runs: set FUNCTION_SCRIPT in ci.yaml, or name it to init as --install",
             err=True,
         )
+
+
+def _read_project(directory: Path | None, flags: _InitFlags) -> Api | Example:
+    """Return the API that the flags name, or the example."""
+    from function_script.tools.starters import api, example_project  # noqa: PLC0415 - slow
+
+    names = (flags["kind"], flags["group"], flags["version"])
+    if flags["example"] is not None:
+        if any(name is not None for name in names):
+            raise click.UsageError("--from: the example has the kind, the group and the version")
+        return example_project.load(flags["example"])
+    kind, group, version = names
+    if kind is None and directory is None:
+        raise click.UsageError("name a DIRECTORY, a --kind, or an example with --from")
+    if kind is None and directory is not None:
+        kind = api.to_kind(directory.resolve().name)
+    return api.parse(
+        kind or api.DEFAULT_KIND, group or api.DEFAULT_GROUP, version or api.DEFAULT_VERSION
+    )

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final, TypedDict, Unpack
 import click
 
 from function_script.cli import exit_codes, options, terminal
+from function_script.cli.flags import Command, Flag
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -37,9 +38,13 @@ def internal() -> None:
     """Commands for other programs."""
 
 
-@internal.command("render", epilog=_EPILOG, params=[options.program_root("none"), options.debug()])
+@internal.command(
+    "render", cls=Command, epilog=_EPILOG, params=[options.program_root("none"), options.debug()]
+)
 @click.option(
     "--timeout",
+    cls=Flag,
+    group="Limits",
     type=options.duration,
     default="2m",
     show_default=True,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final, TypedDict, Unpack
 import click
 
 from function_script.cli import options, render_options, terminal
+from function_script.cli.flags import Command, Flag
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -36,6 +37,7 @@ Examples:
 
 @click.command(
     NAME,
+    cls=Command,
     epilog=_EPILOG,
     params=[*render_options.shared("OPERATION"), render_options.required_schemas()],
 )
@@ -44,12 +46,16 @@ Examples:
 @click.option(
     "-o",
     "--include-full-operation",
+    cls=Flag,
+    group="Output",
     is_flag=True,
     help="Print the Operation with its spec. This is the default.",
 )
 @click.option(
     "-w",
     "--watched-resource",
+    cls=Flag,
+    group="Input",
     type=options.PATH,
     metavar="FILE",
     help="The object that a WatchOperation watches; every step requires it.",

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 import click
 
 from function_script import quantities
+from function_script.cli.flags import Flag
 from function_script.limits import LIMITS, Limit, Limits
 
 if TYPE_CHECKING:
@@ -99,8 +100,9 @@ def _limit(limit: Limit, others: Container[str]) -> click.Option:
         return number
 
     names = [name for name in (limit.flag, limit.other_flag) if name]
-    return click.Option(
+    return Flag(
         [name for name in names if name not in others],
+        group="Limits",
         type=parse,
         default=unit.format(getattr(Limits(), limit.field)),
         show_default=True,
@@ -156,8 +158,9 @@ def read_limits(flags: Mapping[str, object]) -> Limits:
 
 def default_ttl() -> click.Option:
     """Return the flag of the TTL where neither a program nor its input sets one."""
-    return click.Option(
+    return Flag(
         ["--default-ttl"],
+        group="Input",
         type=_ttl,
         default=_format_duration(Limits().default_ttl_seconds),
         show_default=True,
@@ -179,8 +182,9 @@ def _ttl(text: str) -> float:
 
 def seed_file() -> click.Option:
     """Return the flag of the file with the salt."""
-    return click.Option(
+    return Flag(
         ["--seed-file"],
+        group="Input",
         type=PATH,
         metavar="FILE",
         help="File with a secret of at least 16 bytes, without which random values of programs "
@@ -190,8 +194,9 @@ def seed_file() -> click.Option:
 
 def program_root(default: str = "") -> click.Option:
     """Return the flag of the directory of programs; ``default`` describes its default."""
-    return click.Option(
+    return Flag(
         ["--program-root"],
+        group="Input",
         show_default=default or None,
         type=click.Path(exists=True, file_okay=False, path_type=Path),
         metavar="DIR",
@@ -201,8 +206,9 @@ def program_root(default: str = "") -> click.Option:
 
 def skip_xr_validation() -> click.Option:
     """Return the flag that accepts an XR which the API server would refuse."""
-    return click.Option(
+    return Flag(
         ["--skip-xr-validation"],
+        group="Validation",
         is_flag=True,
         help="Do not compare XRs with their XRD's schema.",
     )
@@ -210,8 +216,9 @@ def skip_xr_validation() -> click.Option:
 
 def functions() -> click.Option:
     """Return the flag of where functions run; `read_runtimes` parses it."""
-    return click.Option(
+    return Flag(
         ["--function"],
+        group="Functions",
         multiple=True,
         metavar="NAME=local|skip|HOST:PORT",
         help="Run function NAME locally, skip it, or call it at HOST:PORT. May be repeated.",
@@ -230,13 +237,20 @@ def read_runtimes(texts: Iterable[str]) -> dict[str, Runtime]:
 
 def quiet(what: str) -> click.Option:
     """Return the flag that omits ``what`` from stderr."""
-    return click.Option(["-q", "--quiet"], is_flag=True, help=f"Do not print {what}.")
+    return Flag(["-q", "--quiet"], group="Output", is_flag=True, help=f"Do not print {what}.")
+
+
+def watch(meaning: str) -> Flag:
+    """Return the flag --watch."""
+    help_text = f"{meaning} again when a file changes. Ctrl-C ends it."
+    return Flag(["--watch"], group="Output", is_flag=True, help=help_text)
 
 
 def output(*forms: str, short: str = "-o", what: str = "the report") -> click.Option:
     """Return the flag of the output format; the first of ``forms`` is the default."""
-    return click.Option(
+    return Flag(
         [name for name in (short, "--output") if name],
+        group="Output",
         type=click.Choice(forms),
         default=forms[0],
         show_default=True,
@@ -246,7 +260,7 @@ def output(*forms: str, short: str = "-o", what: str = "the report") -> click.Op
 
 def debug(meaning: str = "Print the traceback of a bug of ours.") -> click.Option:
     """Return the flag --debug, whose value the report of a bug uses, too."""
-    return click.Option(["--debug"], is_flag=True, callback=_remember, help=meaning)
+    return Flag(["--debug"], group="Other", is_flag=True, callback=_remember, help=meaning)
 
 
 def _remember(context: click.Context, option: click.Parameter, value: object) -> object:

@@ -8,6 +8,7 @@ from typing import Final, Literal, TypedDict, Unpack
 import click
 
 from function_script.cli import options, progress, terminal
+from function_script.cli.flags import Command, Flag
 
 _META: Final = "crossplane.yaml"
 
@@ -42,11 +43,15 @@ class _InspectFlags(_RegistryFlags, TypedDict):
 
 _PLAIN_HTTP: Final = click.option(
     "--plain-http",
+    cls=Flag,
+    group="Registry",
     is_flag=True,
     help="Use HTTP without TLS, also for credentials. Only in a network that you trust.",
 )
 _CA_FILE: Final = click.option(
     "--ca-file",
+    cls=Flag,
+    group="Registry",
     type=options.PATH,
     metavar="FILE",
     help="Additional certificate authorities for the registry, in PEM format.",
@@ -67,12 +72,15 @@ Examples:
 
 
 @package.command(
+    cls=Command,
     short_help="Write a package file, without Docker.",
     epilog=_BUILD_EXAMPLES,
     params=[options.quiet("progress, and which files are left out"), options.debug()],
 )
 @click.option(
     "--package-root",
+    cls=Flag,
+    group="Input",
     type=options.PATH,
     show_default="where crossplane.yaml is: . or package",
     metavar="DIR",
@@ -80,6 +88,8 @@ Examples:
 )
 @click.option(
     "--input-crds",
+    cls=Flag,
+    group="Input",
     type=options.PATH,
     default="input_crds",
     show_default=True,
@@ -88,12 +98,16 @@ Examples:
 )
 @click.option(
     "--examples",
+    cls=Flag,
+    group="Input",
     type=options.PATH,
     metavar="PATH",
     help="Examples to put into the package: a directory or a file.",
 )
 @click.option(
     "--ignore",
+    cls=Flag,
+    group="Input",
     multiple=True,
     metavar="PATTERN",
     help="Files to leave out, such as 'tests/*'. May be repeated.",
@@ -101,6 +115,8 @@ Examples:
 @click.option(
     "-o",
     "--output",
+    cls=Flag,
+    group="Output",
     type=options.PATH,
     metavar="FILE",
     show_default="NAME-DIGEST.xpkg",
@@ -108,6 +124,8 @@ Examples:
 )
 @click.option(
     "--runtime-image",
+    cls=Flag,
+    group="Input",
     type=options.PATH,
     multiple=True,
     metavar="PATH",
@@ -153,6 +171,7 @@ Examples:
 
 
 @package.command(
+    cls=Command,
     short_help="Push package files to a registry.",
     epilog=_PUSH_EXAMPLES,
     params=[options.quiet("progress"), options.debug()],
@@ -183,6 +202,7 @@ Examples:
 
 
 @package.command(
+    cls=Command,
     short_help="Print the contents of a package.",
     epilog=_INSPECT_EXAMPLES,
     params=[options.output("text", "json", what="it"), options.debug()],

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from function_script.cli import confinement, options, terminal
+from function_script.cli.flags import Command, Flag
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -19,17 +20,21 @@ Examples:
 """
 
 
-@click.command(epilog=_EPILOG, params=options.limits())
+@click.command(cls=Command, epilog=_EPILOG, params=options.limits())
 @click.argument("directory", type=options.PATH, default=".", metavar="[DIR]")
 @click.option(
     "--port",
+    cls=Flag,
+    group="Server",
     type=click.IntRange(0, 65535),
     default=0,
     show_default="a free one",
     metavar="PORT",
     help="Port on the loopback address.",
 )
-@click.option("--no-browser", is_flag=True, help="Only print the address.")
+@click.option(
+    "--no-browser", cls=Flag, group="Server", is_flag=True, help="Only print the address."
+)
 def playground(directory: Path, *, port: int, no_browser: bool, **flags: object) -> None:
     """Open a page in the browser that renders while you type.
 

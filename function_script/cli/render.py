@@ -16,6 +16,7 @@ from function_script.cli import (
     validate_options,
     watch_output,
 )
+from function_script.cli.flags import Command, Flag
 
 if TYPE_CHECKING:
     from function_script.sandbox import Pool
@@ -44,12 +45,13 @@ _EPILOG: Final = """\b
 Examples:
   function-script render examples/starlark-robots
   function-script render xr.yaml composition.yaml functions.yaml -o observed.yaml -r
-  function-script render examples/starlark-robots --watch
+  function-script render --watch
   function-script render xr.yaml composition.yaml --validate --xrd xrd.yaml --crds crds/
 """
 
 
 @click.command(
+    cls=Command,
     short_help="Render an XR with a Composition.",
     epilog=_EPILOG,
     params=[
@@ -57,24 +59,34 @@ Examples:
         render_options.required_schemas("-s"),
         *validate_options.shared(),
         options.skip_xr_validation(),
+        options.watch("Render or validate"),
         options.quiet("notes"),
     ],
 )
-@click.argument("xr", type=options.PATH)
+@click.argument("xr", type=options.PATH, default=".")
 @click.argument("composition", type=options.PATH, required=False)
 @click.argument("functions", type=options.PATH, required=False)
 @click.option(
-    "-x", "--include-full-xr", is_flag=True, help="Print the XR with its whole spec and metadata."
+    "-x",
+    "--include-full-xr",
+    cls=Flag,
+    group="Output",
+    is_flag=True,
+    help="Print the XR with its whole spec and metadata.",
 )
 @click.option(
     "-o",
     "--observed-resources",
+    cls=Flag,
+    group="Input",
     type=options.PATH,
     metavar="PATH",
     help="Existing composed resources: a file or a directory.",
 )
 @click.option(
     "--extra-resources",
+    cls=Flag,
+    group="Input",
     type=options.PATH,
     multiple=True,
     metavar="PATH",
@@ -82,23 +94,23 @@ Examples:
 )
 @click.option(
     "--xrd",
+    cls=Flag,
+    group="Input",
     type=options.PATH,
     metavar="PATH",
     help="XRD: the XR is validated by it; supplies defaults and the XR's scope.",
 )
 @click.option(
-    "--watch",
-    is_flag=True,
-    help="Render again when a file changes, and show the difference; with --validate, the "
-    "report. Ctrl-C ends it.",
-)
-@click.option(
     "--validate",
+    cls=Flag,
+    group="Validation",
     is_flag=True,
     help="Validate the documents instead of printing them.",
 )
 @click.option(
     "--crds",
+    cls=Flag,
+    group="Validation",
     multiple=True,
     metavar="SOURCE",
     help="Schemas for --validate: files, directories or packages, joined by commas. "
@@ -110,8 +122,9 @@ def render(**flags: Unpack[_Flags]) -> int:
     Prints the XR and its composed resources as Crossplane would write them. Steps of this function
     run here, in the sandbox of production; others are called where they are served.
 
-    XR may be a directory that holds xr.yaml, composition.yaml, functions.yaml and what else there
-    is to give: observed.yaml, required.yaml, credentials.yaml, xrd.yaml, schemas/ and context/.
+    XR is a file or, by default the current one, a directory with xr.yaml and composition.yaml. The
+    directory may also hold functions.yaml, observed.yaml, required.yaml, credentials.yaml,
+    xrd.yaml, schemas/ and context/.
     """
     if flags["crds"] and not flags["validate"]:
         raise click.UsageError("--crds is for --validate")
@@ -137,7 +150,7 @@ def render(**flags: Unpack[_Flags]) -> int:
 def _watch(flags: _Flags, run_options: Options, pool: Pool) -> None:
     """Render or validate at every change of a file. Only an interrupt ends it."""
     from function_script.tools.render import command, loading  # noqa: PLC0415 - slow to import
-    from function_script.tools.render.watcher import Task  # noqa: PLC0415 - slow to import
+    from function_script.tools.watcher import Task  # noqa: PLC0415 - slow to import
 
     def files() -> list[Path]:
         paths = _paths(flags)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final, TypedDict
 import click
 
 from function_script.cli import confinement, options, terminal
+from function_script.cli.flags import Flag
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -43,53 +44,61 @@ class Flags(TypedDict):
 def shared(file: str) -> list[click.Parameter]:
     """Return the flags; programs are beside the argument ``file``."""
     return [
-        click.Option(
+        Flag(
             ["--context-files"],
+            group="Input",
             multiple=True,
             metavar="KEY=PATH",
             help="Context for the first step, from a JSON or YAML file. May be repeated, or "
             "several be joined by semicolons.",
         ),
-        click.Option(
+        Flag(
             ["--context-values"],
+            group="Input",
             multiple=True,
             metavar="KEY=VALUE",
             help="Context for the first step, as JSON or YAML; wins over files. May be repeated, "
             "or several be joined by semicolons.",
         ),
-        click.Option(
+        Flag(
             ["-r", "--include-function-results"],
+            group="Output",
             is_flag=True,
             help="Print events as well, as kind Result.",
         ),
-        click.Option(
+        Flag(
             ["-c", "--include-context"],
+            group="Output",
             is_flag=True,
             help="Print the last step's context, as kind Context.",
         ),
-        click.Option(
+        Flag(
             ["-e", "--required-resources"],
+            group="Input",
             type=options.PATH,
             multiple=True,
             metavar="PATH",
             help="Objects that steps may require: a file or a directory. May be repeated, or "
             "several be joined by commas.",
         ),
-        click.Option(
+        Flag(
             ["--function-credentials"],
+            group="Functions",
             type=options.PATH,
             metavar="PATH",
             help="Secrets for steps' credentials: a file or a directory.",
         ),
-        click.Option(
+        Flag(
             ["-a", "--function-annotations"],
+            group="Functions",
             multiple=True,
             metavar="KEY=VALUE",
             help="Annotation to set on every Function. May be repeated, or several be joined by "
             "commas.",
         ),
-        click.Option(
+        Flag(
             ["--timeout"],
+            group="Limits",
             type=options.duration,
             default="1m",
             show_default=True,
@@ -105,8 +114,9 @@ def shared(file: str) -> list[click.Parameter]:
 
 def required_schemas(*short: str) -> click.Option:
     """Return the flag of schemas, with the ``short`` names of a command."""
-    return click.Option(
+    return Flag(
         [*short, "--required-schemas"],
+        group="Input",
         type=options.PATH,
         metavar="PATH",
         help="OpenAPI v3 documents (*.json) with schemas that steps may require: a file or a "

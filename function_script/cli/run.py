@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final, TypedDict, Unpack
 import click
 
 from function_script.cli import confinement, exit_codes, options, terminal
+from function_script.cli.flags import Command, Flag
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -32,6 +33,7 @@ Examples:
 
 
 @click.command(
+    cls=Command,
     short_help="Answer a single request.",
     epilog=_EPILOG,
     params=[
@@ -45,6 +47,8 @@ Examples:
 @click.argument("request", default="-", metavar="[REQUEST]")
 @click.option(
     "--capture",
+    cls=Flag,
+    group="Output",
     type=options.PATH,
     metavar="FILE",
     help="Write the request and the response, without secrets, as a case (NAME.case.yaml).",

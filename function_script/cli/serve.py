@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final, TypedDict, Unpack
 import click
 
 from function_script.cli import options
+from function_script.cli.flags import Command, Flag
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -47,6 +48,7 @@ Examples:
 
 
 @click.command(
+    cls=Command,
     epilog=_EPILOG,
     params=[
         *options.limits(),
@@ -57,18 +59,26 @@ Examples:
     ],
 )
 @click.option(
-    "--insecure", is_flag=True, help="Serve in plain text, also when certificates are given."
+    "--insecure",
+    cls=Flag,
+    group="Security",
+    is_flag=True,
+    help="Serve in plain text, also when certificates are given.",
 )
 @click.option(
     "--tls-certs-dir",
+    cls=Flag,
+    group="Security",
     type=options.PATH,
     metavar="DIR",
     envvar=["FUNCTION_SCRIPT_TLS_CERTS_DIR", "TLS_SERVER_CERTS_DIR"],
     help="Directory with tls.crt, tls.key and ca.crt, for mutual TLS.",
 )
-@click.option("--tls-server-certs-dir", type=options.PATH, hidden=True)
+@click.option("--tls-server-certs-dir", cls=Flag, group="Security", type=options.PATH, hidden=True)
 @click.option(
     "--address",
+    cls=Flag,
+    group="Server",
     type=options.address,
     default="[::]:9443",
     show_default=True,
@@ -77,6 +87,8 @@ Examples:
 )
 @click.option(
     "--health-address",
+    cls=Flag,
+    group="Server",
     type=options.address_or_nothing,
     default="",
     show_default="nowhere",
@@ -85,6 +97,8 @@ Examples:
 )
 @click.option(
     "--metrics-address",
+    cls=Flag,
+    group="Server",
     type=options.address_or_nothing,
     default="[::]:8080",
     show_default=True,
@@ -93,6 +107,8 @@ Examples:
 )
 @click.option(
     "--max-recv-message-size",
+    cls=Flag,
+    group="Server",
     type=click.IntRange(min=1, max=_MAX_MESSAGE_MIB),
     default=64,
     show_default=True,
@@ -105,6 +121,8 @@ Examples:
 )
 @click.option(
     "--workers",
+    cls=Flag,
+    group="Server",
     type=click.IntRange(min=1, max=_MAX_WORKERS),
     metavar="N",
     show_default="one for each CPU, at least 2",
@@ -112,6 +130,8 @@ Examples:
 )
 @click.option(
     "--default-source",
+    cls=Flag,
+    group="Input",
     type=options.PATH,
     metavar="DIR",
     envvar=["FUNCTION_SCRIPT_DEFAULT_SOURCE", "FUNCTION_GO_TEMPLATING_DEFAULT_SOURCE"],
@@ -119,6 +139,8 @@ Examples:
 )
 @click.option(
     "--default-options",
+    cls=Flag,
+    group="Input",
     default="",
     metavar="LIST",
     envvar=["FUNCTION_SCRIPT_DEFAULT_OPTIONS", "FUNCTION_GO_TEMPLATING_DEFAULT_OPTIONS"],
@@ -126,6 +148,8 @@ Examples:
 )
 @click.option(
     "--capture-dir",
+    cls=Flag,
+    group="Captures",
     type=options.PATH,
     metavar="DIR",
     help="Directory for captured requests, without secrets, of XRs with the annotation "
@@ -133,6 +157,8 @@ Examples:
 )
 @click.option(
     "--capture-limit",
+    cls=Flag,
+    group="Captures",
     type=click.IntRange(min=1),
     default=50,
     show_default=True,
@@ -141,6 +167,8 @@ Examples:
 )
 @click.option(
     "--require-sandbox",
+    cls=Flag,
+    group="Security",
     is_flag=True,
     help="Do not serve if the system refuses a measure that confines workers, "
     "such as the filter of system calls.",

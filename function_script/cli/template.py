@@ -9,6 +9,7 @@ from typing import Final, TypedDict, Unpack
 import click
 
 from function_script.cli import confinement, options, terminal
+from function_script.cli.flags import Command, Flag
 
 
 class _Flags(TypedDict):
@@ -28,6 +29,7 @@ Examples:
 
 
 @click.command(
+    cls=Command,
     short_help="Print the text of a template.",
     epilog=_EPILOG,
     params=[
@@ -38,16 +40,25 @@ Examples:
 )
 @click.argument("input", metavar="INPUT")
 @click.option(
-    "--step", default="", metavar="NAME", help="Step of a Composition that has several templates."
+    "--step",
+    cls=Flag,
+    group="Input",
+    default="",
+    metavar="NAME",
+    help="Step of a Composition that has several templates.",
 )
 @click.option(
     "-d",
     "--data",
+    cls=Flag,
+    group="Input",
     metavar="FILE",
     help="Request or XR to render with, as JSON or YAML; - is stdin. By default an empty one.",
 )
 @click.option(
     "--plain",
+    cls=Flag,
+    group="Input",
     is_flag=True,
     help="Use the data as a GoTemplate's root value, with fixed random values, to compare with Go.",
 )

@@ -6,6 +6,7 @@ This is the only module that calls `click.echo`.
 from __future__ import annotations
 
 import re
+import shutil
 import sys
 from typing import Final
 
@@ -15,12 +16,19 @@ import click
 _CONTROL: Final = re.compile(
     r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\u202a-\u202e\u2066-\u2069]"
 )
+# Help in fewer columns would break words.
+_MIN_WIDTH: Final = 40
 _COLOUR: Final = re.compile(r"(\x1b\[(?:0|1|1;3[0-7]|3[0-7])m)")
 
 
 def escape(text: str) -> str:
     """Write control characters as JSON does, so that JSON stays the same value."""
     return _CONTROL.sub(_escape_character, text)
+
+
+def width() -> int:
+    """Return the number of columns: the variable COLUMNS, those of the terminal, or 80."""
+    return max(shutil.get_terminal_size().columns, _MIN_WIDTH)
 
 
 def echo(text: str = "", *, err: bool = False, nl: bool = True) -> None:

@@ -10,9 +10,12 @@ from typing import TYPE_CHECKING, Final, Literal, TypedDict, Unpack
 
 import click
 
-from function_script.cli import confinement, exit_codes, options, terminal
+from function_script.cli import confinement, exit_codes, options, terminal, watch_output
+from function_script.cli.flags import Command, Flag
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
     from function_script.tools.cases.command import Options
 
 
@@ -28,6 +31,7 @@ class _Flags(TypedDict):
     function: tuple[str, ...]
     skip_xr_validation: bool
     timeout: float
+    watch: bool
     quiet: bool
     debug: bool
 
@@ -35,6 +39,7 @@ class _Flags(TypedDict):
 _EPILOG: Final = """\b
 Examples:
   function-script test
+  function-script test --watch --quiet
   function-script test examples --run robots --fail-fast
   function-script test --ci --output junit --output-file report.xml
 """
@@ -42,6 +47,7 @@ Examples:
 
 @click.command(
     "test",
+    cls=Command,
     short_help="Run the tests of Compositions.",
     epilog=_EPILOG,
     params=[
@@ -49,22 +55,37 @@ Examples:
         options.skip_xr_validation(),
         *options.limits(has_timeout=True),
         options.output("text", "json", "junit"),
+        options.watch("Run the cases"),
         options.quiet("cases that passed"),
         options.debug(),
     ],
 )
 @click.argument("paths", nargs=-1, type=options.PATH, metavar="[PATH]...")
-@click.option("--run", metavar="REGEX", help="Run only cases whose name matches.")
-@click.option("--fail-fast", is_flag=True, help="Stop at the first case that fails.")
-@click.option("--update", is_flag=True, help="Update the files of expected documents that differ.")
+@click.option(
+    "--run", cls=Flag, group="Cases", metavar="REGEX", help="Run only cases whose name matches."
+)
+@click.option(
+    "--fail-fast", cls=Flag, group="Cases", is_flag=True, help="Stop at the first case that fails."
+)
+@click.option(
+    "--update",
+    cls=Flag,
+    group="Cases",
+    is_flag=True,
+    help="Update the files of expected documents that differ.",
+)
 @click.option(
     "--ci",
+    cls=Flag,
+    group="Cases",
     is_flag=True,
     help="Do not write expected documents. The default if the variable CI is set.",
 )
 @click.option(
     "-j",
     "--jobs",
+    cls=Flag,
+    group="Cases",
     type=click.IntRange(min=1),
     show_default="one for each CPU",
     metavar="N",
@@ -72,12 +93,16 @@ Examples:
 )
 @click.option(
     "--output-file",
+    cls=Flag,
+    group="Output",
     type=options.PATH,
     metavar="FILE",
     help="File for the report; the text is still printed.",
 )
 @click.option(
     "--timeout",
+    cls=Flag,
+    group="Limits",
     type=options.duration,
     default="1m",
     show_default=True,
@@ -96,11 +121,35 @@ def run_cases(**flags: Unpack[_Flags]) -> int:
     from function_script.tools.cases import command  # noqa: PLC0415 - slow to import
 
     confinement.print_note(is_quiet=flags["quiet"])
-    is_fine = command.run(flags["paths"] or (Path(),), _options(flags))
+    paths = flags["paths"] or (Path(),)
+    if flags["watch"]:
+        _watch(paths, flags)
+    is_fine = command.run(paths, _options(flags, terminal.echo_coloured))
     return exit_codes.OK if is_fine else exit_codes.PROBLEM
 
 
-def _options(flags: _Flags) -> Options:
+def _watch(paths: Sequence[Path], flags: _Flags) -> None:
+    """Run the cases at every change of a file. Only an interrupt ends it."""
+    from function_script.tools import sources  # noqa: PLC0415 - slow to import
+    from function_script.tools.cases import command  # noqa: PLC0415 - slow to import
+    from function_script.tools.cases.loader import FileCache  # noqa: PLC0415 - slow to import
+    from function_script.tools.watcher import Task  # noqa: PLC0415 - slow to import
+
+    # A file that a case names stays watched while the case is broken.
+    files = {path if path.is_dir() else path.parent for path in paths}
+
+    def run() -> str:
+        lines: list[str] = []
+        cache = FileCache()
+        command.run(paths, _options(flags, lines.append), cache)
+        programs = map(sources.programs_beside, cache.paths)
+        files.update(cache.paths, (path for path in programs if path is not None))
+        return "\n".join(lines)
+
+    watch_output.watch_text(Task(run=run, files=lambda: sorted(files)), is_quiet=flags["quiet"])
+
+
+def _options(flags: _Flags, print_text: Callable[[str], None]) -> Options:
     from function_script.sandbox import capacity  # noqa: PLC0415 - slow to import
     from function_script.tools import console  # noqa: PLC0415 - slow to import
     from function_script.tools.cases import command, runner  # noqa: PLC0415 - slow to import
@@ -125,7 +174,7 @@ def _options(flags: _Flags) -> Options:
         file=flags["output_file"],
         is_quiet=flags["quiet"],
         colourful=console.is_colourful(sys.stdout),
-        print=terminal.echo_coloured,
+        print=print_text,
     )
 
 

@@ -7,6 +7,7 @@ from typing import Final, TypedDict, Unpack
 import click
 
 from function_script.cli import options, validate_options
+from function_script.cli.flags import Command
 
 _EPILOG: Final = """\b
 Examples:
@@ -23,6 +24,7 @@ class _Flags(validate_options.Flags, TypedDict):
 
 
 @click.command(
+    cls=Command,
     short_help="Validate resources by their schemas.",
     epilog=_EPILOG,
     params=[*validate_options.shared("-o"), options.quiet("notes"), options.debug()],

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal, TypedDict
 
-import click
-
 from function_script.cli import exit_codes, options, terminal
+from function_script.cli.flags import Flag
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    import click
 
     from function_script.tools.validate import Report
 
@@ -31,28 +32,32 @@ def shared(short: str = "") -> list[click.Parameter]:
     """Return the flags, with the ``short`` name of --output in a command."""
     return [
         options.output("text", "json", "yaml", short=short),
-        click.Option(
+        Flag(
             ["--cache-dir"],
+            group="Validation",
             type=options.PATH,
             default="~/.crossplane/cache",
             show_default=True,
             metavar="DIR",
             help="Directory in which the official command caches packages.",
         ),
-        click.Option(
+        Flag(
             ["--crossplane-image"],
+            group="Validation",
             default="xpkg.crossplane.io/crossplane/crossplane:stable",
             show_default=True,
             metavar="IMAGE",
             help="Version of Crossplane whose schemas to use, if they are in the cache.",
         ),
-        click.Option(
+        Flag(
             ["--error-on-missing-schemas"],
+            group="Validation",
             is_flag=True,
             help="Fail if a schema is unknown or a rule was not evaluated.",
         ),
-        click.Option(
+        Flag(
             ["--skip-success-results"],
+            group="Validation",
             is_flag=True,
             help="Do not print valid resources (text only).",
         ),

@@ -1,9 +1,10 @@
-"""The output of ``render --watch``. Only an interrupt ends it."""
+"""The output of ``--watch``. Only an interrupt ends it."""
 
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
+import time
+from typing import TYPE_CHECKING, Final
 
 from function_script.cli import exit_codes, terminal, validate_options
 
@@ -12,23 +13,33 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from function_script.errors import FatalError
-    from function_script.tools.render.watcher import Task
     from function_script.tools.validate import Report
+    from function_script.tools.watcher import Task
     from function_script.values import Object
+
+# Changed files that a note lists; a checkout of another branch changes many.
+_MAX_FILES: Final = 5
 
 
 def watch_documents(task: Task[list[Object]], *, is_quiet: bool) -> None:
     """Print documents, and then their differences."""
-    from function_script.tools.render import watcher  # noqa: PLC0415 - slow to import
+    from function_script.tools import watcher  # noqa: PLC0415 - slow to import
 
     watcher.watch(task, _DocumentDisplay(is_quiet=is_quiet))
 
 
 def watch_report(task: Task[Report], flags: validate_options.Flags, *, is_quiet: bool) -> None:
     """Print a validation report, and then every one that differs."""
-    from function_script.tools.render import watcher  # noqa: PLC0415 - slow to import
+    from function_script.tools import watcher  # noqa: PLC0415 - slow to import
 
     watcher.watch(task, _ReportDisplay(flags, is_quiet=is_quiet))
+
+
+def watch_text(task: Task[str], *, is_quiet: bool) -> None:
+    """Print a text, and then every one that differs."""
+    from function_script.tools import watcher  # noqa: PLC0415 - slow to import
+
+    watcher.watch(task, _TextDisplay(is_quiet=is_quiet))
 
 
 class _Display:
@@ -37,12 +48,22 @@ class _Display:
     def __init__(self, *, is_quiet: bool) -> None:
         self._is_quiet = is_quiet
 
-    def show_error(self, error: FatalError) -> None:
+    def show_error(self, changed: Sequence[Path], error: FatalError) -> None:
+        if changed:
+            self._note_change(changed, is_different=True)
         exit_codes.report_problem(error)
+        if not changed:
+            self._note_begin()
+
+    def _note_begin(self) -> None:
+        self._note("watching: Ctrl-C ends it")
 
     def _note_change(self, changed: Sequence[Path], *, is_different: bool) -> None:
-        files = ", ".join(map(str, changed))
-        self._note(f"{files}: {'changed' if is_different else 'changed, and nothing is different'}")
+        files = ", ".join(map(str, changed[:_MAX_FILES]))
+        if len(changed) > _MAX_FILES:
+            files += f" and {len(changed) - _MAX_FILES} more files"
+        text = "changed" if is_different else "changed, and nothing is different"
+        self._note(f"{time.strftime('%H:%M:%S')} {files}: {text}")
 
     def _note(self, text: str) -> None:
         if not self._is_quiet:
@@ -54,7 +75,7 @@ class _DocumentDisplay(_Display):
         from function_script import documents  # noqa: PLC0415 - slow to import
 
         terminal.echo_exact(documents.to_yaml_stream(result))
-        self._note("watching: Ctrl-C ends it")
+        self._note_begin()
 
     def show_next(
         self, changed: Sequence[Path], before: list[Object], result: list[Object]
@@ -77,9 +98,20 @@ class _ReportDisplay(_Display):
 
     def show_first(self, result: Report) -> None:
         validate_options.print_report(result, self._flags, is_quiet=self._is_quiet)
-        self._note("watching: Ctrl-C ends it")
+        self._note_begin()
 
     def show_next(self, changed: Sequence[Path], before: Report, result: Report) -> None:
         self._note_change(changed, is_different=before != result)
         if before != result:
             validate_options.print_report(result, self._flags, is_quiet=self._is_quiet)
+
+
+class _TextDisplay(_Display):
+    def show_first(self, result: str) -> None:
+        terminal.echo_coloured(result)
+        self._note_begin()
+
+    def show_next(self, changed: Sequence[Path], before: str, result: str) -> None:
+        self._note_change(changed, is_different=before != result)
+        if before != result:
+            terminal.echo_coloured(result)

@@ -83,7 +83,11 @@ def _read_documents(
     contribution = cache.get(key)
     if contribution is None:
         stream = documents.read_stream(
-            text, locate=result.locate, limits=limits, lenient=rules.is_lenient
+            text,
+            locate=result.locate,
+            explain=result.explain,
+            limits=limits,
+            lenient=rules.is_lenient,
         )
         contribution = from_documents(stream, scope.xr, rules, result.locate)
         cache.put(key, contribution)
@@ -93,7 +97,7 @@ def _read_documents(
     if dialect == "gotemplating":
         extra = gotemplating.extra_context(scope, input_warnings)
         contribution = merge_parts([extra, contribution])
-    if warnings := lint.missing_value_warnings(result):
+    if warnings := lint.text_warnings(result):
         contribution = replace(contribution, results=contribution.results + warnings)
     return contribution
 

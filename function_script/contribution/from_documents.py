@@ -11,7 +11,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from function_script import objects, wire
+from function_script import objects, spelling, wire
 from function_script.cache import ByteLruCache
 from function_script.contribution import lint, model, ordering
 from function_script.contribution.desired_resource import DesiredResource
@@ -20,7 +20,7 @@ from function_script.contribution.sanitize import copy_verbatim, without_server_
 from function_script.diagnostics import Diagnostic
 from function_script.documents import Document
 from function_script.errors import DocumentError
-from function_script.problems import ProblemList, nearest, suggest
+from function_script.problems import ProblemList, suggest
 from function_script.reader import ObjectReader
 from function_script.source import Span
 from function_script.values import Object
@@ -212,7 +212,7 @@ def _reject_nameless(
         problem, hint = "a List cannot be composed", "write its items as documents of their own"
     else:
         keys = {key.rpartition("/")[2]: key for key in annotations}
-        if near := nearest(resource_name.rpartition("/")[2], tuple(keys)):
+        if near := spelling.nearest(resource_name.rpartition("/")[2], tuple(keys)):
             hint = f'did you mean that by "{keys[near]}"?'
     document.problems.add("", problem, hint=hint)
 

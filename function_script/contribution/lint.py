@@ -5,9 +5,11 @@ Crossplane makes an event of the XR of each warning.
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from itertools import islice
 from typing import Final
 
 from function_script import objects, wire
+from function_script.contribution import leftovers
 from function_script.diagnostics import Diagnostic, to_line
 from function_script.objects import Path
 from function_script.problems import ProblemList
@@ -47,6 +49,26 @@ def missing_value_warnings(result: TemplateResult) -> tuple[wire.Result, ...]:
     return tuple(
         wire.Result(enums.SEVERITY_WARNING, to_line((replace(problem, span=span),)), _MISSING_VALUE)
         for span in spans
+    )
+
+
+def text_warnings(result: TemplateResult) -> tuple[wire.Result, ...]:
+    """Warn of missing values and other leavings in a template's text."""
+    warnings = missing_value_warnings(result)
+    places = islice(leftovers.find(result.text), _MAX_SPANS)
+    return warnings + tuple(
+        wire.Result(
+            enums.SEVERITY_WARNING,
+            to_line(
+                (
+                    Diagnostic(
+                        message=leftover.message, hint=leftover.hint, span=result.locate(number)
+                    ),
+                )
+            ),
+            _DOUBTFUL,
+        )
+        for leftover, number in places
     )
 
 

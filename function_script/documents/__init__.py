@@ -21,7 +21,7 @@ from events                                             ``on`` is a string, a da
 Property tests compare fast_path and json_objects with kubernetes_yaml.
 """
 
-from function_script.documents.positions import EmbeddedText, find_embedded_text
+from function_script.documents.positions import EmbeddedText, find_embedded_text, is_folded
 from function_script.documents.stream import Document, read_source, read_stream, read_value
 from function_script.documents.writer import to_yaml, to_yaml_stream
 
@@ -29,6 +29,7 @@ __all__ = [
     "Document",
     "EmbeddedText",
     "find_embedded_text",
+    "is_folded",
     "read_source",
     "read_stream",
     "read_value",

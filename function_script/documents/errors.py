@@ -1,7 +1,8 @@
 """Errors in a YAML text, and the hints for classic mistakes.
 
-YamlError           not YAML, or not YAML that Kubernetes accepts
-└── TooLargeError   more values, levels or expanded text than allowed
+YamlError               not YAML, or not YAML that Kubernetes accepts
+├── YamlSyntaxError     not YAML
+└── TooLargeError       more values, levels or expanded text than allowed
 
 Positions are those of the text that was read; `TextOrigin.error` maps them to its author's.
 """
@@ -30,6 +31,10 @@ _CLOSING = {
     '"': ("the text", '"'),
     "'": ("the text", "'"),
 }
+# The first line of a literal or folded block.
+_BLOCK = re.compile(r"\s*(?:- +)*(?P<key>[\w.-]+|\"[^\"]+\"|'[^']+'): +[|>][-+0-9]*\s*(?:#.*)?$")
+_JOINED_LINES = re.compile(r"\s*apiVersion: \S+ +kind: ")
+_KEY = re.compile(r"\s*(?:- +)*[\w./-]+:(?: |$)")
 _TWO_COLONS = re.compile(r"[^:]*: +[^'\"|>&].*: ")
 
 
@@ -47,6 +52,10 @@ class YamlError(Exception):
         """Return the same problem as a warning: a lenient reader goes on with ``consequence``."""
         message = f"{self.message}: {consequence}"
         return YamlError(message, line=self.line, column=self.column, hint=self.hint)
+
+
+class YamlSyntaxError(YamlError):
+    """The text is no YAML."""
 
 
 class TooLargeError(YamlError):
@@ -69,14 +78,54 @@ def explain_yaml_error(error: MarkedYAMLError, text: str) -> YamlError:
     indentation = lines[line][: len(lines[line]) - len(lines[line].lstrip())]
     if "\t" in indentation[: column + 1]:
         tab = indentation.find("\t")
-        return YamlError("a tab in the indentation", line=line, column=tab, hint=_NO_TABS)
+        return YamlSyntaxError("a tab in the indentation", line=line, column=tab, hint=_NO_TABS)
     message = str(error.problem or error.context)
     if error.context and error.problem:
         message += f" {error.context}"
         above = 0 if error.context_mark is None else line - error.context_mark.line
         if above > 0:
             message += f" that begins {above} line{'s' * (above > 1)} above"
-    return YamlError(message, line=line, column=column, hint=_hint(message, lines, line, column))
+    return YamlSyntaxError(
+        message, line=line, column=column, hint=_hint(message, lines, line, column)
+    )
+
+
+def find_early_end(lines: list[str], number: int) -> YamlError | None:
+    """Return the error of a line that ends a block of text by its indentation, and must not.
+
+    This is certain if the text goes on behind the line, or if the line is one of a template as the
+    text is. ``number`` is the line at which the parser gives up.
+    """
+    header = next((each for each in range(number, -1, -1) if _BLOCK.match(lines[each])), None)
+    if header is None:
+        return None
+    match = _BLOCK.match(lines[header])
+    name = "" if match is None else match["key"].strip("\"'")
+    following = [each for each in range(header + 1, len(lines)) if lines[each].strip()]
+    if not following:
+        return None
+    depth = _indentation(lines[following[0]])
+    if depth <= _indentation(lines[header]):
+        return None
+    end = next((each for each in following if _indentation(lines[each]) < depth), None)
+    if end is None or not end <= number <= end + 1:
+        return None
+    after = next((each for each in following if each > end), None)
+    goes_on = after is not None and _indentation(lines[after]) >= depth
+    block = "\n".join(lines[header + 1 : end])
+    is_template = any(mark in block and mark in lines[end] for mark in ("{{", "{%"))
+    if not is_template and (not goes_on or _KEY.match(lines[end])):
+        return None
+    return YamlError(
+        f"this line ends the text of `{name}`: it is less indented",
+        line=end,
+        column=_indentation(lines[end]),
+        hint=f"indent it by {depth} blanks or more, as the lines of the text",
+    )
+
+
+def _indentation(line: str) -> int:
+    return len(line) - len(line.lstrip(" "))
 
 
 def _unfinished(error: MarkedYAMLError, lines: list[str]) -> YamlError:
@@ -90,10 +139,10 @@ def _unfinished(error: MarkedYAMLError, lines: list[str]) -> YamlError:
         noun, closing = _CLOSING[opening]
         message = f"{noun} that begins here does not end"
         hint = f"close it with {closing}"
-        return YamlError(message, line=mark.line, column=mark.column, hint=hint)
+        return YamlSyntaxError(message, line=mark.line, column=mark.column, hint=hint)
     line = max((number for number, text in enumerate(lines) if text.strip()), default=0)
     message = "the text ends where a value is expected"
-    return YamlError(message, line=line, column=len(lines[line].rstrip()))
+    return YamlSyntaxError(message, line=line, column=len(lines[line].rstrip()))
 
 
 def invalid_character(text: str) -> YamlError:
@@ -109,6 +158,8 @@ def invalid_character(text: str) -> YamlError:
 
 def _hint(message: str, lines: list[str], number: int, column: int) -> str | None:
     line = lines[number]
+    if _JOINED_LINES.match(line):
+        return "the lines were joined: > folds a text in YAML, | keeps its lines"
     before = lines[number - 1] if number else ""
     if "\t" in line[: len(line) - len(line.lstrip())]:
         return _NO_TABS

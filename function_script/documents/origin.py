@@ -8,7 +8,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from function_script.diagnostics import Diagnostic
-from function_script.documents.errors import TooLargeError, YamlError
+from function_script.documents.errors import (
+    TooLargeError,
+    YamlError,
+    YamlSyntaxError,
+    find_early_end,
+)
 from function_script.errors import DocumentError, FatalError, LimitError
 from function_script.source import Source, Span, excerpt
 
@@ -23,11 +28,13 @@ class TextOrigin:
 
     ``source`` is the file that holds this very text. ``locate`` maps a 1-based line of ``text`` to
     the place in the template that rendered it. Neither: positions stay those of the text.
+    ``explain`` returns the place to correct and a hint for a line that cannot be read, or None.
     """
 
     text: str
     source: Source | None = None
     locate: Callable[[int], Span | None] | None = None
+    explain: Callable[[int], tuple[Span, str] | None] | None = None
 
     def span(self, line: int, column: int | None = None) -> Span | None:
         """Map a 1-based line and column to the author's text.
@@ -53,6 +60,8 @@ class TextOrigin:
 
         ``what`` names the text in the message, such as ``document 2``.
         """
+        if not isinstance(error, TooLargeError):
+            error = find_early_end(self.text.splitlines()[first_line - 1 :], error.line) or error
         line = first_line + error.line
         span = self.span(line, error.column + 1)
         if self.source is not None:
@@ -62,7 +71,10 @@ class TextOrigin:
             return _fatal_error(error, diagnostic)
         where = f"line {line}" if self.locate is None else f"line {line} of the rendered text"
         message = f"cannot read {what}, {where}: {error.message}"
-        hint = self._joined_separator(range(first_line + 1, line + 1)) or error.hint
+        hint = self._joined_separator(range(first_line + 1, line + 1))
+        if hint is None and self.explain is not None and isinstance(error, YamlSyntaxError):
+            span, hint = self.explain(line) or (span, None)
+        hint = hint or error.hint
         lines = self.text.splitlines()
         numbers = range(max(1, line - 1), min(len(lines), line + 1) + 1)
         notes = tuple(f"rendered {n}: {lines[n - 1][:_MAX_NOTE_COLUMNS]}" for n in numbers)

@@ -4,6 +4,7 @@ The text is parsed again, for errors and for the tools only, so that the first p
 record positions.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -80,6 +81,28 @@ def find_embedded_text(text: str, path: Path) -> EmbeddedText | None:
     if not outer[line : line + 1] or not outer[line].startswith(scalar.value, begin):
         return None
     return EmbeddedText(first_line=line + 1, indentation=begin, lines=1)
+
+
+def is_folded(text: str, path: Path) -> bool:
+    """Report whether the string at ``path`` is a folded block of which lines were joined."""
+    position = find_position(text, path)
+    if position is None or not position.is_exact:
+        return False
+    scalar = position.value
+    if not isinstance(scalar, events.ScalarEvent) or scalar.style != ">":
+        return False
+    lines = text.splitlines()
+    header, _ = start_of(scalar)
+    block = []
+    for line in lines[header + 1 :]:
+        if line.strip() and len(line) - len(line.lstrip(" ")) <= position.column:
+            break
+        block.append(line)
+    return _count_lines(block) > _count_lines(scalar.value.splitlines())
+
+
+def _count_lines(lines: Sequence[str]) -> int:
+    return sum(bool(line.strip()) for line in lines)
 
 
 def _literal_block(text: str, value: str, first: int) -> EmbeddedText | None:

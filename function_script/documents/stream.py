@@ -82,17 +82,20 @@ def read_stream(
     text: str,
     *,
     locate: Callable[[int], Span | None] | None = None,
+    explain: Callable[[int], tuple[Span, str] | None] | None = None,
     limits: Limits = _LIMITS,
     lenient: bool = False,
 ) -> list[Document]:
     """Read the objects of a rendered stream without its empty, null and comment-only documents.
 
     ``locate`` maps a 1-based line of ``text`` to the place that rendered it; it is called for
-    errors only. Raises DocumentError, or LimitError for more than ``limits`` allow in the whole
+    errors only, as is ``explain``, which gives the place to correct and a hint for a line that is
+    no YAML. Raises DocumentError, or LimitError for more than ``limits`` allow in the whole
     stream: documents, nodes (maps, lists and scalars, aliases expanded), depth. ``lenient``:
     repeated keys and labels that are not strings are warnings, not errors.
     """
-    return _StreamReader(TextOrigin(text=text, locate=locate), limits, lenient=lenient).read()
+    origin = TextOrigin(text=text, locate=locate, explain=explain)
+    return _StreamReader(origin, limits, lenient=lenient).read()
 
 
 def read_source(source: Source, *, limits: Limits = _LIMITS) -> list[Document]:

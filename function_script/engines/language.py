@@ -1,17 +1,19 @@
 """The descriptor of a language: everything that inputs, server and tools ask of one.
 
 A folder below ``engines`` holds a language: ``language.py`` builds the descriptor, ``engine.py``
-runs programs, ``lint.py`` reads them for `check`, ``plain.py`` renders plain data (optional). The
-folder also has a starter project (``starter/``) and a snippet for editors (``snippet.yaml``).
+runs programs, ``lint.py`` reads them for `check`, ``manual.py`` lists their names for `docs`,
+``plain.py`` renders plain data (optional). The folder also has the Compositions of new projects
+(``starter/``) and a snippet for editors (``snippet.yaml``).
 """
 
 import importlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from types import ModuleType
 from typing import ClassVar, Final, Literal, Protocol, cast
 
 from function_script.engines.lint import Lint
+from function_script.engines.manual import Entry
 from function_script.limits import Limits
 from function_script.program import Program, Scope, ScriptResult, TemplateResult
 from function_script.reader import ObjectReader
@@ -39,6 +41,13 @@ class Engine(Protocol):
 
     def unused_modules(self, program: Program, limits: Limits) -> tuple[str, ...]:
         """Return the names of modules that a program which passes ``check`` never uses."""
+
+
+class Manual(Protocol):
+    """The function of a language's module ``manual``."""
+
+    def entries(self) -> Iterator[Entry]:
+        """Yield an entry for each name that programs can use, apart from the library's."""
 
 
 class PlainRenderer(Protocol):
@@ -118,6 +127,11 @@ class Language:
     def lint(self) -> Lint:
         """The analyses that `check` makes of programs that compile."""
         return cast("Lint", _import(f"{self.package}.lint").LINT)
+
+    @property
+    def manual(self) -> Manual:
+        """The entries of the manual."""
+        return cast("Manual", _import(f"{self.package}.manual"))
 
     @property
     def plain(self) -> PlainRenderer:

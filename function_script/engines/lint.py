@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from function_script.diagnostics import Diagnostic
 from function_script.engines import secret_fields
-from function_script.engines.reads import FieldAccess
+from function_script.engines.reads import FieldAccess, FieldComparison
 from function_script.engines.secret_fields import RandomSecret
 from function_script.program import Program
 from function_script.source import Source, Span, span_at
@@ -47,6 +47,18 @@ class Lint:
 
     def find_unknown_names(self, _program: Program) -> Iterable[Diagnostic]:
         """Find names that never have a value, and that the compiler accepts."""
+        return ()
+
+    def find_failures(self, _program: Program) -> Iterable[Diagnostic]:
+        """Find operations that fail in every run that reaches them."""
+        return ()
+
+    def find_comparisons(self, _program: Program) -> Iterable[FieldComparison]:
+        """Find comparisons of fields of the request with constants."""
+        return ()
+
+    def find_doubts(self, _program: Program) -> Iterable[Diagnostic]:
+        """Find parts that run without an error, and that nobody can mean."""
         return ()
 
     def find_credentials(self, _program: Program) -> Iterable[Mention]:

@@ -25,6 +25,24 @@ class FieldAccess(NamedTuple):
     is_guarded: bool = False
 
 
+class FieldComparison(NamedTuple):
+    """A test of the field at ``path`` for equality with a constant: the type is JSON Schema's."""
+
+    path: Path
+    type: str
+    source: Source
+    span: Span
+
+
+# The types of constants, in JSON Schema.
+CONSTANT_TYPES: Final[dict[type, str]] = {
+    bool: "boolean",
+    int: "integer",
+    float: "number",
+    str: "string",
+}
+
+
 def unchanged(reads: Iterable[FieldAccess], changed: Iterable[Path]) -> list[FieldAccess]:
     """Return the reads outside of paths that the program changes: those may be its own values."""
     prefixes = set(changed)

@@ -37,7 +37,9 @@ def parse(
     language: Language, fields: ObjectReader, ceilings: Limits, sources: ProgramSources
 ) -> Step:
     """Parse an input of the language's own kind."""
-    fields.refuse_unknown(*_COMMON_FIELDS, language.text_field, *language.fields)
+    misplaced = program_source.find_text_elsewhere(fields, language)
+    known = (*_COMMON_FIELDS, language.text_field, *language.fields)
+    fields.refuse_unknown(*known, *([misplaced] if misplaced else []))
     program = program_source.read_program(fields, language, sources)
     options = fields.object("options") or ObjectReader({}, fields.at("options"), fields.problems)
     options.refuse_unknown("keepManagedFields", *language.options)

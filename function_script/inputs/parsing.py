@@ -180,10 +180,14 @@ def _add_kind_problem(fields: ObjectReader) -> None:
         return
     if _group(api_version) == _OUR_GROUP:
         is_our_version = api_version in {api_version for api_version, _ in KINDS}
-        key, text = ("kind", kind) if is_our_version else ("apiVersion", api_version)
-        suggestion = suggest(text, tuple(each[is_our_version] for each in KINDS))
+        if not is_our_version:
+            hint = f"write `apiVersion: {kinds.API_VERSION}`"
+            path = fields.at("apiVersion")
+            fields.problems.add(path, f'cannot run apiVersion "{api_version}"', hint=hint)
+            return
+        suggestion = suggest(kind, tuple(name for _, name in KINDS))
         hint = " ".join(filter(None, (suggestion, f"accepted: {_accepted()}")))
-        fields.problems.add(fields.at(key), f'cannot run {key} "{text}"', hint=hint)
+        fields.problems.add(fields.at("kind"), f'cannot run kind "{kind}"', hint=hint)
         return
     path = fields.at("apiVersion")
     if kind not in _KINDS:

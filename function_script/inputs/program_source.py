@@ -35,6 +35,8 @@ _SECTIONS = {
 }
 # The field of a source that names the directory, the key or the object.
 _CONTAINER_KEYS = ("dirPath", "key", "name")
+# Where authors write a program: the fields of our kinds, and what else it is called.
+_TEXT_FIELDS = ("inline", "script", "template", "program", "code")
 _BLANKS = " \t\r\n"
 # Placeholder for a program with a problem: the step is refused before anything runs it.
 _NO_PROGRAM = Program(main=Source(name="", text=""))
@@ -98,8 +100,21 @@ def read_directory(section: ObjectReader, sources: ProgramSources) -> Mapping[st
         return None
 
 
+def find_text_elsewhere(fields: ObjectReader, language: Language) -> str | None:
+    """Return the field that holds the program under the name of another kind's text."""
+    if fields.value.get(language.text_field) is not None:
+        return None
+    return next((key for key in _TEXT_FIELDS if isinstance(fields.value.get(key), str)), None)
+
+
 def _read_inline(fields: ObjectReader, language: Language) -> Program:
-    main = Source(name=language.text_field, text=text(fields, language.text_field, beside=INLINE))
+    key = language.text_field
+    elsewhere = find_text_elsewhere(fields, language)
+    if elsewhere is not None:
+        problem = f"is no field of {language.kind}, which has its text in `{key}`"
+        fields.problems.add(fields.at(elsewhere), problem, hint=f"write `{key}: |`")
+        return _NO_PROGRAM
+    main = Source(name=key, text=text(fields, key, beside=INLINE))
     modules = fields.texts("modules") or {}
     if len(modules) > MAX_MODULES:
         fields.problems.add(fields.at("modules"), f"must be at most {MAX_MODULES}")

@@ -147,7 +147,7 @@ def _diagnostic_to_json(problem: Diagnostic) -> Object:
             for note in problem.notes
         ],
         "span": _span_to_json(problem.span),
-        "excerpt": [excerpt.first_line, *excerpt.lines] if excerpt else None,
+        "excerpt": [excerpt.first_line, excerpt.first_column, *excerpt.lines] if excerpt else None,
         "field": problem.field,
         "mention": _span_to_json(problem.mention),
     }
@@ -189,9 +189,11 @@ def _parse_span(parts: list[Value]) -> Span:
 
 
 def _parse_excerpt(parts: list[Value]) -> Excerpt:
-    first_line, *lines = parts
+    first_line, first_column, *lines = parts
     return Excerpt(
-        first_line=_check_number(first_line), lines=tuple(_check_text(line) for line in lines)
+        first_line=_check_number(first_line),
+        first_column=_check_number(first_column),
+        lines=tuple(_check_text(line) for line in lines),
     )
 
 

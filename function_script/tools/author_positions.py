@@ -37,10 +37,12 @@ def map_to_source(problem: Diagnostic, step_input: StepInput, programs: Path | N
     outer = find_outer(span, step_input)
     if outer is None:
         # The text is quoted or folded: its lines are not lines of the file.
+        path = _embedded(span, step_input) or ()
         noted = replace(problem, notes=(Note("at", span), *problem.notes))
-        return to_span(
-            noted, step_input.document.span(_embedded(span, step_input) or ()), step_input.document
-        )
+        if documents.is_folded(step_input.document.text, path):
+            hint = f"> makes one line of several: write `{span.name}: |`, which keeps them"
+            noted = replace(noted, hint=hint)
+        return to_span(noted, step_input.document.span(path), step_input.document)
     return to_span(_mentioning(problem, step_input), outer, step_input.document)
 
 

@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 from collections.abc import Iterable, Mapping
 from typing import Final, TextIO
 
@@ -36,9 +37,16 @@ def is_colourful(stream: TextIO, environment: Mapping[str, str] = os.environ) ->
     return environment.get("TERM") != "dumb" and stream.isatty()
 
 
-def to_text(problems: Iterable[Diagnostic], *, colourful: bool = False) -> str:
+def columns_of(stream: TextIO) -> int | None:
+    """Return the width of a terminal; None for a file or a pipe, which has room for any line."""
+    return shutil.get_terminal_size().columns if stream.isatty() else None
+
+
+def to_text(
+    problems: Iterable[Diagnostic], *, colourful: bool = False, columns: int | None = None
+) -> str:
     """Return the problems' frames with an empty line between them; no newline at the end."""
-    text = "\n\n".join(diagnostics.to_frame(problem) for problem in problems)
+    text = "\n\n".join(diagnostics.to_frame(problem, columns=columns) for problem in problems)
     return colour_frames(text) if colourful else text
 
 

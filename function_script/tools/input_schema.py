@@ -74,7 +74,7 @@ class Violation:
 
 def find_schema(value: Object) -> Object | None:
     """Return the schema of an input of our group; None for any other object."""
-    return _schemas().get(objects.api_version_and_kind(value))
+    return schemas().get(objects.api_version_and_kind(value))
 
 
 def check(value: Object) -> list[tuple[str, str]]:
@@ -113,9 +113,9 @@ def find_violations(value: Object, schema: Object) -> list[Violation]:
 
 
 @cache
-def _schemas() -> dict[tuple[str, str], Object]:
+def schemas() -> dict[tuple[str, str], Object]:
     """Read the schemas of our CRDs, by apiVersion and kind."""
-    schemas: dict[tuple[str, str], Object] = {}
+    by_kind: dict[tuple[str, str], Object] = {}
     for file in (resources.files("function_script") / "input_crds").iterdir():
         source = Source(name=file.name, text=file.read_text("utf-8"))
         for document in sources.read(source):
@@ -124,8 +124,8 @@ def _schemas() -> dict[tuple[str, str], Object]:
             for version in manifests.objects_at(spec, "versions"):
                 api_version = f"{spec.get('group')}/{version.get('name')}"
                 schema = manifests.object_at(version, "schema", "openAPIV3Schema")
-                schemas[api_version, kind] = schema
-    return schemas
+                by_kind[api_version, kind] = schema
+    return by_kind
 
 
 def _sort_keywords(schema: Object) -> Object:

@@ -11,6 +11,7 @@ from function_script.errors import InputError
 from function_script.inputs import Step
 from function_script.limits import Limits
 from function_script.problems import Problem
+from function_script.reader import child
 from function_script.source import Span
 from function_script.tools import manifests
 from function_script.values import Object
@@ -24,6 +25,8 @@ _PIPELINES: Final[dict[str, objects.Path]] = {
     "CronOperation": ("spec", "operationTemplate", "spec", "pipeline"),
     "WatchOperation": ("spec", "operationTemplate", "spec", "pipeline"),
 }
+MISPLACED: Final = "an input here reaches no function"
+MISPLACED_HINT: Final = "it belongs beside functionRef: `input` begins in the same column"
 _OPERATIONS: Final = "ops.crossplane.io"
 _GROUPS: Final = ("apiextensions.crossplane.io", _OPERATIONS)
 
@@ -95,6 +98,34 @@ def _steps(document: Document) -> Iterator[tuple[objects.Path, Object]]:
     for index, step in enumerate(steps if isinstance(steps, list) else ()):
         if isinstance(step, dict):
             yield (*pipeline, index), step
+
+
+def find_misplaced(step: Object) -> tuple[str, ...] | None:
+    """Return the path of an input of ours that stands deeper in its step than it must."""
+    if isinstance(step.get("input"), dict):
+        return None
+    for key, value in step.items():
+        if not isinstance(value, dict):
+            continue
+        for inner, candidate in value.items():
+            if isinstance(candidate, dict) and is_ours(candidate) and has_header(candidate):
+                return (key, inner)
+    return None
+
+
+def has_header(value: Object) -> bool:
+    """Report whether an object has an apiVersion and a kind."""
+    return all(objects.api_version_and_kind(value))
+
+
+def find_misplaced_fields(document: Document) -> Iterator[str]:
+    """Yield the paths of inputs of ours that no function gets."""
+    for path, step in _steps(document):
+        if misplaced := find_misplaced(step):
+            text = ""
+            for part in (*path, *misplaced):
+                text = f"{text}[{part}]" if isinstance(part, int) else child(text, part)
+            yield text
 
 
 def find_ours(document: Document) -> list[StepInput]:

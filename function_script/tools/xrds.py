@@ -11,11 +11,11 @@ from function_script.tools import manifests, structural_schema
 from function_script.values import Object, Value
 
 LEGACY: Final = "LegacyCluster"
-_NAMESPACED: Final = "Namespaced"
+NAMESPACED: Final = "Namespaced"
 # The API server defaults the scope, differently by the version of the XRD.
 _DEFAULT_SCOPE: Final = {
     "apiextensions.crossplane.io/v1": LEGACY,
-    "apiextensions.crossplane.io/v2": _NAMESPACED,
+    "apiextensions.crossplane.io/v2": NAMESPACED,
 }
 # Names of XRs and claims become label values, which have this limit.
 _MAX_NAME: Final = 63
@@ -91,7 +91,7 @@ def _xr_spec(scope: str, policy: str) -> Object:
     if policy:
         fields["compositionUpdatePolicy"] = _choice("Automatic", "Manual", default=policy)
     reference: Object = {"apiVersion": _TEXT, "kind": _TEXT, "name": _TEXT}
-    if scope != _NAMESPACED:
+    if scope != NAMESPACED:
         reference["namespace"] = _TEXT
     fields["resourceRefs"] = _list(_object(reference, "apiVersion", "kind"))
     if scope != LEGACY:

@@ -140,13 +140,13 @@ LOOPS = [
     pytest.param(
         starlark(script('get(xr, "spec.zones")')),
         starlark(script('get(xr, "spec.zoens")')),
-        'script:5:5: cannot run main: operation "for … in" not supported on type "NoneType"',
+        'script:5:17: cannot run main: operation "for … in" not supported on type "NoneType"',
         id="starlark-list",
     ),
     pytest.param(
         starlark(script('xr["spec"].get("zones")')),
         starlark(script('xr["spec"].get("zoens")')),
-        'script:5:5: cannot run main: operation "for … in" not supported on type "NoneType"',
+        'script:5:17: cannot run main: operation "for … in" not supported on type "NoneType"',
         id="starlark-get",
     ),
 ]

@@ -34,15 +34,15 @@ HEAD = """\
 
 # What programs can read and set
 
-Every field of the function protocol, with what reads or sets it in each language. Each cell is run
-by a test as it stands here, and another one compares the fields with those of the protocol. Most
-have a shorter way, too: see the getters and builders of [Starlark](starlark.md), the functions of
-[Jinja](jinja.md) and the [annotations](documents.md).
+This page lists every field of the function protocol, with an expression that reads it or sets it in
+each language. A test runs each cell, and another test compares the list with the protocol. For most
+fields there is a shorter expression: see the getters and the response of [Starlark](starlark.md),
+the functions of [Jinja](jinja.md) and the [annotations](documents.md).
 
 ## The request
 
-`.*` stands for the entries of a map, here one of a single letter. Bytes are text in Starlark and
-Jinja, and base64 in Go templates.
+`.*` stands for the entries of a map. The examples use an entry with a name of one letter. Bytes are
+text in Starlark and Jinja, and base64 in Go templates.
 
 | field | Starlark | Jinja | Go template |
 |---|---|---|---|
@@ -50,8 +50,8 @@ Jinja, and base64 in Go templates.
 SET_HEAD = """
 ## The response
 
-What `main(req)` returns in Starlark, and the document that sets the same from a template of either
-language.
+The column *Starlark* has the value that `main(req)` returns. The other column has the document with
+the same effect, for both template languages.
 
 | field | Starlark | Jinja and Go template |
 |---|---|---|
@@ -150,7 +150,8 @@ def page() -> str:
     others = [f"- `{field}`: {reason}.\n" for field, reason in NOT_SET.items()]
     count = len(READS) + len(SETS)
     total = (
-        f"\n{count} fields in {len(LANGUAGES)} languages, all covered. Not for programs to set:\n\n"
+        f"\n{count} fields in {len(LANGUAGES)} languages, all covered. "
+        "Programs cannot set these fields:\n\n"
     )
     return "".join([HEAD, *reads, SET_HEAD, *sets, total, *others])
 

@@ -8,16 +8,22 @@ from __future__ import annotations
 
 import base64
 import re
+import shutil
 import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, cast
 
 import pytest
 import yaml
+from conformance import test_manifest_fields as manifest_fields
 from support.builders import API_VERSION
 from support.cluster_model import Cluster
 
-from function_script.tools import editor
+from function_script.engines.registry import LANGUAGES
+from function_script.tools import editor, input_schema, starters, structural_schema
+from function_script.tools.cases import parser
+from function_script.tools.cases.discovery import CaseFile
+from function_script.tools.cases.loader import FileCache
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -43,7 +49,7 @@ XR: Object = {
     "metadata": {"name": "demo", "namespace": "here"},
     "spec": {"count": 2, "regions": ["eu", "us"], "zones": [{"name": "a"}, {"name": "b"}]},
 }
-STATUS: Object = {"id": "id-1", "atProvider": {"arn": "arn:1", "id": "id-1"}}
+STATUS: Object = {"id": "id-1", "atProvider": {"arn": "arn:1", "id": "id-1", "endpoint": "host"}}
 DETAILS: Object = {"password": base64.b64encode(b"s3cret").decode()}
 NAMES: Object = {"names.j2": "{% macro bucket_name() %}a-bucket{% endmacro %}"}
 REQUIRED: list[Object] = [
@@ -56,6 +62,40 @@ REQUIRED: list[Object] = [
 ]
 # The page that debugs this program says that it is wrong.
 MISTAKE = "conut"
+OWN_PREFIX = "script.fn.crossplane.io/"
+INPUT_FIELDS = {
+    field
+    for schema in input_schema.schemas().values()
+    for field in structural_schema.properties(schema)
+} - {"apiVersion", "kind", "metadata"}
+CASE_FIELDS = {"description", "composition", "xr", "patch", "observed", "expect", "steps"}
+# The first line of a block that tests/test_walk.py writes to a file, or applies to one.
+WALKED = re.compile(r"# [\w./-]+\.\w+\n")
+# Blocks that are neither run nor rendered, by the page and a part of the text.
+NOT_RUN = {
+    ("architecture.md", "Crossplane ──gRPC"): "a diagram",
+    ("architecture.md", "bytes ─> RequestHandler"): "a diagram",
+    ("sandbox.md", "server ──spawns──> zygote"): "a diagram",
+    ("sandbox.md", "command ──spawns──> worker"): "a diagram",
+    ("sandbox.md", "request ──> fair queue"): "a diagram",
+    ("debug-a-live-composition.md", "script:10:32"): "an event; tests/e2e reads it from a server",
+    ("keep-programs-outside.md", "source: Remote"): "planned; the page says that it is an error",
+    ("move-from-function-go-templating.md", "was: function-go-templating"): "a line of a pipeline",
+    ("run-in-production.md", "startupProbe:"): "a part of a container",
+    ("check.md", "error: observed"): "an error; tests/diagnostics has its text",
+    ("check.md", "error: invalid XR"): "an error; tests/unit/tools/check has its text",
+    ("check.md", '"summary"'): "a report; tests/unit/tools/check has its fields",
+    ("errors.md", "error: cannot run main"): "an error; tests/diagnostics has its text",
+    ("errors.md", "modules[buckets.star]"): "an error; tests/diagnostics has its text",
+    ("gotemplate-compatibility.md", "meta: {tag"): "the shape of the request",
+    ("gotemplate-compatibility.md", "spec.szie"): "an error; tests/diagnostics has its text",
+    ("gotemplate-compatibility.md", ".params.network.vpc"): "an error; the same",
+    ("jinja.md", "spec.zones[1].nam"): "an error; the same",
+    (
+        "test-a-composition.md",
+        "from function_script import testing",
+    ): "a test; tests/unit/test_testing.py",
+}
 CONTEXT: Object = {"apiextensions.crossplane.io/environment": {"modules": {}}}
 
 
@@ -71,6 +111,15 @@ class Snippet(NamedTuple):
     def id(self) -> str:
         """The place of the block."""
         return f"{self.page.relative_to(ROOT)}:{self.line}"
+
+    @property
+    def reason(self) -> str | None:
+        """The reason why the block cannot be run, if it is listed."""
+        page = self.page.name
+        return next(
+            (why for (name, text), why in NOT_RUN.items() if name == page and text in self.text),
+            None,
+        )
 
 
 def blocks() -> Iterator[Snippet]:
@@ -126,6 +175,54 @@ def of_template(kind: str, text: str) -> Object:
     return step(kind, f"{name}{DATABASE}---\n{HEAD}{text}", **fields)
 
 
+def value_of(snippet: Snippet) -> object:
+    """The first document of a YAML block, None if it is not YAML by itself."""
+    try:
+        return next(iter(yaml.safe_load_all(textwrap.dedent(snippet.text))))
+    except yaml.YAMLError:
+        return None
+
+
+def is_input_fields(snippet: Snippet) -> bool:
+    """Whether the block has fields of an input and nothing else."""
+    value = value_of(snippet)
+    return isinstance(value, dict) and {*value} <= INPUT_FIELDS and snippet.reason is None
+
+
+def is_annotations(snippet: Snippet) -> bool:
+    """Whether the block is the metadata of a document, or one of its annotations."""
+    value = value_of(snippet)
+    return isinstance(value, dict) and ({*value} == {"metadata"} or OWN_PREFIX in str([*value]))
+
+
+def beside_a_network(text: str) -> str:
+    """Documents with the annotations of a block, and one of the network that they name."""
+    value = yaml.safe_load(text)
+    annotations = value["metadata"]["annotations"] if "metadata" in value else value
+    named = {ANNOTATION: "report", **annotations}
+    network = {ANNOTATION: "network", f"{OWN_PREFIX}ready": "True"}
+    net = {"apiVersion": "e.org/v1", "kind": "Net", "metadata": {"annotations": network}}
+    report = {"apiVersion": "e.org/v1", "kind": "Report", "metadata": {"annotations": named}}
+    return f"---\n{yaml.safe_dump_all([net, report])}"
+
+
+def is_case(snippet: Snippet) -> bool:
+    """Whether the block is a test case, or a part of one."""
+    value = value_of(snippet)
+    return isinstance(value, dict) and {*value} <= CASE_FIELDS
+
+
+def is_manifest(snippet: Snippet) -> bool:
+    """Whether the block is an object of Crossplane's packages."""
+    value = value_of(snippet)
+    return isinstance(value, dict) and "pkg.crossplane.io/v1" in str(value.get("apiVersion"))
+
+
+def is_walked(snippet: Snippet) -> bool:
+    """Whether tests/test_walk.py runs the commands, writes the file or makes the change."""
+    return snippet.kind in {"console", "sh"} or WALKED.match(snippet.text) is not None
+
+
 def programs(snippet: Snippet) -> list[Object]:
     """The inputs that a block is, or stands for."""
     match snippet.kind:
@@ -137,6 +234,12 @@ def programs(snippet: Snippet) -> list[Object]:
             found = of_starlark(snippet.text)
             assert found is not None or "def test_" in snippet.text, snippet.id
             return [] if found is None else [found]
+        case "yaml" if is_input_fields(snippet):
+            fields = yaml.safe_load(snippet.text)
+            use = "spec: {id: {{ network.status.id }}}\n" if "missing" in fields else ""
+            return [of_template("JinjaTemplate", use) | fields]
+        case "yaml" if is_annotations(snippet):
+            return [of_template("JinjaTemplate", beside_a_network(snippet.text))]
         case "yaml" if ELISION.search(snippet.text) is None and MISTAKE not in snippet.text:
             documents = yaml.safe_load_all(textwrap.dedent(snippet.text))
             return [each for document in documents for each in inputs(document)]
@@ -155,11 +258,44 @@ def run_twice(program: Object) -> tuple[dict[str, Object], dict[str, Object]]:
     cluster = Cluster(xr=XR, required=REQUIRED, parts={"context": CONTEXT})
     # What waits for a value may say so.
     waiting = [str(result["reason"]) for result in cluster.reconcile(program)]
-    assert waiting == (["Waiting"] if program.get("missing") == "Defer" else [])
+    waits = program.get("missing") == "Defer" or "depends-on" in str(program)
+    assert waiting == (["Waiting"] if waits else [])
     first = cluster.objects()
     cluster.provide(STATUS, DETAILS)
     assert cluster.reconcile(program) == []
     return first, cluster.objects()
+
+
+@pytest.mark.parametrize("snippet", list(blocks()), ids=lambda snippet: snippet.id)
+def test_every_block_of_a_page_is_run_or_has_a_reason(snippet: Snippet) -> None:
+    tests = (is_walked, is_case, is_manifest, programs)
+    is_run = any(test(snippet) for test in tests)
+    assert is_run != (snippet.reason is not None), "list it in NOT_RUN with a reason, or not at all"
+
+
+def test_every_listed_reason_has_its_block() -> None:
+    reasons = [snippet.reason for snippet in blocks() if snippet.reason is not None]
+    assert len(reasons) == len(NOT_RUN)
+
+
+@pytest.mark.parametrize(
+    "snippet", [each for each in blocks() if is_case(each)], ids=lambda snippet: snippet.id
+)
+def test_a_case_of_a_page_is_valid(snippet: Snippet, tmp_path: Path) -> None:
+    """A part of a case gets a Composition and an XR."""
+    shutil.copytree(ROOT / "examples" / "starlark-robots", tmp_path, dirs_exist_ok=True)
+    path = tmp_path / "page.case.yaml"
+    path.write_text(snippet.text)
+    case = parser.parse(CaseFile(path=path), FileCache())
+    assert case.steps
+
+
+@pytest.mark.parametrize(
+    "snippet", [each for each in blocks() if is_manifest(each)], ids=lambda snippet: snippet.id
+)
+def test_a_manifest_of_a_page_has_only_known_fields(snippet: Snippet) -> None:
+    for document in yaml.safe_load_all(snippet.text):
+        assert list(manifest_fields.unknown(document, manifest_fields.fields_of(document))) == []
 
 
 @pytest.mark.parametrize("program", PROGRAMS)
@@ -189,17 +325,15 @@ def test_a_connection_secret_is_filled_once_there_are_details(program: Object) -
 
 
 def shown() -> Iterator[tuple[Object, Object]]:
-    """The XRs and own Go templates of examples, and of what `init` writes."""
+    """The XRs and own Go templates of examples, and all programs that `init` writes."""
     for path in sorted((ROOT / "examples").glob("*/composition.yaml")):
         for program in inputs(yaml.safe_load(path.read_text())):
             if (program["apiVersion"], program["kind"]) == (API_VERSION, "GoTemplate"):
                 yield yaml.safe_load((path.parent / "xr.yaml").read_text()), program
-    starters = ROOT / "function_script" / "tools" / "starters"
-    xr = yaml.safe_load((starters / "common" / "xr.yaml").read_text())
-    engines = ROOT / "function_script" / "engines"
-    starter = (engines / "gotemplate" / "starter" / "composition.yaml").read_text()
-    for program in inputs(yaml.safe_load(starter)):
-        yield xr, program
+    for language in LANGUAGES:
+        texts = starters.load(language)
+        for program in inputs(yaml.safe_load(texts["composition.yaml"])):
+            yield yaml.safe_load(texts["xr.yaml"]), program
 
 
 SHOWN = list(shown())

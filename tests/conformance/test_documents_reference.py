@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from generate import documents_page
+from support import generated
 from support.paths import ROOT
 
+from function_script.contribution import manual
 from function_script.contribution.dialects import SCRIPT
 from function_script.inputs import external_sources, program_source
 from function_script.program import OWN_REQUIREMENTS
@@ -29,3 +32,15 @@ NAMES = [
 @pytest.mark.parametrize("name", NAMES)
 def test_name_is_on_the_page(name: str) -> None:
     assert name in PAGE.read_text()
+
+
+def test_the_tables_are_fresh(*, update_goldens: bool) -> None:
+    page = PAGE.read_text()
+    before, after = page.split(documents_page.BEGIN)[0], page.split(documents_page.END)[1]
+    generated.check(PAGE, f"{before}{documents_page.section()}{after}", update=update_goldens)
+
+
+def test_the_tables_have_every_annotation_and_meta_kind() -> None:
+    annotations = [f"{manual.PREFIX}/{each.name}" for each in manual.ANNOTATIONS]
+    assert sorted(annotations) == sorted(SCRIPT.annotations.keys)
+    assert sorted(each.kind for each in manual.META_KINDS) == sorted(SCRIPT.kinds)

@@ -10,7 +10,7 @@ import pytest
 from support import generated
 
 ROOT = Path(__file__).resolve().parents[2]
-FIGURES = ROOT / "docs" / "explanation" / "performance.md"
+FIGURES = ROOT / "benchmarks" / "RESULTS.md"
 PAGE = ROOT / "docs" / "how-to" / "run-in-production.md"
 BLOCK = re.compile(r"(<!-- sizing: .* -->\n)(.*?)(<!-- end of sizing -->)", re.DOTALL)
 POLL_SECONDS = 60
@@ -48,7 +48,7 @@ def table() -> str:
 
 
 def test_the_sizing_table_is_computed(*, update_goldens: bool) -> None:
-    """From the figures of the page on performance."""
+    """From the results of the benchmark."""
     page = PAGE.read_text()
     fresh = BLOCK.sub(lambda match: match[1] + table() + match[3], page)
     generated.check(PAGE, fresh, update=update_goldens)

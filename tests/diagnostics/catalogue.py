@@ -1,11 +1,18 @@
-"""The catalogue of mistakes: text files with a Composition, what is told of it, and what mends it.
+"""The catalogue of mistakes: text files with a mistake, what is said of it, and what mends it.
 
-A file is one mistake; its first lines say which. Sections begin with ``=== name``:
-``composition.yaml``, and ``observed.yaml`` if there is any; ``place``, a line for each problem,
-with the text at which it points (``‸`` marks the very character, if it is not the first);
-``fix``, lines that replace others; and what comes out: ``render``, as the terminal shows it, and
-``cluster``, the result's message, which what is wrong beside the steps does not reach. Mistakes
-that stop nothing have no ``render``, for only the event tells them.
+A file is one mistake. Its first line describes it. Sections begin with ``=== name``:
+
+- files of the directory that is rendered: ``composition.yaml``, and ``xr.yaml`` (otherwise
+  ``xr.yaml`` beside this module), ``observed.yaml``, ``functions.yaml``, ``xrd.yaml``;
+- ``place``: a line for each problem, with the text at which it points (``‸`` marks the very
+  character, if it is not the first). The text is in the Composition, or else in another file;
+- ``fix``: the text as corrected by following the hint. Lines with ``-`` are replaced by the lines
+  with ``+`` below them, in the file that has them;
+- the outcome, which `make goldens` writes: ``render`` is the output of the command, ``cluster``
+  the message of the results, ``check`` a line for each finding of the command `check`.
+
+A mistake that fails before its step runs has no ``cluster``. One that stops nothing has no
+``render``: its message is the event's. One that only a run shows has no ``check``.
 """
 
 from __future__ import annotations
@@ -13,30 +20,30 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import yaml
 
 from function_script import diagnostics
 from function_script.errors import FatalError
 from function_script.proto.v1 import run_function_pb2 as fnv1
-from function_script.sandbox import Answered
-from function_script.tools import console, render
-from function_script.tools.render import error_positions, loading, steps
-from function_script.tools.render.pipeline import PipelineError
-from function_script.tools.render.requirements import StepResponse
+from function_script.sandbox import Answered, Pool
+from function_script.tools import check, console
+from function_script.tools.render import command, loading
+from function_script.tools.render.output import OutputOptions
+from function_script.tools.results import fatal_messages
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from function_script.diagnostics import Diagnostic
-    from function_script.sandbox import Pool
-    from function_script.tools.render.requirements import Runner
-    from function_script.tools.render.steps import Step
+    from function_script.sandbox import Reply
 
 HERE = Path(__file__).parent
 COMPOSITION = "composition.yaml"
+XR = "xr.yaml"
 MARK = "‸"
+OUTCOME = ("render", "cluster", "check")
 _SECTION = re.compile(r"^=== (\S+)\n", re.MULTILINE)
 _PLACE = re.compile(r"(?:^|; |\": )(?:(script|inline)|modules\[([^\]]+)\]):(\d+):(\d+): ")
 _TIMEOUT_SECONDS = 10
@@ -44,7 +51,7 @@ _TIMEOUT_SECONDS = 10
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mistake:
-    """One file: ``head`` is its text up to what comes out."""
+    """One file: ``head`` is its text up to the outcome."""
 
     path: Path
     about: str
@@ -56,24 +63,59 @@ class Mistake:
         return f"{self.path.parent.name}/{self.path.stem}"
 
     @property
-    def told(self) -> dict[str, str]:
-        """What the file says comes out."""
-        return {name: self.parts[name] for name in ("render", "cluster") if name in self.parts}
+    def files(self) -> dict[str, str]:
+        """The files to render by name, the Composition first."""
+        files = {name: text for name, text in self.parts.items() if name.endswith(".yaml")}
+        return {COMPOSITION: files.pop(COMPOSITION), XR: (HERE / XR).read_text(), **files}
+
+    @property
+    def outcome(self) -> dict[str, str]:
+        """The sections of the outcome, as the file has them."""
+        return {name: self.parts[name] for name in OUTCOME if name in self.parts}
+
+
+class Place(NamedTuple):
+    """A place in a file, and the text from there on."""
+
+    file: str
+    line: int
+    column: int
+    text: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """What came out: the problems as rendering tells them, and the line a cluster shows."""
+    """The problems of a rendering, the message of its results, and the findings of `check`."""
 
     problems: tuple[Diagnostic, ...] = ()
-    line: str = ""
+    message: str = ""
+    findings: tuple[check.Finding, ...] = ()
 
     @property
-    def told(self) -> dict[str, str]:
-        """The sections of a file."""
-        framed = console.to_text(self.problems)
-        sections = {"render": framed, "cluster": self.line}
-        return {name: f"{text}\n" for name, text in sections.items() if text}
+    def sections(self) -> dict[str, str]:
+        """The sections of a file, without empty ones."""
+        lines = (
+            f"{finding.severity}[{finding.rule}]: {diagnostics.to_line((finding.diagnostic,))}"
+            for finding in self.findings
+        )
+        texts = (console.to_text(self.problems), self.message, "\n".join(lines))
+        return {name: f"{text}\n" for name, text in zip(OUTCOME, texts, strict=True) if text}
+
+
+class RecordingPool(Pool):
+    """A sandbox that keeps the message of a step that fails, as a cluster shows it."""
+
+    failure = ""
+
+    def run(self, data: bytes, timeout_seconds: float | None = None) -> Reply:
+        """Evaluate a request, in the time that one mistake of the catalogue has."""
+        reply = super().run(data, min(timeout_seconds or _TIMEOUT_SECONDS, _TIMEOUT_SECONDS))
+        if isinstance(reply, Answered):
+            messages = fatal_messages(fnv1.RunFunctionResponse.FromString(reply.response))
+            self.failure = "; ".join(messages)
+        else:
+            self.failure = diagnostics.to_line(reply.error.diagnostics)
+        return reply
 
 
 def load() -> list[Mistake]:
@@ -82,97 +124,104 @@ def load() -> list[Mistake]:
 
 
 def read(path: Path) -> Mistake:
-    """One file of the catalogue."""
+    """Read one file of the catalogue."""
     text = path.read_text()
     sections = list(_SECTION.finditer(text))
     ends = [mark.start() for mark in sections[1:]] + [len(text)]
     parts = {mark[1]: text[mark.end() : end] for mark, end in zip(sections, ends, strict=True)}
-    end = next(mark.start() for mark in sections if mark[1] in {"render", "cluster"})
+    end = next((mark.start() for mark in sections if mark[1] in OUTCOME), len(text))
     return Mistake(
         path=path, about=text[: sections[0].start()].strip(), head=text[:end], parts=parts
     )
 
 
 def write(mistake: Mistake, outcome: Outcome) -> None:
-    """Write what came out to the mistake's file."""
-    sections = (f"=== {name}\n{text}" for name, text in outcome.told.items())
+    """Write the outcome to the mistake's file."""
+    sections = (f"=== {name}\n{text}" for name, text in outcome.sections.items())
     mistake.path.write_text(mistake.head + "".join(sections))
 
 
-def places(mistake: Mistake) -> list[tuple[int, int]]:
-    """Line and column of each place that the file names; each must be there exactly once."""
-    text = mistake.parts[COMPOSITION]
-    lines = []
+def places(mistake: Mistake) -> list[Place]:
+    """Return each place that the file names."""
+    positions = []
     for place in mistake.parts["place"].splitlines():
         line = place.replace(MARK, "")
-        assert text.count(line) == 1, f"{line!r} is there {text.count(line)} times"
-        before = text[: text.index(line) + max(0, place.find(MARK))]
-        lines.append((before.count("\n") + 1, len(before) - before.rfind("\n")))
-    return lines
+        offset = max(0, place.find(MARK))
+        name = _file_with(line, mistake.files)
+        text = mistake.files[name]
+        before = text[: text.index(line) + offset]
+        column = len(before) - before.rfind("\n")
+        positions.append(Place(name, before.count("\n") + 1, column, line[offset:]))
+    return positions
 
 
-def pointed_at(mistake: Mistake, line: str) -> list[str]:
-    """The text at each place that the line for the cluster names, up to the end of its line."""
+def pointed_at(mistake: Mistake, message: str) -> list[str]:
+    """Return the text at each place that a cluster's message names, up to the end of its line."""
     places = []
-    for name, module, number, column in _PLACE.findall(line):
+    for name, module, number, column in _PLACE.findall(message):
+        if f" {name}: >\n" in mistake.parts[COMPOSITION]:
+            # The lines of a folded text are no lines of the file.
+            continue
         step_input = yaml.safe_load(mistake.parts[COMPOSITION])["spec"]["pipeline"][0]["input"]
         text = step_input["modules"][module] if module else step_input[name]
         places.append(text.split("\n")[int(number) - 1][int(column) - 1 :])
     return places
 
 
-def fixed(mistake: Mistake) -> str:
-    """The Composition after the fix: each run of "-" lines becomes the "+" lines below it."""
-    text = mistake.parts[COMPOSITION]
+def correct(mistake: Mistake) -> dict[str, str]:
+    """Return the files after the fix: each run of "-" lines becomes the "+" lines below it."""
+    files = {name: f"\n{text}" for name, text in mistake.files.items()}
     for old, new in re.findall(r"((?:^-.*\n)+)((?:^\+.*\n)*)", mistake.parts["fix"], re.MULTILINE):
         before, after = _unmarked(old), _unmarked(new)
-        count = text.count(f"\n{before}")
-        assert count == 1, f"{before!r} is there {count} times"
-        text = text.replace(f"\n{before}", f"\n{after}")
-    return text
+        name = _file_with(f"\n{before}", files)
+        files[name] = files[name].replace(f"\n{before}", f"\n{after}")
+    return {name: text[1:] for name, text in files.items()}
+
+
+def _file_with(text: str, files: Mapping[str, str]) -> str:
+    """Return the first file that has a text; it must be there once."""
+    for name, content in files.items():
+        if text in content:
+            assert content.count(text) == 1, f"{text!r} is in {name} {content.count(text)} times"
+            return name
+    raise AssertionError(f"{text!r} is in no file")
 
 
 def _unmarked(lines: str) -> str:
     return "".join(line[1:] for line in lines.splitlines(keepends=True))
 
 
-def lay_out(mistake: Mistake, directory: Path, composition: str) -> None:
+def lay_out(files: Mapping[str, str], directory: Path) -> None:
     """Write the files that `render` takes."""
-    (directory / "xr.yaml").write_text((HERE / "xr.yaml").read_text())
-    (directory / COMPOSITION).write_text(composition)
-    if "observed.yaml" in mistake.parts:
-        (directory / "observed.yaml").write_text(mistake.parts["observed.yaml"])
+    for name, text in files.items():
+        (directory / name).write_text(text)
 
 
-def run(directory: Path, pool: Pool) -> Outcome:
-    """Render what stands in a directory, as the command does it, in this pool."""
-    lines: list[str] = []
-
-    def runner(step: Step, request: fnv1.RunFunctionRequest) -> StepResponse:
-        reply = pool.run(request.SerializeToString(), _TIMEOUT_SECONDS)
-        if not isinstance(reply, Answered):
-            lines.append(diagnostics.to_line(reply.error.diagnostics))
-            raise PipelineError(step, *reply.error.diagnostics)
-        response = fnv1.RunFunctionResponse.FromString(reply.response)
-        fatal = [each for each in response.results if each.severity == fnv1.SEVERITY_FATAL]
-        lines.extend(each.message for each in fatal)
-        return StepResponse(response=response, diagnostics=reply.diagnostics)
-
+def run(directory: Path, pool: RecordingPool) -> Outcome:
+    """Render and check a directory as the commands do it."""
+    pool.failure = ""
+    options = command.Options(output=OutputOptions(results=True), print=lambda _: None)
+    problems: tuple[Diagnostic, ...] = ()
+    message = ""
     try:
-        result = _render(loading.find_render_paths(directory), runner)
+        paths = loading.find_render_paths(directory)
+        documents = command.render_documents(paths, options, pool)
     except FatalError as error:
-        return Outcome(problems=error.diagnostics, line=lines[-1] if lines else "")
-    warned = [event.message for event in result.events if event.severity == "Warning"]
-    return Outcome(line="; ".join(warned))
+        problems, message = error.diagnostics, pool.failure
+    else:
+        message = "; ".join(
+            str(document["message"])
+            for document in documents
+            if document["kind"] == "Result" and document["severity"] == "Warning"
+        )
+    return Outcome(problems=problems, message=message, findings=_check(directory))
 
 
-def _render(paths: loading.RenderPaths, runner: Runner) -> render.RenderResult:
-    composition = loading.load_one(paths.composition, "a Composition")
-    inputs = render.RenderInputs(
-        xr=loading.load_one(paths.xr, "an XR").value,
-        composition=composition.value,
-        observed=loading.load_values([paths.observed] if paths.observed else []),
-    )
-    with error_positions.map_errors(composition, paths.programs):
-        steps.parse(inputs.composition)
-        return render.render(inputs, runner)
+def _check(directory: Path) -> tuple[check.Finding, ...]:
+    try:
+        return check.check([str(directory / COMPOSITION)]).findings
+    except FatalError as error:
+        return tuple(
+            check.Finding(rule="argument", severity="error", step="", diagnostic=problem)
+            for problem in error.diagnostics
+        )

@@ -1,4 +1,4 @@
-"""Every mistake of the catalogue is told at its place, in both renderings, and can be mended.
+"""Every mistake of the catalogue has its place, its hint, and a correction that renders.
 
 Write the outcomes anew with `make goldens`, and read the difference as the author who made
 the mistake would.
@@ -6,20 +6,23 @@ the mistake would.
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import pytest
 from diagnostics import catalogue
-from diagnostics.catalogue import COMPOSITION, MARK, Mistake
+from diagnostics.catalogue import Mistake, Place, RecordingPool
 from support.notes import without_note
 
 from function_script import cli
 from function_script.limits import Limits
-from function_script.sandbox import Pool, PoolOptions
+from function_script.sandbox import PoolOptions
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
+
+    from function_script.source import Span
 
 MISTAKES = catalogue.load()
 # A hint, or a message that says itself what is wanted.
@@ -32,8 +35,11 @@ SAYS_WHAT_TO_DO = (
     "is required",
     "can be set",
 )
+# A line of `check` or of an event ends with its hint.
+_FINDING_WITH_HINT = re.compile(r"^(?:(?:error|warning)\[|Pipeline step ).*\)$", re.MULTILINE)
 # A plain pool counts time on the clock, and says so.
 OF_CPU_TIME = {"starlark/time-is-up"}
+SUGGESTION = re.compile(r'did you mean "([^"]+)"')
 each_mistake = pytest.mark.parametrize(
     "mistake",
     [
@@ -46,10 +52,10 @@ each_mistake = pytest.mark.parametrize(
 
 
 @pytest.fixture(scope="module")
-def pool() -> Iterator[Pool]:
+def pool() -> Iterator[RecordingPool]:
     """The sandbox that `render` has, one for all."""
-    with Pool(PoolOptions(limits=Limits(), workers=1, min_idle=0)) as found:
-        yield found
+    with RecordingPool(PoolOptions(limits=Limits(), workers=1, min_idle=0)) as pool:
+        yield pool
 
 
 @pytest.fixture
@@ -60,54 +66,75 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @each_mistake
-def test_mistake_is_told(mistake: Mistake, here: Path, pool: Pool, *, update_goldens: bool) -> None:
-    """The frame in the terminal and the line in the cluster are those in the file."""
-    catalogue.lay_out(mistake, here, mistake.parts[COMPOSITION])
+def test_outcome_is_that_of_the_file(
+    mistake: Mistake, here: Path, pool: RecordingPool, *, update_goldens: bool
+) -> None:
+    """The frame in the terminal, the message in the cluster and the findings of `check`."""
+    catalogue.lay_out(mistake.files, here)
     outcome = catalogue.run(here, pool)
     if update_goldens:
         catalogue.write(mistake, outcome)
-    assert outcome.told
-    assert outcome.told == catalogue.read(mistake.path).told, "run `make goldens` and review it"
+    assert outcome.sections
+    assert outcome.sections == catalogue.read(mistake.path).outcome, "run `make goldens`"
 
 
 @each_mistake
-def test_place_is_right(mistake: Mistake, here: Path, pool: Pool) -> None:
-    """File, line and column are those of the place that the file names beside the outcome."""
-    catalogue.lay_out(mistake, here, mistake.parts[COMPOSITION])
+def test_place_is_right(mistake: Mistake, here: Path, pool: RecordingPool) -> None:
+    """File, line and column are those of the place that the file names."""
+    catalogue.lay_out(mistake.files, here)
     outcome = catalogue.run(here, pool)
+    expected = catalogue.places(mistake)
     spans = [problem.span for problem in outcome.problems if problem.span is not None]
     assert len(spans) == len(outcome.problems)
     if spans:
-        assert {span.name for span in spans} == {COMPOSITION}
-        assert [(span.line, span.column) for span in spans] == catalogue.places(mistake)
-    places = [place.rpartition(MARK)[2] for place in mistake.parts["place"].splitlines()]
-    pointed = catalogue.pointed_at(mistake, outcome.line)
-    assert all(text.startswith(place) for text, place in zip(pointed, places, strict=False))
-    assert pointed or spans
+        positions = [(place.file, place.line, place.column) for place in expected]
+        assert [(span.name, span.line, span.column) for span in spans] == positions
+    pointed = catalogue.pointed_at(mistake, outcome.message)
+    texts = [place.text for place in expected]
+    assert all(text.startswith(place) for text, place in zip(pointed, texts, strict=False))
+    checked = [span for each in outcome.findings if (span := each.diagnostic.span) is not None]
+    assert all(any(_is_within(span, place) for place in expected) for span in checked)
+    assert spans or pointed or checked
+
+
+def _is_within(span: Span, place: Place) -> bool:
+    """Report whether a finding points into a place: at a part of an expression, for example."""
+    column = span.column or 1
+    end = place.column + max(1, len(place.text))
+    return (span.name, span.line) == (place.file, place.line) and place.column <= column < end
 
 
 @each_mistake
-def test_hint_mends_it(mistake: Mistake, here: Path, pool: Pool) -> None:
-    """With the fix, the Composition renders without an error and without a warning."""
-    catalogue.lay_out(mistake, here, catalogue.fixed(mistake))
+def test_correction_renders(mistake: Mistake, here: Path, pool: RecordingPool) -> None:
+    """After the correction there is no error, no warning, and no finding of `check`."""
+    catalogue.lay_out(catalogue.correct(mistake), here)
     outcome = catalogue.run(here, pool)
-    assert outcome.told == {}
+    assert outcome.sections == {}
+
+
+@each_mistake
+def test_suggestion_is_in_the_correction(mistake: Mistake) -> None:
+    """A name that a hint suggests is the one that the author meant."""
+    added = re.findall(r"^\+(.*)", mistake.parts["fix"], re.MULTILINE)
+    text = "".join(mistake.outcome.values())
+    assert all(name in "\n".join(added) for name in SUGGESTION.findall(text))
 
 
 @each_mistake
 def test_text_says_what_to_do(mistake: Mistake) -> None:
     """Every problem has a hint, or says itself what is wanted."""
-    texts = catalogue.read(mistake.path).told
-    for frame in texts.get("render", texts.get("cluster", "")).split("\n\nerror"):
-        assert any(words in frame for words in SAYS_WHAT_TO_DO), frame
+    texts = catalogue.read(mistake.path).outcome
+    for frame in next(iter(texts.values())).split("\n\nerror"):
+        says = any(words in frame for words in SAYS_WHAT_TO_DO)
+        assert says or _FINDING_WITH_HINT.search(frame), frame
 
 
 @pytest.mark.parametrize("name", ["input/two-mistakes", "jinja/misspelt-field", "starlark/no-main"])
-def test_the_command_prints_the_same(
+def test_render_command_prints_the_same(
     name: str, here: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """`function-script render` in the mistake's directory prints the frames, and exits with 1."""
     (mistake,) = (each for each in MISTAKES if each.id == name)
-    catalogue.lay_out(mistake, here, mistake.parts[COMPOSITION])
+    catalogue.lay_out(mistake.files, here)
     assert cli.execute(["render", str(here)]) == 1
-    assert without_note(capsys.readouterr().err) == mistake.told["render"]
+    assert without_note(capsys.readouterr().err) == mistake.outcome["render"]

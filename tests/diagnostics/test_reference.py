@@ -24,21 +24,23 @@ TITLES = {
     "starlark": "Starlark",
 }
 _PLACE = re.compile(r'^(?:Pipeline step "\w+": )?(?:[\w\[\].]+:\d+:\d+: )?')
+_FINDING = re.compile(r"^(?:error|warning)\[[\w-]+\]: \S+:\d+:\d+: ")
 _MAX_CHARACTERS = 150
 
 
 def _table() -> str:
     sections = []
     for language, mistakes in groupby(catalogue.load(), lambda mistake: mistake.path.parent.name):
-        rows = [f"| {mistake.about} | {_told(mistake)} |" for mistake in mistakes]
+        rows = [f"| {mistake.about} | {_message(mistake)} |" for mistake in mistakes]
         head = [f"### {TITLES[language]}", "", "| mistake | message |", "|---|---|"]
         sections.append("\n".join([*head, *rows]))
     return "\n\n".join(sections) + "\n"
 
 
-def _told(mistake: Mistake) -> str:
-    frame = mistake.told.get("render", "")
-    message = frame.partition("\n")[0].removeprefix("error: ") or mistake.told["cluster"].strip()
+def _message(mistake: Mistake) -> str:
+    # The first section that there is: what only `check` finds has no other.
+    line = next(iter(mistake.outcome.values())).strip().partition("\n")[0]
+    message = _FINDING.sub("", line.removeprefix("error: "))
     message = _PLACE.sub("", message).partition(" (")[0]
     short = message if len(message) <= _MAX_CHARACTERS else f"{message[:_MAX_CHARACTERS]}…"
     ticks = "``" if "`" in short else "`"
@@ -56,7 +58,7 @@ def test_page_shows_a_mistake_as_it_is_told() -> None:
     """Both renderings at the top of the page are those of the catalogue."""
     mistake = catalogue.read(catalogue.HERE / "cases" / "starlark" / "error-in-module.txt")
     page = PAGE.read_text()
-    assert all(f"```\n{text}```\n" in page for text in mistake.told.values())
+    assert all(f"```\n{text}```\n" in page for text in mistake.outcome.values())
 
 
 def test_there_are_enough_mistakes() -> None:

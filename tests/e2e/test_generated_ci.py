@@ -61,7 +61,7 @@ def test_every_step_of_the_job_succeeds(wheel: Path, tmp_path: Path) -> None:
     outputs = [run(command, project, bin_directory, variables) for command in commands]
     assert "3 passed" in "".join(outputs)
     assert (bin_directory / "function-script").exists()
-    assert (project / "apps.xpkg").exists()
+    assert (project / "myapps.xpkg").exists()
 
 
 def test_a_job_without_a_requirement_says_what_to_set(tmp_path: Path) -> None:

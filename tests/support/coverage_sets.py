@@ -157,8 +157,7 @@ SETS: list[Set] = [
 # Nobody needs to set these.
 NOT_SET: dict[str, str] = {
     "meta.tag": "copied from the request, as the specification asks",
-    "desired.resources.*.connection_details": "kept from earlier steps; Crossplane takes no notice "
-    "of them",
-    "requirements.extra_resources": "the older name of requirements.resources: set beside it for "
-    "callers that do not say that they know the newer",
+    "desired.resources.*.connection_details": "kept from earlier steps; Crossplane ignores them",
+    "requirements.extra_resources": "the older name of requirements.resources, set for "
+    "callers that do not advertise the newer one",
 }

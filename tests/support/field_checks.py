@@ -74,7 +74,9 @@ def found(path: Path, text: str, *, crds: bool = False) -> list[tuple[str, str |
     (path / "crds").mkdir(exist_ok=True)
     (path / "crds" / "network.yaml").write_text(CRD)
     known = check.load(None, [path / "crds"] if crds else [])
-    findings = check.check([str(file)], None, known).findings
+    report = check.check([str(file)], None, known)
+    # A line that only reads a field sets a name that nothing else reads.
+    findings = [finding for finding in report.findings if finding.rule != "doubtful"]
     assert {finding.rule for finding in findings} <= {"unknown-field", "guarded-field"}
     lines = file.read_text().splitlines()
     for finding in findings:

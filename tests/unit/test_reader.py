@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from function_script.problems import ProblemList, nearest
+from function_script.problems import ProblemList
 from function_script.quantities import parse_duration, parse_size
 from function_script.reader import ObjectReader, child
 
@@ -13,12 +13,6 @@ def test_paths_quote_what_is_no_plain_word() -> None:
     """A path can be read back: keys with dots or blanks are quoted."""
     assert child("a", "b-c") == "a.b-c"
     assert child("a", "b.c/d") == 'a["b.c/d"]'
-
-
-def test_the_nearest_name_ignores_case() -> None:
-    """A name that differs in case only is the nearest one."""
-    assert nearest("READY", ("ready", "reset")) == "ready"
-    assert nearest("zzz", ("ready",)) is None
 
 
 def test_every_problem_is_kept_with_its_path() -> None:

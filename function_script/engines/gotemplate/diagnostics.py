@@ -4,22 +4,23 @@ import re
 from itertools import pairwise
 from typing import Final
 
+from function_script import field_names, request_paths
 from function_script.diagnostics import Diagnostic, Note
-from function_script.engines.gotemplate import errors, hints, registry
+from function_script.engines.gotemplate import corrections, errors, hints, parse_errors, registry
 from function_script.engines.gotemplate.compiler.code import Site
 from function_script.engines.gotemplate.go_messages import run_text, sites_of
+from function_script.engines.gotemplate.parse_errors import Mistake
 from function_script.engines.gotemplate.positions import SourcePart, SourceSpan, find_span
 from function_script.engines.gotemplate.programs import LoadedProgram, ProgramFailure
 from function_script.engines.gotemplate.run import MAIN
 from function_script.engines.gotemplate.syntax import nodes
+from function_script.engines.gotemplate.syntax.parser import Grammar
 from function_script.errors import FatalError, LimitError, ProgramError
 from function_script.problems import suggest
 from function_script.source import Source
 
 _MAX_EXPRESSION: Final = 80
 _MAX_NOTES: Final = 3
-_MAX_NAMES: Final = 8
-_MAX_ERRORS: Final = 20
 _UNKNOWN: Final = re.compile(r'function "(.*)" not defined')
 _KINDS: Final = {
     "null": "null",
@@ -31,8 +32,12 @@ _KINDS: Final = {
     "bool": "a boolean",
     "slice": "a list",
 }
+_UNDEFINED: Final = re.compile(r"undefined variable: (\$\w+)")
+# Errors of actions that Go's parser accepts and reads in another way.
+_MISREAD: Final = ("undefined variable: ", "wrong number of args for ")
+_LENGTHS: Final = frozenset({"Length", "count", "length", "len", "size"})
+_PIPED_TEMPLATE: Final = re.compile(r"\W+(template)\s[^\n]*\|")
 _OPTIONAL: Final = "where it may be missing, test it with if or with, or use default"
-_VALUES: Final = "Helm's values are .observed.composite.resource.spec here, or the input's .params"
 _REQUEST: Final = frozenset({"observed", "desired", "context", "params"})
 _DOT_HINT: Final = (
     "within range and with, . is the current item and $ the whole request; "
@@ -41,40 +46,49 @@ _DOT_HINT: Final = (
 
 
 def parse_problems(
-    failure: ProgramFailure, parts: tuple[SourcePart, ...]
+    failure: ProgramFailure, grammar: Grammar, parts: tuple[SourcePart, ...]
 ) -> tuple[Diagnostic, ...]:
     """Return all problems of a program that does not parse."""
     return tuple(
-        _parse_problem(error, bad.source, parts if bad.name == MAIN else ())
+        _parse_problem(mistake, bad.source, parts if bad.name == MAIN else ())
         for bad in failure.sources
-        for error in bad.errors[:_MAX_ERRORS]
+        for mistake in parse_errors.find(bad.source.text, bad.errors, grammar)
     )
 
 
-def _parse_problem(
-    error: errors.ParseError, source: Source, parts: tuple[SourcePart, ...]
-) -> Diagnostic:
-    position = (error.position or 0) if error.cause is None else error.cause
-    word = _WORD.match(source.text, position)
-    location = find_span(source, position, len(word[0]) if word is not None else 1, parts)
-    function_match = _UNKNOWN.fullmatch(error.text)
-    reason = registry.unavailable_reason(function_match[1]) if function_match is not None else None
-    cause = (
-        f'function "{function_match[1]}" is not available'
-        if function_match and reason
-        else error.text
-    )
-    similar = (
-        hints.function_hint(function_match[1], registry.FUNCTIONS)
-        if function_match is not None
-        else None
-    )
+def _parse_problem(mistake: Mistake, source: Source, parts: tuple[SourcePart, ...]) -> Diagnostic:
+    error = mistake.error
+    word = _WORD.match(source.text, mistake.position)
+    width = len(word[0]) if word is not None else 1
+    location = find_span(source, mistake.position, width, parts)
     return Diagnostic(
-        message=f"cannot parse {location.span.name}: {cause}",
+        message=f"cannot parse {location.span.name}: {_parse_cause(error)}",
         span=location.span,
         excerpt=location.excerpt,
-        hint=error.hint or reason or similar or hints.syntax_hint(error.text, source.text),
+        hint=_parse_hint(mistake, source),
     )
+
+
+def _parse_cause(error: errors.ParseError) -> str:
+    function = _UNKNOWN.fullmatch(error.text)
+    if function is not None and registry.unavailable_reason(function[1]):
+        return f'function "{function[1]}" is not available'
+    return error.text
+
+
+def _parse_hint(mistake: Mistake, source: Source) -> str | None:
+    error = mistake.error
+    if mistake.correction is not None:
+        return mistake.correction.hint
+    if error.hint:
+        return error.hint
+    if function := _UNKNOWN.fullmatch(error.text):
+        return (
+            registry.unavailable_reason(function[1])
+            or hints.function_hint(function[1], registry.FUNCTIONS)
+            or hints.value_hint(function[1], source.text, mistake.position)
+        )
+    return hints.syntax_hint(error.text, source.text, mistake.position)
 
 
 _WORD: Final = re.compile(r"[$.]?\w+|\S")
@@ -88,7 +102,7 @@ def run_problem(
     """Return the error that stopped a run; a LimitError for a limit."""
     sites = sites_of(error, loaded)
     site = sites[-1] if sites else None
-    location = _locate(site, loaded, parts) if site is not None else None
+    location = _locate(site, loaded, parts, str(error)) if site is not None else None
     notes = [
         Note(f'in template "{inner.template}", used at', _locate(outer, loaded, parts).span)
         for outer, inner in pairwise(sites[-_MAX_NOTES - 1 :])
@@ -122,15 +136,29 @@ def site_problem(
     text: str, site: Site, loaded: LoadedProgram, parts: tuple[SourcePart, ...]
 ) -> Diagnostic:
     """Return a failure that is certain once its place is reached."""
-    location = _locate(site, loaded, parts)
-    message = f"cannot evaluate {_expression(site)}: {text}"
-    hint = hints.run_hint(text, loaded.program.templates)
+    location = _locate(site, loaded, parts, text)
+    undefined = _UNDEFINED.fullmatch(text)
+    expression = undefined[1] if undefined else _expression(site)
+    message = f"cannot evaluate {expression}: {text}"
+    hint = _correction(text, site, loaded) or hints.run_hint(text, loaded.program.templates)
     return Diagnostic(message=message, span=location.span, excerpt=location.excerpt, hint=hint)
 
 
-def _locate(site: Site, loaded: LoadedProgram, parts: tuple[SourcePart, ...]) -> SourceSpan:
+def _locate(
+    site: Site, loaded: LoadedProgram, parts: tuple[SourcePart, ...], text: str = ""
+) -> SourceSpan:
+    """Return the place of a site; ``text`` is the error, which may name a variable before it."""
     source = loaded.origins[site.template]
     source_parts = parts if source is next(iter(loaded.origins.values())) else ()
+    if undefined := _UNDEFINED.fullmatch(text):
+        name = undefined[1]
+        start = source.text.rfind(loaded.settings.delims[0], 0, site.node.position + 1)
+        position = source.text.find(name, max(start, 0))
+        if 0 <= position <= site.node.position:
+            return find_span(source, position, len(name), source_parts)
+    action = source.text.rfind(loaded.settings.delims[0], 0, site.node.position + 1)
+    if text and (piped := _PIPED_TEMPLATE.match(source.text, max(action, 0))):
+        return find_span(source, piped.start(1), piped.end(1) - piped.start(1), source_parts)
     width = len(nodes.to_source(site.node)) or 1
     return find_span(source, _start(site.node, source.text), width, source_parts)
 
@@ -156,6 +184,8 @@ def _message(error: Exception, site: Site | None, location: SourceSpan | None) -
         if site.function == "fail":
             return f"cannot render {name}: {error}"
         return f"cannot call {site.function}: {error}"
+    if undefined := _UNDEFINED.fullmatch(str(error)):
+        return f"cannot evaluate {undefined[1]}: {error}"
     cause = _cause(error, site) or run_text(error, site)
     return f"cannot evaluate {_expression(site)}: {cause}"
 
@@ -204,29 +234,48 @@ def _hint(error: Exception, site: Site | None, loaded: LoadedProgram) -> str | N
         return _field_hint(error, site)
     if isinstance(error, errors.NoValueError):
         return _missing_hint(error)
-    return hints.run_hint(str(error), loaded.program.templates)
+    correction = None if site is None else _correction(str(error), site, loaded)
+    return correction or hints.run_hint(str(error), loaded.program.templates)
+
+
+def _correction(text: str, site: Site, loaded: LoadedProgram) -> str | None:
+    """Return the hint for an action that the parser takes for another one than its author."""
+    source = loaded.origins[site.template].text
+    position = site.node.position
+    is_piped = _PIPED_TEMPLATE.match(source, source.rfind(loaded.settings.delims[0], 0, position))
+    if not is_piped and not text.startswith(_MISREAD):
+        return None
+    correction = corrections.correct(source, position, loaded.settings.grammar())
+    return correction.hint if correction is not None else None
 
 
 def _missing_hint(error: errors.NoValueError) -> str:
     near = suggest(error.name, error.names)
     if near is not None:
         return near
-    if error.name == "Values" and set(error.names) >= _REQUEST:
-        return _VALUES
+    if set(error.names) >= _REQUEST and (advice := request_paths.advise(error.name, ".")):
+        return advice
     if error.name in _REQUEST and error.names and not _REQUEST & set(error.names):
         return _DOT_HINT
     if error.names:
-        names = ", ".join(sorted(error.names)[:_MAX_NAMES])
-        return f"it has {names}; {_OPTIONAL}"
+        return f"it has {field_names.listed(error.names)}; {_OPTIONAL}"
     return _OPTIONAL
 
 
 def _field_hint(error: errors.FieldError, site: Site | None) -> str | None:
     if error.names:
-        names = ", ".join(sorted(error.names)[:_MAX_NAMES])
-        return suggest(error.name, error.names, f"it has {names}")
+        return suggest(error.name, error.names, f"it has {field_names.listed(error.names)}")
     if error.index == 0 and site is not None and isinstance(site.node, nodes.Field):
         return _DOT_HINT
     if error.kind in {"null", "absent"}:
         return "there is no value here yet: test it with {{ with }}, or use dig with a default"
+    if error.name in _LENGTHS:
+        return f"write len {_holder(error, site)}"
+    if error.kind == "slice":
+        return "it is a list: take an item with index, or go over all with range"
     return f"take the value itself, without .{error.name}"
+
+
+def _holder(error: errors.FieldError, site: Site | None) -> str:
+    holder = "" if site is None else _cut_chain(site.node, error.index)
+    return holder or "VALUE"

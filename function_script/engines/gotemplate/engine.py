@@ -3,9 +3,11 @@
 Raises only FatalError.
 """
 
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import cache
 
+from function_script.diagnostics import Diagnostic
 from function_script.engines.allowance import Allowance
 from function_script.engines.gotemplate import (
     deferred_values,
@@ -15,6 +17,7 @@ from function_script.engines.gotemplate import (
     references,
     source_map,
 )
+from function_script.engines.gotemplate.compiler.code import Site
 from function_script.engines.gotemplate.data import template_data
 from function_script.engines.gotemplate.errors import GoError, LimitExceededError
 from function_script.engines.gotemplate.lazy_dict import LazyDict
@@ -67,10 +70,33 @@ def check(program: Program, limits: Limits) -> None:
     loaded = _load(program, parts)
     problems = [
         diagnostics.site_problem(text, site, loaded, parts)
-        for site, text in loaded.program.failures
+        for text, site in _first_sites(loaded.program.failures)
     ]
     if problems:
-        raise ProgramError(*problems)
+        raise ProgramError(*_without_repetitions(problems))
+
+
+def _without_repetitions(problems: Iterable[Diagnostic]) -> Iterator[Diagnostic]:
+    """Yield problems without those that have the same line and correction as one before."""
+    corrections: set[tuple[int, str]] = set()
+    for problem in problems:
+        line = 0 if problem.span is None else problem.span.line
+        correction = problem.hint or ""
+        if correction.startswith("write ") and (line, correction) in corrections:
+            continue
+        corrections.add((line, correction))
+        yield problem
+
+
+def _first_sites(failures: Iterable[tuple[Site, str]]) -> Iterator[tuple[str, Site]]:
+    """Yield failures; a variable that is undefined once fails wherever it is read."""
+    undefined: set[str] = set()
+    for site, text in failures:
+        if text.startswith("undefined variable"):
+            if text in undefined:
+                continue
+            undefined.add(text)
+        yield text, site
 
 
 def unused_modules(program: Program, _: Limits) -> tuple[str, ...]:
@@ -80,10 +106,12 @@ def unused_modules(program: Program, _: Limits) -> tuple[str, ...]:
 
 def _load(program: Program, parts: tuple[SourcePart, ...]) -> LoadedProgram:
     """Return the compiled program; raises ProgramError with the problems of all sources."""
+    sources = programs.sources_of(program)
     try:
-        return programs.load(programs.sources_of(program))
+        return programs.load(sources)
     except ProgramFailure as failure:
-        raise ProgramError(*diagnostics.parse_problems(failure, parts)) from failure
+        grammar = sources.settings.grammar()
+        raise ProgramError(*diagnostics.parse_problems(failure, grammar, parts)) from failure
     except LimitExceededError as error:
         message = f"cannot parse {program.main.name}: {error}"
         raise LimitError.of(message, limit=error.limit) from error

@@ -16,18 +16,41 @@ _FROM_HELM: Final = {
     "tpl": "write a named template with define, and include it",
     "getCompositeResourceConnectionDetails": "read .observed.composite.connectionDetails",
 }
+_CALLED: Final = "a part of the template with a name: define it, and write it with include"
+_FROM_HABIT: Final = {
+    "in": "a list has an item: has ITEM LIST; a map a key: hasKey MAP KEY; a text a part: "
+    "contains PART TEXT",
+    "is": "test a value with if, not, eq or kindIs",
+    "for": "there is no for: range $item := LIST, or range until N",
+    "while": "there is no while: range over a list, or over until N",
+    **dict.fromkeys(("case", "switch", "match"), "write if, else if and end"),
+    **dict.fromkeys(("def", "func", "function", "macro"), _CALLED),
+    **dict.fromkeys(("import", "load", "extends", "from"), _CALLED),
+    **dict.fromkeys(("raise", "throw", "error", "assert"), 'end with an error: fail "TEXT"'),
+    **dict.fromkeys(("isset", "defined", "exists"), "test a value with if, or a key with hasKey"),
+    **dict.fromkeys(("lambda", "map", "filter", "select"), "go over a list with range"),
+    "self": "the data is the dot, or $ from everywhere",
+    "this": "the data is the dot, or $ from everywhere",
+}
+_DASH: Final = 'a name has letters, digits and _: write index MAP "NAME" for others'
+_DASH_IN_VARIABLE: Final = "the name of a variable has letters, digits and _ only"
+_NO_VALUES: Final = frozenset({"exit", "pass", "return", "yield"})
 # Parser messages and their hints.
 _SYNTAX: Final = (
+    ("unexpected <range> in ", "range is a block: set the variable inside of it with ="),
+    ("unexpected <if> in ", "if is a block: declare the variable before, and set it inside with ="),
+    ("non executable command in pipeline", "behind | comes a function, which gets what is before"),
+    ('unexpected "," in', "arguments have blanks between them, no commas"),
+    ("bad character U+003F", "a field that may be missing: test it with if or with, or use dig"),
+    ("invalid syntax", "write two backslashes for one, or the text in backquotes"),
+    ('unexpected "/" in command', "a comment is {{/* TEXT */}}"),
+    ("unterminated character constant", "a text is in double quotes"),
+    ("unclosed comment", "a comment ends with */"),
+    ("comment ends before closing delimiter", "a comment is alone in its action"),
+    ("template: multiple definition", "give one of them another name"),
     ("unexpected {{end}}", "no if, range, with or define is open here: take it out"),
     ("unexpected {{else", "no if, range or with is open here"),
-    ('unexpected "=" in operand', "compare with a function: {{ if eq .a .b }}"),
-    ('unexpected "<" in operand', "compare with a function: {{ if lt .a .b }}"),
-    ('unexpected ">" in operand', "compare with a function: {{ if gt .a .b }}"),
     ('unexpected "}" in operand', "an action ends with two braces: }}"),
-    ('unexpected "&" in operand', "write {{ if and .a .b }}"),
-    ('unexpected "!" in if', "write {{ if not .a }}"),
-    ('unexpected "!" in operand', "compare with a function: {{ if ne .a .b }}"),
-    ("unexpected bad character U+0026", "write {{ if and .a .b }}"),
     ("unclosed left paren", "close it with )"),
     ("unexpected right paren", "there is no ( that it closes"),
     ("unterminated quoted string", 'close it with "'),
@@ -56,12 +79,18 @@ _RUN: Final = (
     (r".*wrong number of args.*", _ARITY),
 )
 _NOT_A_TEMPLATE: Final = re.compile(r'no template "(.*)" associated|template "(.*)" not defined')
+_UNKNOWN: Final = re.compile(r'function "(.*)" not defined')
 _VARIABLE: Final = re.compile(r'undefined variable "(\$\w*)"')
 _DECLARED: Final = re.compile(r"(\$\w+)\s*(?:,\s*(\$\w+)\s*)?:=")
 
 
-def syntax_hint(text: str, source: str) -> str | None:
-    """Return the hint for a parser's message about ``source``."""
+def syntax_hint(text: str, source: str, position: int) -> str | None:
+    """Return the hint for a parser's message about a position of ``source``."""
+    if text.startswith("bad character U+002D"):
+        is_variable = re.search(r"\$\w*$", source[:position]) is not None
+        return _DASH_IN_VARIABLE if is_variable else _DASH
+    if text.startswith("unexpected") and text.endswith(" in else"):
+        return "another condition is written as else if"
     if unknown := _VARIABLE.search(text):
         declared = {name for names in _DECLARED.findall(source) for name in names if name}
         if unknown[1] in declared:
@@ -72,9 +101,25 @@ def syntax_hint(text: str, source: str) -> str | None:
     return next((hint for words, hint in _SYNTAX if text.startswith(words)), None)
 
 
+def is_foreign(text: str) -> bool:
+    """Report whether an error is about a keyword of other languages."""
+    name = _UNKNOWN.fullmatch(text)
+    return name is not None and name[1] in _FROM_HABIT
+
+
 def function_hint(name: str, functions: Iterable[str]) -> str | None:
     """Return the hint for an unknown function; it may be a misspelt keyword such as ``end``."""
-    return _FROM_HELM.get(name) or suggest(name, (*functions, *sorted(KEYWORDS)))
+    habit = _FROM_HELM.get(name) or _FROM_HABIT.get(name)
+    return habit or suggest(name, (*functions, *sorted(KEYWORDS)))
+
+
+def value_hint(name: str, source: str, position: int) -> str | None:
+    """Return the hint for a name that stands alone in an action, or has fields."""
+    before, after = source[:position], source[position + len(name) :]
+    is_alone = re.match(r"\s*-?(?:\}\}|\|)", after) and re.search(r"\{\{-?\s*$", before)
+    if name in _NO_VALUES or not (is_alone or re.match(r"\.[A-Za-z]", after)):
+        return None
+    return f"a field begins with a dot, and a variable with $: .{name} or ${name}"
 
 
 def run_hint(text: str, templates: Iterable[str]) -> str | None:

@@ -4,8 +4,15 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from function_script.engines.gotemplate import programs, request_reads, static_text
-from function_script.engines.reads import FieldAccess
+from function_script.diagnostics import Diagnostic
+from function_script.engines.gotemplate import (
+    comparisons,
+    doubts,
+    programs,
+    request_reads,
+    static_text,
+)
+from function_script.engines.reads import FieldAccess, FieldComparison
 from function_script.engines.template_lint import QUOTED, TemplateLint
 from function_script.program import Program
 
@@ -28,6 +35,18 @@ class GoTemplateLint(TemplateLint):
     def find_reads(self, program: Program) -> list[FieldAccess]:
         """Find the fields of the request that a program certainly reads."""
         return request_reads.find(program)
+
+    def find_comparisons(self, program: Program) -> Iterable[FieldComparison]:
+        """Find comparisons of fields of the request with constants."""
+        return request_reads.find_comparisons(program)
+
+    def find_failures(self, program: Program) -> Iterable[Diagnostic]:
+        """Find comparisons of values with other types."""
+        return comparisons.find_failures(program)
+
+    def find_doubts(self, program: Program) -> Iterable[Diagnostic]:
+        """Find what runs and cannot be meant."""
+        return doubts.find(program)
 
 
 LINT: Final = GoTemplateLint()

@@ -62,10 +62,11 @@ class Sources(NamedTuple):
 
 
 class LoadedProgram(NamedTuple):
-    """A compiled program, and the source of each of its templates."""
+    """A compiled program, the source of each of its templates, and its settings."""
 
     program: CompiledProgram
     origins: Mapping[str, Source]
+    settings: Settings
 
 
 class BadSource(NamedTuple):
@@ -177,7 +178,9 @@ def compile_program(sources: Sources) -> LoadedProgram:
     elif sources.settings.is_checked:
         options = checking.OPTIONS
     return LoadedProgram(
-        compile_templates(trees, context, sources.settings.missing, options), origins
+        compile_templates(trees, context, sources.settings.missing, options),
+        origins,
+        sources.settings,
     )
 
 

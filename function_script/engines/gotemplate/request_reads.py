@@ -5,13 +5,13 @@ the data of named templates.
 """
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 from function_script.engines.gotemplate import programs
 from function_script.engines.gotemplate.positions import SourcePart, find_span, read_source_parts
 from function_script.engines.gotemplate.syntax import nodes
-from function_script.engines.reads import ANY, FieldAccess, guarded, unchanged
+from function_script.engines.reads import ANY, FieldAccess, FieldComparison, guarded, unchanged
 from function_script.objects import Path
 from function_script.program import Program
 from function_script.source import Source
@@ -28,15 +28,14 @@ _TESTS: Final = frozenset(
         *("kindIs", "ne", "not", "or", "ternary"),
     ]
 )
+_COMPARISONS: Final = frozenset({"eq", "ne"})
 # Values of `missingkey` that let a template print a missing value.
 _LENIENT: Final = ("default", "zero")
 
 
 def find(program: Program) -> list[FieldAccess]:
     """Return the lookups in the main template of a program that compiles."""
-    root = programs.parse_main(program)
-    walker = _Walker(program.main, read_source_parts(program.options), _count_declarations(root))
-    walker.walk_body(root, ())
+    walker = _walk(program)
     reads = guarded(unchanged(walker.reads, walker.changed_paths), walker.tested_paths)
     if programs.read_settings(program.options).missing not in _LENIENT:
         return reads
@@ -45,6 +44,11 @@ def find(program: Program) -> list[FieldAccess]:
         read._replace(is_guarded=read.is_guarded or read.path not in walker.indexed_paths)
         for read in reads
     ]
+
+
+def find_comparisons(program: Program) -> list[FieldComparison]:
+    """Return the comparisons of fields with constants in the main template."""
+    return _walk(program).comparisons
 
 
 def _count_declarations(root: Iterable[object]) -> Counter[str]:
@@ -63,6 +67,7 @@ class _Walker:
         self, source: Source, parts: tuple[SourcePart, ...], declared: Counter[str]
     ) -> None:
         self.reads: list[FieldAccess] = []
+        self.comparisons: list[FieldComparison] = []
         self.changed_paths: list[Path] = []
         self.tested_paths: set[Path] = set()
         self.indexed_paths: set[Path] = set()
@@ -144,9 +149,24 @@ class _Walker:
         self._is_testing = was_testing
         if not function:
             return paths[0] if len(paths) == 1 else None
+        if function in _COMPARISONS:
+            self._add_comparisons(command.words[1:], paths[1:])
         if function in _MUTATING:
             self.changed_paths.extend(path for path in paths[1:2] if path is not None)
         return self._call_path(command, paths)
+
+    def _add_comparisons(
+        self, words: Sequence[nodes.Operand], paths: Sequence[Path | None]
+    ) -> None:
+        """Add the comparisons of the first argument with constants."""
+        path = paths[0] if paths else None
+        for word in words[1:]:
+            kind = _constant_type(word)
+            if path is None or not kind or path in self.changed_paths:
+                continue
+            width = len(nodes.to_source(word))
+            place = find_span(self._source, word.position, width, self._source_parts)
+            self.comparisons.append(FieldComparison(path, kind, place.source, place.span))
 
     def _call_path(self, command: nodes.Command, paths: list[Path | None]) -> Path | None:
         """Return the path of the value of a call."""
@@ -209,6 +229,26 @@ class _Walker:
             self.tested_paths.add(path)
         location = find_span(self._source, position, width, self._source_parts)
         self.reads.append(FieldAccess(path, location.source, location.span))
+
+
+def _walk(program: Program) -> _Walker:
+    root = programs.parse_main(program)
+    walker = _Walker(program.main, read_source_parts(program.options), _count_declarations(root))
+    walker.walk_body(root, ())
+    return walker
+
+
+def _constant_type(word: nodes.Operand) -> str:
+    """Return the type of a constant, in JSON Schema; "" for what is none."""
+    match word:
+        case nodes.String():
+            return "string"
+        case nodes.Bool():
+            return "boolean"
+        case nodes.Number(text=text, integer=integer) if text[0] != "'":
+            return "number" if integer is None else "integer"
+        case _:
+            return ""
 
 
 def _function(command: nodes.Command) -> str:

@@ -18,7 +18,7 @@ from function_script.engines.jinja.policy import count_nodes
 
 # A body of so many nodes of the syntax tree costs one step each time it runs.
 _NODES_PER_STEP = 32
-_COMPARISONS = {
+COMPARISONS = {
     "eq": "equal",
     "ne": "unequal",
     "lt": "less",
@@ -223,7 +223,7 @@ class CodeGenerator(JinjaCodeGenerator):
         previous: str | None = None
         for position, operand in enumerate(node.ops):
             self.write(" and " if position else "")
-            self.write(f"{_COMPARISONS[operand.op]}(budget, ")
+            self.write(f"{COMPARISONS[operand.op]}(budget, ")
             if previous is None:
                 self.visit(node.expr, frame)
             else:

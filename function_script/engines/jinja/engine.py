@@ -19,7 +19,12 @@ def evaluate(program: Program, scope: Scope, limits: Limits) -> TemplateResult:
     text, gaps = render(compiled, scope, limits)
     costs = Costs(compiled.compile_seconds, allowance.used_seconds() - start, allowance)
     locator = LineLocator(program, scope, limits, costs)
-    return TemplateResult(text=text, gaps=gaps, locate=locator.locate)
+    return TemplateResult(
+        text=text,
+        gaps=gaps,
+        locate=locator.locate,
+        explain=lambda line: locator.explain(line, text),
+    )
 
 
 def check(program: Program, limits: Limits) -> None:

@@ -6,7 +6,7 @@ reference lists the differences.
 
 from function_script.engines.jinja import list_filters, number_filters, string_filters
 from function_script.engines.jinja.calls import build_table
-from function_script.engines.jinja.library_adapter import LIBRARY, LIBRARY_FILTERS
+from function_script.engines.jinja.library_adapter import LIBRARY, LIBRARY_FILTERS, LibraryFunction
 
 _FILTERS: dict[str, object] = {
     **LIBRARY_FILTERS,
@@ -16,7 +16,7 @@ _FILTERS: dict[str, object] = {
     "d": string_filters.default,
     "default": string_filters.default,
     "dictsort": list_filters.dictsort,
-    "dig": LIBRARY["get"],
+    "dig": LibraryFunction(LIBRARY["get"].function, "dig"),
     "first": list_filters.first,
     "float": number_filters.floating,
     "groupby": list_filters.groupby,
@@ -44,7 +44,7 @@ _FILTERS: dict[str, object] = {
     "string": string_filters.string,
     "sum": list_filters.total,
     "title": string_filters.title,
-    "tojson": LIBRARY["to_json"],
+    "tojson": LibraryFunction(LIBRARY["to_json"].function, "tojson"),
     "trim": string_filters.trim,
     "unique": list_filters.unique,
     "upper": string_filters.upper,

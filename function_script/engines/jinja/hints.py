@@ -1,82 +1,493 @@
-"""Hints for common syntax mistakes, match by the message of Jinja's parser."""
+"""Hints for syntax mistakes: the construct that an author meant, by the tokens around the mistake.
 
-import re
-from collections.abc import Callable
+Each rule recognises one construct of another language or one classic slip. A mistake that no rule
+is sure of has no hint.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Final
 
+from function_script.engines import habits
+from function_script.engines.jinja.filters import FILTERS
+from function_script.engines.jinja.functions import FUNCTIONS
 from function_script.engines.jinja.policy import Violation
+from function_script.engines.jinja.tokens import Token, TokenList, line_at
 
 _CLOSING: Final = {"[": "]", "(": ")", "{": "}"}
 _OPENING: Final = {close: opening for opening, close in _CLOSING.items()}
-_OPERATORS: Final = {
-    "&": "write `and`",
-    "!": "write `not`",
-    "?": "write `a if condition else b`",
-    "$": "names have no $ in front",
+# The index behind a tag's word and one more.
+_THIRD: Final = 2
+_VALUES: Final = frozenset({"name", "integer", "float", "string"})
+# Names that end no value, and so begin nothing beside another one.
+_WORDS: Final = frozenset(
+    {"and", "else", "for", "if", "import", "in", "is", "not", "or", "recursive", "with", "without"}
+)
+_TAGS: Final = frozenset(
+    {
+        *("block", "call", "elif", "else", "endblock", "endcall", "endfilter", "endfor", "endif"),
+        *("endmacro", "endset", "endwith", "extends", "filter", "for", "from", "if", "import"),
+        *("include", "macro", "set", "with"),
+    }
+)
+# Tags of other template languages, and what stands for them here.
+TAGS: Final = {
+    **dict.fromkeys(("elseif", "elsif", "elif"), "write {% elif condition %}"),
+    **dict.fromkeys(("foreach", "range"), "write {% for item in list %}"),
+    "while": "there is no while: {% for i in range(10) %} is a loop of 10 turns",
+    **dict.fromkeys(
+        ("break", "continue"),
+        "loops run to their end: filter them with {% for item in list if condition %}",
+    ),
+    **dict.fromkeys(("assign", "let", "var", "const", "local"), "write {% set name = value %}"),
+    "capture": "write {% set name %}text{% endset %}",
+    "unless": "write {% if not condition %}",
+    **dict.fromkeys(("case", "when", "switch", "match"), "write {% if %} and {% elif %}"),
+    "do": "an action cannot stand alone: {% set name = value %} names a new value",
+    "define": "write {% macro name(argument) %}",
+    "function": "write {% macro name(argument) %}",
+    "template": "write a macro, and call it: {{ name(argument) }}",
+    "comment": "write {# comment #}",
+    "load": "there are no extensions to load: leave it out",
+    "print": "write {{ value }}",
+    "echo": "write {{ value }}",
+    "return": "a macro gives the text that it writes: {{ value }}",
+    "autoescape": "nothing is escaped: leave it out",
+    "fail": "write {{ fail(message) }}",
 }
-# Kinds of tokens: the parser mentions the kind where it does not quote the token.
-_KINDS: Final = frozenset({"integer", "float", "string", "name", "operator"})
+_COMPARISONS: Final = {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
+_CHARACTERS: Final = {
+    "!": "write `not`",
+    "`": 'texts are in quotes: "text"',
+    "\N{LEFT DOUBLE QUOTATION MARK}": 'use straight quotes: "text"',
+    "\N{RIGHT DOUBLE QUOTATION MARK}": 'use straight quotes: "text"',
+    "\N{LEFT SINGLE QUOTATION MARK}": 'use straight quotes: "text"',
+    "\N{RIGHT SINGLE QUOTATION MARK}": 'use straight quotes: "text"',
+    "#": "write {# comment #}",
+}
 
 
-def find(message: str, line: int) -> Violation | None:
-    """Return the violation for a parser's message that is about a common mistake, else None."""
-    for pattern, make in _MISTAKES:
-        if match := pattern.match(message):
-            return make(match, line)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Site:
+    """The tokens of a tag without its first mark, and the index of the one that is unexpected."""
+
+    text: str
+    tokens: Sequence[Token]
+    index: int
+    begin: Token
+
+    @property
+    def token(self) -> Token:
+        """The unexpected token."""
+        return self.tokens[self.index]
+
+    @property
+    def is_statement(self) -> bool:
+        """Whether the tag is ``{% … %}``."""
+        return self.begin.kind == "block_begin"
+
+    @property
+    def first(self) -> str:
+        """The first word of the tag."""
+        return self.tokens[0].text if self.tokens else ""
+
+    def text_at(self, step: int) -> str:
+        """Return the text of the token that is so many steps away; "" where there is none."""
+        index = self.index + step
+        return self.tokens[index].text if 0 <= index < len(self.tokens) else ""
+
+    def is_adjacent(self, step: int) -> bool:
+        """Report whether nothing stands between the token and its neighbour in one direction."""
+        index = self.index + step
+        if not 0 <= index < len(self.tokens):
+            return False
+        other = self.tokens[index]
+        return other.end == self.token.offset if step < 0 else other.offset == self.token.end
+
+    def bracket(self) -> Token | None:
+        """Return the innermost bracket that is open before the token."""
+        stack: list[Token] = []
+        for token in self.tokens[: self.index]:
+            if token.text in _CLOSING and token.kind == "operator":
+                stack.append(token)
+            elif token.text in _OPENING and token.kind == "operator" and stack:
+                stack.pop()
+        return stack[-1] if stack else None
+
+    def is_value_before(self) -> bool:
+        """Report whether a value ends just before the token."""
+        if not self.index:
+            return False
+        before = self.tokens[self.index - 1]
+        if before.kind == "operator":
+            return before.text in _OPENING
+        return before.kind in _VALUES and before.text not in _WORDS
+
+    def is_operand(self, step: int) -> bool:
+        """Report whether the token so many steps away begins an operand."""
+        index = self.index + step
+        if index <= 0:
+            return index == 0
+        before = self.tokens[index - 1]
+        if before.kind == "operator":
+            return before.text not in {")", "]", "}", ".", "|"}
+        return before.text in {*_WORDS, "elif", "set"}
+
+    def violation(
+        self, hint: str | None, *, token: Token | None = None, text: str = "", width: int = 0
+    ) -> Violation:
+        """Return the violation ``unexpected "text"`` at a token."""
+        token = token or self.token
+        text = text or token.text.strip()
+        return Violation(
+            line=line_at(self.text, token.offset),
+            message=f"unexpected {text}" if text[:1] in "\"'" else f'unexpected "{text}"',
+            hint=hint,
+            offset=token.offset,
+            width=width or max(1, len(text)),
+        )
+
+
+def of_lexer(tokens: TokenList) -> Violation | None:
+    """Return the violation where the lexer fails; None when it is told better by its message."""
+    if tokens.comment is not None:
+        return Violation(
+            line=line_at(tokens.text, tokens.comment),
+            message="the comment that begins here does not end",
+            hint="close it with #}",
+            offset=tokens.comment,
+            width=2,
+        )
+    rest = tokens.text[tokens.end :]
+    if tokens.raw is not None:
+        return Violation(
+            line=line_at(tokens.text, tokens.raw),
+            message='"raw" is not closed',
+            hint="it ends with {% endraw %}",
+            offset=tokens.raw,
+            width=2,
+        )
+    if not rest.strip():
+        return None
+    begin, end = tokens.tag(len(tokens.tokens) - 1)
+    before = tokens.tokens[begin + 1 : end]
+    failing = Token("operator", rest[0], tokens.end)
+    site = Site(
+        text=tokens.text,
+        tokens=[*before, failing],
+        index=len(before),
+        begin=tokens.tokens[begin] if tokens.tokens else failing,
+    )
+    if rest[0] in "\"'":
+        return Violation(
+            line=line_at(tokens.text, tokens.end),
+            message="a text is not closed",
+            hint=_quote_hint(site, rest[0]),
+            offset=tokens.end,
+        )
+    if rest[0] in _OPENING:
+        return _bracket(site)
+    return _character(site, rest)
+
+
+def _quote_hint(site: Site, quote: str) -> str:
+    """Return the hint for a quote that begins a text which does not end."""
+    other = "'" if quote == '"' else '"'
+    is_text_before = site.index > 1 and site.tokens[site.index - 2].kind == "string"
+    if is_text_before and site.is_adjacent(-1) and site.tokens[site.index - 1].kind == "name":
+        # A text such as 'it's' ends at its apostrophe.
+        return f"write a text that has {quote} in it between {other} and {other}"
+    return f"close it with {quote}"
+
+
+def _bracket(site: Site) -> Violation:
+    """Return the violation for a closing bracket that closes nothing, or another bracket."""
+    close = site.token.text
+    opening = site.bracket()
+    if opening is not None:
+        hint = f"close it with {_CLOSING[opening.text]}"
+        message = f'bracket "{opening.text}" is not closed'
+        if site.begin.text.endswith("{{") and site.tokens[0].text == "{" == opening.text:
+            return site.violation("a value is written with two braces: {{ value }}", token=opening)
+        return Violation(
+            line=line_at(site.text, opening.offset),
+            message=message,
+            hint=hint,
+            offset=opening.offset,
+        )
+    if close != "}":
+        return site.violation(f'there is no "{_OPENING[close]}" that it closes')
+    if site.is_statement:
+        return site.violation("a tag ends with %}")
+    return site.violation("an expression ends with two braces: }}")
+
+
+def _character(site: Site, rest: str) -> Violation:
+    character = rest[0]
+    tag_end = rest.find("}")
+    inside = rest[: tag_end if tag_end >= 0 else None]
+    if rest.startswith("&&"):
+        return site.violation("write `and`", text="&&")
+    if rest.startswith("??"):
+        return site.violation("write `value | default(other)`", text="??")
+    if rest.startswith("?."):
+        hint = "write `.`: what is missing on the way takes a default, as in `a.b | default(1)`"
+        return site.violation(hint, text="?.")
+    if character == "?":
+        return site.violation("write `a if condition else b`" if ":" in inside else None)
+    if rest.startswith("${"):
+        return site.violation("a name stands without ${ }", text="${")
+    if character == "$":
+        if ":=" in inside and not site.index:
+            return site.violation("write {% set name = value %}")
+        return site.violation("names have no $ in front")
+    return site.violation(_CHARACTERS.get(character))
+
+
+def of_parser(tokens: TokenList, index: int) -> Violation | None:
+    """Return the violation for the token at which the parser fails, if it is in a tag."""
+    if not tokens.tokens:
+        return None
+    begin, end = tokens.tag(min(index, len(tokens.tokens) - 1))
+    tag = tokens.tokens[begin + 1 : end + 1]
+    at = index - begin - 1
+    if not 0 <= at < len(tag):
+        return None
+    site = Site(text=tokens.text, tokens=tag, index=at, begin=tokens.tokens[begin])
+    if violation := _unclosed_tag(site):
+        return violation
+    for rule in _RULES:
+        if violation := rule(site):
+            return violation
     return None
 
 
-def _character(match: re.Match[str], line: int) -> Violation:
-    character, offset = match[1], int(match[2])
-    if character in "\"'":
-        hint: str | None = f"close it with {character}"
-        return Violation(line=line, message="a text is not closed", hint=hint, offset=offset)
-    message, hint = f'unexpected "{character}"', _OPERATORS.get(character)
-    return Violation(line=line, message=message, hint=hint, offset=offset)
+def _unclosed_tag(site: Site) -> Violation | None:
+    """Recognise a tag that goes on into the lines of the text below it."""
+    line = line_at(site.text, site.begin.offset)
+    if line_at(site.text, site.token.offset) == line:
+        return None
+    end = site.tokens[-1].offset
+    between = site.text[site.begin.end : end]
+    if not ("{{" in between or "{%" in between):
+        return None
+    close = "%}" if site.is_statement else "}}"
+    return Violation(
+        line=line,
+        message="the tag that begins here does not end",
+        hint=f"close it with {close}",
+        offset=site.begin.offset,
+        width=2,
+    )
 
 
-def _unclosed(match: re.Match[str], line: int) -> Violation:
-    opening = _OPENING[match[1]]
-    message, hint = f'bracket "{opening}" is not closed', f"close it with {match[1]}"
-    return Violation(line=line, message=message, name=opening, hint=hint)
+def _equals(site: Site) -> Violation | None:
+    if site.token.text != "=":
+        return None
+    before = site.text_at(-1)
+    if before in {"==", "!="} and site.is_adjacent(-1):
+        token = site.tokens[site.index - 1]
+        return site.violation(f"write {before}", token=token, text=f"{before}=")
+    if before == ":" and site.is_adjacent(-1):
+        return _set(site)
+    if site.text_at(1) == ">" and site.is_adjacent(1):
+        return site.violation("write >=" if site.first in {"if", "elif"} else None, text="=>")
+    bracket = site.bracket()
+    if bracket is not None and bracket.text == "{":
+        return site.violation("write `key: value` in an object")
+    if bracket is None and site.index == 1 and not site.is_statement:
+        return _set(site)
+    if bracket is None and site.first in {"if", "elif"}:
+        return site.violation("compare with ==")
+    return site.violation(None)
 
 
-def _surplus(match: re.Match[str], line: int) -> Violation:
-    close = match[1]
-    hint = f'there is no "{_OPENING[close]}" that it closes'
-    if close == "}":
-        hint = "an expression ends with two braces: }}"
-    return Violation(line=line, message=f'unexpected "{close}"', name=close, hint=hint)
+def _set(site: Site) -> Violation:
+    return site.violation("write {% set name = value %}", text=":=" * (site.text_at(-1) == ":"))
 
 
-def _assignment(_: re.Match[str], line: int) -> Violation:
-    hint = "compare with ==, or set a name with {% set name = value %}"
-    return Violation(line=line, message='unexpected "="', name="=", hint=hint)
+def _colon(site: Site) -> Violation | None:
+    if site.token.text != ":":
+        return None
+    if site.text_at(1) == "=" and site.is_adjacent(1):
+        return site.violation("write {% set name = value %}", text=":=")
+    before = site.text_at(-1)
+    bracket = site.bracket()
+    if site.text_at(-2) == "|" and before in FILTERS:
+        return site.violation(f"a filter takes its arguments in parentheses: {before}(...)")
+    if site.text_at(-2) == "|":
+        foreign = site.tokens[site.index - 1]
+        return site.violation(habits.filter_in_jinja(before), token=foreign)
+    if bracket is not None and bracket.text == "(" and before.isidentifier():
+        return site.violation(f"write {before}=value")
+    return site.violation(None)
 
 
-def _else_if(_: re.Match[str], line: int) -> Violation:
-    return Violation(line=line, message='unexpected "if"', name="if", hint="write elif")
+def _dot(site: Site) -> Violation | None:
+    """Recognise a name with a dot in front, as in Go templates."""
+    if site.token.text == "." and site.is_operand(0):
+        name = site.text_at(1)
+        if not name.isidentifier():
+            return site.violation("there is no dot: write the name of a value")
+        hint = habits.name_in_jinja(name) if name[0].isupper() else None
+        return site.violation(hint or f"names have no dot in front: {name}")
+    if site.text_at(-1) == "." and site.token.text in {"[", "."}:
+        if site.token.text == "[":
+            dot = site.tokens[site.index - 1]
+            return site.violation("write [0] without a dot in front", token=dot)
+        return None
+    if site.text_at(-1) == "." and site.token.kind == "string":
+        return site.violation("join values with ~", token=site.tokens[site.index - 1])
+    return None
 
 
-def _second(match: re.Match[str], line: int) -> Violation:
-    hint = "join values with ~, pipe them with |, and separate arguments with commas"
-    if match[1] in _KINDS:
-        return Violation(line=line, message=f"unexpected {match[1]}", hint=hint)
-    return Violation(line=line, message=f'unexpected "{match[1]}"', name=match[1], hint=hint)
+def _braces(site: Site) -> Violation | None:
+    """Recognise a value in braces inside of a tag."""
+    for at, (one, two) in enumerate(zip(site.tokens, site.tokens[1:], strict=False)):
+        if one.text == two.text == "{" and one.end == two.offset and at < site.index:
+            return site.violation(
+                "inside of a tag names stand without braces", token=one, text="{{"
+            )
+    first = site.tokens[0]
+    if first.text == "{" and first.offset == site.begin.end and not site.is_statement:
+        return site.violation("a value is written with two braces: {{ value }}", token=first)
+    return None
 
 
-def _not_in(match: re.Match[str], line: int) -> Violation:
-    message, hint = f'unexpected "{match[1]}"', "write `for item in list`"
-    return Violation(line=line, message=message, name=match[1], hint=hint)
+def _operators(site: Site) -> Violation | None:
+    before, text = site.text_at(-1), site.token.text
+    if before == text == "|" and site.is_adjacent(-1):
+        return site.violation("write `or`", token=site.tokens[site.index - 1], text="||")
+    if before == "<" and text == ">" and site.is_adjacent(-1):
+        return site.violation("write !=", token=site.tokens[site.index - 1], text="<>")
+    if text == ";" and site.index + 2 == len(site.tokens):
+        return site.violation("leave the semicolon out")
+    if site.is_statement and not site.index and text in {"//", "/"}:
+        return site.violation("write {# comment #}")
+    return None
 
 
-_END: Final = r"expected token 'end of (?:print statement|statement block)', got "
-_MISTAKES: Final[tuple[tuple[re.Pattern[str], Callable[[re.Match[str], int], Violation]], ...]] = (
-    (re.compile(r"unexpected char ['\"](.)['\"] at (\d+)$"), _character),
-    (re.compile(r"unexpected '.', expected '([\])}])'"), _unclosed),
-    (re.compile(r"unexpected '([\])}])'"), _surplus),
-    (re.compile(_END + "'='"), _assignment),
-    (re.compile(_END + "'if'"), _else_if),
-    (re.compile(_END + r"'(\w+)'"), _second),
-    (re.compile(r"expected token 'in', got '(\w+)'"), _not_in),
+def _tag_in_expression(site: Site) -> Violation | None:
+    """Recognise ``{{ if x }}``, as in Go templates."""
+    if site.is_statement or site.first not in {*_TAGS, *habits.GO_TAGS} or site.index > 1:
+        return None
+    first = site.tokens[0]
+    if site.text_at(1 - site.index) in {"(", "|", "."} and site.first not in {"if", "end", "else"}:
+        return None
+    return site.violation(tag_hint(site.first), token=first)
+
+
+def tag_hint(word: str) -> str | None:
+    """Return the hint for a word of a tag that stands in ``{{ }}``; None for other words."""
+    if word in habits.GO_TAGS:
+        return habits.GO_TAGS[word]
+    return f"a tag has percent signs: {{% {word} %}}" if word in _TAGS else None
+
+
+def _statement_words(site: Site) -> Violation | None:
+    before, text = site.text_at(-1), site.token.text
+    if before == "else" and text == "if":
+        return site.violation("write elif")
+    if site.first == "for" and site.index == _THIRD and text != "in":
+        return site.violation("write `for item in list`")
+    if site.first == "for" and site.text_at(1 - site.index) == "(":
+        hint = "write `for item in list`, without parentheses"
+        return site.violation(hint, token=site.tokens[1])
+    if text == "then":
+        return site.violation("leave it out: the tag ends behind the condition")
+    if text == "not" and site.text_at(1) == "is":
+        return site.violation("write `is not`")
+    if site.first == "set" and site.index == _THIRD and site.is_value_before():
+        return site.violation("write {% set name = value %}")
+    if site.first == "import" and text != "as" and site.index == _THIRD:
+        return site.violation('write {% import "module" as name %}')
+    return None
+
+
+def _side_by_side(site: Site) -> Violation | None:
+    """Recognise two values with nothing between them."""
+    token = site.token
+    is_value = token.kind in _VALUES and (token.text not in _WORDS or token.text == "for")
+    if not site.is_value_before() or not (is_value or token.text in {"(", "[", "{", "."}):
+        return None
+    before = site.tokens[site.index - 1]
+    bracket = site.bracket()
+    if token.text == "for" and bracket is not None:
+        hint = "there are no comprehensions: write a loop, or use map, select and selectattr"
+        return site.violation(hint)
+    if before.text == "lambda":
+        hint = "there is no lambda: write a loop, or use selectattr and map(attribute=name)"
+        return site.violation(hint, token=before)
+    if token.kind == "string" and before.text in {"f", "F"} and site.is_adjacent(-1):
+        return site.violation('there are no f-strings: join with ~: "a-" ~ value', token=before)
+    if token.text in FILTERS and bracket is None and not site.is_statement:
+        return site.violation(f"a filter follows |: `| {token.text}`")
+    if violation := _go_call(site, before):
+        return violation
+    if bracket is not None and token.text not in {"(", "[", "."}:
+        return site.violation("a comma is missing before it")
+    return None
+
+
+def name_hint(name: str) -> str | None:
+    """Return the correction of a name of another language; None for other names."""
+    return tag_hint(name) or habits.name_in_jinja(name)
+
+
+def _go_call(site: Site, function: Token) -> Violation | None:
+    """Recognise a function with its arguments behind it, as in Go templates."""
+    name = function.text
+    if function.kind != "name":
+        return None
+    if site.text_at(-2) == "|" and name in FILTERS:
+        value = site.token.text if site.token.kind in _VALUES else "..."
+        return site.violation(f"a filter takes its arguments in parentheses: {name}({value})")
+    if site.text_at(-2) == "|" and (hint := habits.filter_in_jinja(name)):
+        return site.violation(hint, token=function)
+    if not site.is_operand(-1) and site.text_at(-2) not in {"if", "elif", "(", ""}:
+        return None
+    if name in _COMPARISONS:
+        operator = _COMPARISONS[name]
+        hint = f"compare with {operator}: a {operator} b"
+        return site.violation(hint, token=function)
+    if name in {"and", "or"}:
+        return site.violation(f"write `a {name} b`", token=function)
+    if name in FILTERS and name not in FUNCTIONS:
+        return site.violation(f"write `value | {name}`", token=function)
+    if name in FUNCTIONS:
+        return site.violation(f"write {name}(...): arguments are in parentheses", token=function)
+    hint = habits.name_in_jinja(name)
+    return site.violation(hint, token=function) if hint else None
+
+
+def _and_or(site: Site) -> Violation | None:
+    """Recognise ``and a b``: Jinja takes the word for a name."""
+    before = site.tokens[site.index - 1] if site.index else None
+    if before is None or before.text not in {"and", "or"} or site.token.kind not in _VALUES:
+        return None
+    return _go_call(site, before) if site.text_at(-2) in {"", "if", "elif", "(", "="} else None
+
+
+def _range(site: Site) -> Violation | None:
+    """Recognise ``1..3``."""
+    token = site.token
+    at = next(
+        (n for n, each in enumerate(site.tokens[: site.index + 1]) if each.text.endswith(".")), None
+    )
+    if at is None or site.text[site.tokens[at].offset : token.end].count("..") != 1:
+        return None
+    return site.violation("write range(1, 4) for 1, 2, 3", token=site.tokens[at], width=2)
+
+
+_RULES: Final[tuple[Callable[[Site], Violation | None], ...]] = (
+    _braces,
+    _tag_in_expression,
+    _statement_words,
+    _operators,
+    _equals,
+    _colon,
+    _and_or,
+    _dot,
+    _range,
+    _side_by_side,
 )

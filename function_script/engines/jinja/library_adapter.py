@@ -24,10 +24,11 @@ _LOOK_INTO = READERS["Readable"][1]
 class LibraryFunction:
     """A function of the library, callable as a template's function or filter."""
 
-    __slots__ = ("function", "lazy", "names")
+    __slots__ = ("alias", "function", "lazy", "names")
 
-    def __init__(self, function: Function) -> None:
+    def __init__(self, function: Function, alias: str | None = None) -> None:
         self.function = function
+        self.alias = alias or function.name
         self.names = [parameter.name for parameter in function.parameters]
         # Parameters that are only looked into are not copied: they may be all observed state.
         self.lazy = {each.name for each in function.parameters if each.read is _LOOK_INTO}
@@ -45,7 +46,7 @@ class LibraryFunction:
             message = str(error)
             converted = (hint for words, hint in _CONVERSIONS if words in message)
             hint = advice.find(message, FUNCTIONS) or next(converted, None)
-            raise RenderError(message, name=self.function.name, hint=hint) from error
+            raise RenderError(message, name=self.alias, hint=hint) from error
         if isinstance(result, str):
             if self.function.gives_random_text:
                 run.scope.random_texts.append(result)

@@ -1,12 +1,12 @@
 """The analyses that `check` makes of Jinja templates."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from function_script.diagnostics import Diagnostic
-from function_script.engines.jinja import request_reads, static_text, unknown_names
-from function_script.engines.reads import FieldAccess
+from function_script.engines.jinja import doubts, request_reads, static_text, unknown_names
+from function_script.engines.reads import FieldAccess, FieldComparison
 from function_script.engines.template_lint import QUOTED, TemplateLint
 from function_script.program import Program
 
@@ -33,6 +33,14 @@ class JinjaLint(TemplateLint):
     def find_unknown_names(self, program: Program) -> list[Diagnostic]:
         """Find names that nothing sets; only a condition may use such a name without an error."""
         return unknown_names.find_unknown(program)
+
+    def find_comparisons(self, program: Program) -> Iterable[FieldComparison]:
+        """Find comparisons of fields of the request with constants."""
+        return request_reads.find_comparisons(program)
+
+    def find_doubts(self, program: Program) -> Iterator[Diagnostic]:
+        """Find parts that render without an error, and that nobody can mean."""
+        return doubts.find(program)
 
 
 LINT: Final = JinjaLint()

@@ -12,7 +12,9 @@ from jinja2.environment import TemplateModule
 from jinja2.runtime import LoopContext
 from jinja2.utils import Namespace
 
+from function_script.engines import habits
 from function_script.engines.jinja import exceptions
+from function_script.engines.jinja.calls import Builtin
 from function_script.engines.jinja.undefined import make_undefined
 
 MAPPING_METHODS = ("get", "items", "keys", "values")
@@ -91,6 +93,10 @@ def get_item(value: object, index: object, undefined: type[Undefined]) -> object
 
 
 def _find_nothing(value: object, name: str, _undefined: type[Undefined]) -> object:
+    if isinstance(value, Builtin) and value.name in habits.GO_TAGS:
+        # `{{ range .list }}` reads as an attribute of the function.
+        message = f'"{value.name}" is a function'
+        raise exceptions.RenderError(message, hint=habits.GO_TAGS[value.name], name=value.name)
     raise _unavailable(value, name, ())
 
 

@@ -20,6 +20,8 @@ from function_script.engines.jinja.budget import (
     Budget,
     format_amount,
 )
+from function_script.engines.jinja.calls import Builtin
+from function_script.engines.jinja.lookups import Method
 from function_script.engines.jinja.output import to_plain, to_text
 
 # Comparing texts is cheap: one step per this many characters.
@@ -27,6 +29,8 @@ _COMPARED_PER_STEP = 256
 Bounds: TypeAlias = "slice[int | None, int | None, int | None]"
 _SET_HINT = "make one with `namespace(x=1)`; data cannot be changed"
 _LOOP_HINT = "null is no list: `value or []` is an empty one"
+_COUNT_HINT = "write range(n) to count to a number"
+_ADD_HINT = "join texts and values with ~; a text becomes a number with `text | int`"
 
 
 def is_number(value: object) -> TypeGuard[int | float]:
@@ -49,14 +53,14 @@ def add(budget: Budget, left: object, right: object) -> object:
     if is_list(left) and is_list(right):
         budget.charge_items(len(left) + len(right))
         return [*left, *right]
-    raise _type_error("add {right} to {left}", left, right, hint="join texts and values with ~")
+    raise _type_error("add {right} to {left}", left, right, hint=_ADD_HINT)
 
 
 def subtract(_budget: Budget, left: object, right: object) -> object:
     """Return ``left - right``."""
     if is_number(left) and is_number(right):
         return _check_number(left - right)
-    raise _type_error("subtract {right} from {left}", left, right)
+    raise _type_error("subtract {right} from {left}", left, right, _convert_hint(left, right))
 
 
 def multiply(budget: Budget, left: object, right: object) -> object:
@@ -97,7 +101,7 @@ def _divide(
     divide_by: Callable[[float, float], object], left: object, right: object
 ) -> int | float:
     if not is_number(left) or not is_number(right):
-        raise _type_error("divide {left} by {right}", left, right)
+        raise _type_error("divide {left} by {right}", left, right, _convert_hint(left, right))
     if right == 0:
         raise exceptions.RenderError(
             "division by zero", hint="test that the divisor is not 0 first"
@@ -181,7 +185,7 @@ def _compare(budget: Budget, left: object, right: object) -> int:
         return (left > right) - (left < right)
     if is_number(left) and is_number(right):
         return (left > right) - (left < right)
-    raise _type_error("compare {left} with {right}", left, right)
+    raise _type_error("compare {left} with {right}", left, right, _convert_hint(left, right))
 
 
 def less(budget: Budget, left: object, right: object) -> bool:
@@ -267,9 +271,20 @@ def iterate(budget: Budget, value: object, steps: int) -> object:
         return value
     if isinstance(value, Undefined):
         raise exceptions.MissingError(value)
-    raise exceptions.RenderError(
-        f"cannot loop over {exceptions.type_of(value)}", hint=_LOOP_HINT if value is None else None
-    )
+    if isinstance(value, (Method, Builtin)):
+        raise exceptions.RenderError(
+            f"cannot loop over {exceptions.type_of(value)}", hint="call it: add parentheses"
+        )
+    hint = _LOOP_HINT if value is None else _COUNT_HINT if is_number(value) else None
+    raise exceptions.RenderError(f"cannot loop over {exceptions.type_of(value)}", hint=hint)
+
+
+def _convert_hint(left: object, right: object) -> str | None:
+    """Return the hint for a number beside a text."""
+    for number, text in ((left, right), (right, left)):
+        if is_number(number) and isinstance(text, str):
+            return "a number and a text: convert the text with `| int`, or write it without quotes"
+    return None
 
 
 def _type_error(operation: str, left: object, right: object, hint: str | None = None) -> Exception:

@@ -5,14 +5,19 @@ that opens it.
 """
 
 import re
+from dataclasses import dataclass
+from typing import Final, Self
 
 from jinja2 import Environment, TemplateSyntaxError, nodes
+from jinja2.lexer import TokenStream
 from jinja2.parser import Parser as JinjaParser
 
+from function_script import spelling
 from function_script.engines.jinja import hints
+from function_script.engines.jinja import tokens as token_lists
 from function_script.engines.jinja.exceptions import reword
 from function_script.engines.jinja.policy import Violation
-from function_script.problems import nearest
+from function_script.engines.jinja.tokens import Token, TokenList
 
 _STATEMENTS = (
     *("block", "call", "extends", "filter", "for", "from", "if", "import", "include", "macro"),
@@ -22,6 +27,10 @@ _STATEMENTS = (
 _TAGS_ELSEWHERE = {"elif", "else", *(f"end{statement}" for statement in _STATEMENTS)}
 _SENTENCE = re.compile(r"(?<=[a-z'\"])\. ")
 _QUOTED = re.compile(r"'([^']+)'")
+_EXPECTED: Final = re.compile(r"expected token '([^']+)', got ")
+_AFTER_DOT: Final = "expected name or number"
+# Words of other languages that end a block.
+_ENDS: Final = frozenset({"fi", "done", "esac"})
 _TAGS = re.compile(r"(?:for the following tags:|but currently looking for) (.+?)\.(?: |$)")
 
 
@@ -56,7 +65,8 @@ def parse(environment: Environment, text: str) -> nodes.Template:
         parser.open_tags = open_tags
         return parser.parse()
     except TemplateSyntaxError as error:
-        raise UnparsableError(_to_violation(error, open_tags)) from error
+        place = _Place.of(environment, text, parser, error)
+        raise UnparsableError(_to_violation(error, open_tags, place)) from error
     except RecursionError as error:
         line = parser.stream.current.lineno if parser is not None else 1
         raise UnparsableError(Violation(line=line, message="nested too deeply")) from error
@@ -68,22 +78,92 @@ def parse(environment: Environment, text: str) -> nodes.Template:
         ) from error
 
 
-def _to_violation(error: TemplateSyntaxError, open_tags: list[tuple[str, int]]) -> Violation:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Place:
+    """The tokens of a text that does not parse, and the index of the one that is unexpected.
+
+    ``index`` None: the lexer fails behind the last token.
+    """
+
+    tokens: TokenList
+    index: int | None
+
+    @classmethod
+    def of(
+        cls, environment: Environment, text: str, parser: _Parser | None, error: TemplateSyntaxError
+    ) -> Self:
+        """Return the place of an error, which leaves the parser's stream where it is raised."""
+        tokens = token_lists.read(environment, text)
+        is_lexer = tokens.error is not None and (tokens.error.message, tokens.error.lineno) == (
+            error.message,
+            error.lineno,
+        )
+        if parser is None or is_lexer:
+            return cls(tokens=tokens, index=None)
+        index = len(tokens.tokens) - _count_tokens(parser.stream)
+        # The parser has taken what follows a dot before it looks at it.
+        return cls(tokens=tokens, index=index - (error.message == _AFTER_DOT))
+
+    def token(self) -> Token | None:
+        """Return the unexpected token; None if the lexer fails, or at the end of the text."""
+        tokens = self.tokens.tokens
+        return tokens[self.index] if self.index is not None and self.index < len(tokens) else None
+
+    def following(self, steps: int) -> str:
+        """Return the text of the token that so many steps follow."""
+        index = (self.index or 0) + steps
+        return self.tokens.tokens[index].text if index < len(self.tokens.tokens) else ""
+
+
+def _count_tokens(stream: TokenStream) -> int:
+    """Count the tokens in tags from the current one on, up to a mistake of the lexer."""
+    count = 0
+    try:
+        while stream.current.type != "eof":
+            count += stream.current.type != "data"
+            next(stream)
+    except TemplateSyntaxError:
+        pass
+    return count
+
+
+def _to_violation(
+    error: TemplateSyntaxError, open_tags: list[tuple[str, int]], place: _Place
+) -> Violation:
     message = error.message or "the text is no template"
     if message.startswith("Unexpected end of template") and open_tags:
         tag, line = open_tags[-1]
         hint = f"it ends with {_closing_tags(message)}"
         return Violation(line=line, message=f'"{tag}" is not closed', name=tag, hint=hint)
     if message.startswith("Encountered unknown tag"):
-        return _unknown_tag(error, message, open_tags)
-    if violation := hints.find(message, error.lineno):
-        return violation
-    first_sentence = _SENTENCE.split(message, maxsplit=1)[0].rstrip(".")
-    quoted = _QUOTED.search(message)
+        return _unknown_tag(error, message, open_tags, place)
+    if place.index is None:
+        violation = hints.of_lexer(place.tokens)
+    else:
+        violation = hints.of_parser(place.tokens, place.index)
+    return violation or _unexpected(error, message, place)
+
+
+def _unexpected(error: TemplateSyntaxError, message: str, place: _Place) -> Violation:
+    """Return the violation of a mistake that is no common one, in the parser's words."""
+    token = place.token()
+    first_sentence = reword(_SENTENCE.split(message, maxsplit=1)[0].rstrip("."))
+    if token is None:
+        quoted = _QUOTED.search(message)
+        name = quoted[1] if quoted else None
+        return Violation(line=error.lineno, message=first_sentence, name=name)
+    text = token.text.strip()
+    if expected := _EXPECTED.match(message):
+        quoted_text = text if text[:1] in "\"'" else f'"{text}"'
+        end = "" if expected[1].startswith("end of ") else f', expected "{expected[1]}"'
+        first_sentence = f"unexpected {quoted_text}{end}"
+    elif message.startswith("unexpected '"):
+        first_sentence = f'unexpected "{text}"'
     return Violation(
         line=error.lineno,
-        message=reword(first_sentence),
-        name=quoted[1] if quoted else None,
+        message=first_sentence,
+        offset=token.offset,
+        width=max(1, len(text.partition("\n")[0])),
     )
 
 
@@ -99,7 +179,7 @@ def _expected_tags(message: str) -> list[str]:
 
 
 def _unknown_tag(
-    error: TemplateSyntaxError, message: str, open_tags: list[tuple[str, int]]
+    error: TemplateSyntaxError, message: str, open_tags: list[tuple[str, int]], place: _Place
 ) -> Violation:
     quoted = _QUOTED.search(message)
     tag = quoted[1] if quoted else ""
@@ -107,15 +187,42 @@ def _unknown_tag(
     enclosing = [each for each in open_tags if each != (tag, error.lineno)]
     open_tag = enclosing[-1] if enclosing else None
     expected = _expected_tags(message)
-    near = None if tag in _TAGS_ELSEWHERE else nearest(tag, (*expected, *_STATEMENTS))
-    if near is not None:
+    is_end = tag.startswith("end") or tag in _ENDS
+    near = None if tag in _TAGS_ELSEWHERE else spelling.nearest(tag, (*expected, *_STATEMENTS))
+    if hint := _foreign_tag(tag, place):
+        open_tag = None
+    elif is_end and open_tag is not None and near not in expected:
+        ends = [each for each in expected if each.startswith("end")]
+        hint = f'"{open_tag[0]}" ends with {" or ".join(f"{{% {each} %}}" for each in ends)}'
+    elif near is not None:
         hint = f'did you mean "{near}"?'
         open_tag = open_tag if near in expected else None
     elif open_tag is not None:
         hint = f'"{open_tag[0]}" ends with {_closing_tags(message)}'
+    elif tag in {"else", "elif"}:
+        hint = 'no "if" and no "for" is open here'
     elif tag.startswith("end"):
         hint = f'no "{tag.removeprefix("end")}" is open here'
     else:
         hint = f"there are {', '.join(_STATEMENTS)}"
-    message = f'there is no tag "{tag}" here'
-    return Violation(line=error.lineno, message=message, name=tag, hint=hint, open_tag=open_tag)
+    token = place.token()
+    return Violation(
+        line=error.lineno,
+        message=f'there is no tag "{tag}" here',
+        name=tag,
+        hint=hint,
+        open_tag=open_tag,
+        offset=token.offset if token is not None else None,
+        width=max(1, len(tag)),
+    )
+
+
+def _foreign_tag(tag: str, place: _Place) -> str | None:
+    """Return the hint for a tag of another language, or for an assignment without ``set``."""
+    if tag in hints.TAGS and tag not in _TAGS_ELSEWHERE:
+        return hints.TAGS[tag]
+    is_assignment = place.following(1) == "=" or (place.following(1), place.following(2)) == (
+        ":",
+        "=",
+    )
+    return "write {% set name = value %}" if is_assignment else None

@@ -13,10 +13,14 @@ from typing import NamedTuple
 from jinja2 import Undefined
 from jinja2.utils import missing
 
+from function_script import field_names, spelling
+from function_script.engines import habits
+from function_script.engines.jinja import hints
 from function_script.engines.jinja.exceptions import reword, type_of
 from function_script.engines.jinja.filters import FILTERS
+from function_script.engines.jinja.lookups import STRING_METHODS
 from function_script.engines.jinja.scope import NAMES
-from function_script.problems import nearest, suggest
+from function_script.problems import suggest
 from function_script.program import Lazy
 
 _MAX_VISITED = 200_000
@@ -43,7 +47,7 @@ def describe(undefined: Undefined, roots: Mapping[str, object], statement: str) 
         return MissingPath(reword(undefined._undefined_hint), None, None)  # noqa: SLF001 - same
     base, keys = _chain(undefined)
     if base is missing:
-        return _unknown_name(keys)
+        return _unknown_name(keys, statement)
     start = _path(base, roots, statement, keys)
     first, whole = start + _join(keys[:1]), start + _join(keys)
     message = f"{whole.lstrip('.')} is undefined"
@@ -51,12 +55,26 @@ def describe(undefined: Undefined, roots: Mapping[str, object], statement: str) 
         message += f" ({first.lstrip('.')} does not exist)"
     if not isinstance(base, (Mapping, list, tuple, range)):
         message += f" ({start.lstrip('.') or 'the value'} is {type_of(base)})"
-    hint = None
-    if isinstance(base, Mapping):
+    hint = _hint_of_method(base, str(keys[0]), statement)
+    if hint is None and isinstance(base, Mapping):
         hint = _suggest_key(str(keys[0]), base)
-    elif isinstance(base, (list, tuple, range)):
+    elif hint is None and isinstance(base, (list, tuple, range)):
         hint = f"the list has {len(base)} items"
     return MissingPath(message, hint, str(keys[0]))
+
+
+def _hint_of_method(base: object, name: str, statement: str) -> str | None:
+    """Return the hint for a method of another language."""
+    correction = None
+    if isinstance(base, str):
+        correction = habits.STRING_METHODS.get(name)
+        if correction is None:
+            return suggest(name, STRING_METHODS)
+    elif isinstance(base, (list, tuple, range)):
+        correction = habits.LIST_METHODS.get(name)
+    elif f".{name}(" in statement:
+        correction = habits.MAPPING_METHODS.get(name)
+    return correction.jinja if correction is not None else None
 
 
 def _chain(undefined: Undefined) -> tuple[object, list[object]]:
@@ -69,15 +87,15 @@ def _chain(undefined: Undefined) -> tuple[object, list[object]]:
     return current, list(keys)
 
 
-def _unknown_name(keys: Sequence[object]) -> MissingPath:
+def _unknown_name(keys: Sequence[object], statement: str) -> MissingPath:
     name, whole = str(keys[0]), _join(keys).lstrip(".")
     cause = f" ({name} does not exist)" if len(keys) > 1 else ""
     otherwise = (
         "nothing sets this name; the request's parts are observed, desired, context and others"
     )
-    if filter_name := nearest(name, FILTERS):
+    if f"{name}(" in statement and (filter_name := spelling.nearest(name, FILTERS)):
         otherwise = f'there is a filter "{filter_name}": write `value | {filter_name}`'
-    hint = suggest(name, NAMES, otherwise)
+    hint = hints.name_hint(name) or suggest(name, NAMES, otherwise)
     return MissingPath(f"{whole} is undefined{cause}", hint, name)
 
 
@@ -88,9 +106,8 @@ def _suggest_key(key: str, candidates: Iterable[object]) -> str:
         return hint
     if not keys:
         return "the object is empty: `| default(value)` says what to take instead"
-    listed = ", ".join(sorted(keys)[:_MAX_LISTED])
-    more = ", …" if len(keys) > _MAX_LISTED else ""
-    return f"available: {listed}{more}; `| default(value)` where it may be missing"
+    listed = field_names.listed(keys, _MAX_LISTED)
+    return f"available: {listed}; `| default(value)` where it may be missing"
 
 
 def _join(keys: Iterable[object]) -> str:

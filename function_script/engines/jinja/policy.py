@@ -4,12 +4,13 @@ All violations are facts at once.
 """
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import NamedTuple, cast
+from typing import Final, NamedTuple, cast
 
 from jinja2 import nodes
 
+from function_script.engines import habits
 from function_script.engines.jinja.budget import MAX_INTEGER
 from function_script.engines.jinja.calls import Call, argument_error, format_usage
 from function_script.problems import suggest
@@ -21,6 +22,10 @@ MAX_DEPTH = 80
 MAX_LOOPS = 10
 # Filters and tests receive the run and the value before the template's own arguments.
 _HIDDEN = 2
+_CORRECTIONS: Final[Mapping[str, Callable[[str], str | None]]] = {
+    "filter": habits.filter_in_jinja,
+    "test": habits.TESTS.get,
+}
 
 
 _ALLOWED = (
@@ -39,6 +44,7 @@ class Violation:
 
     ``name`` is the word to underline in the line; ``open_tag`` a tag that is still open, and its
     line. ``offset`` counts characters from the beginning of the text; a line break counts as one.
+    ``width`` is what to underline there.
     """
 
     line: int
@@ -47,6 +53,7 @@ class Violation:
     hint: str | None = None
     open_tag: tuple[str, int] | None = None
     offset: int | None = None
+    width: int = 1
 
 
 class Reference(NamedTuple):
@@ -152,7 +159,7 @@ def _visit_call(
     node: nodes.Filter | nodes.Test, kind: str, callables: Mapping[str, Call], facts: TemplateFacts
 ) -> None:
     if node.name not in callables:
-        hint = suggest(node.name, tuple(callables))
+        hint = _CORRECTIONS[kind](node.name) or suggest(node.name, tuple(callables))
         message = f'there is no {kind} "{node.name}"'
         facts.violations.append(_violation(node, message, name=node.name, hint=hint))
         return

@@ -9,12 +9,14 @@ import re
 from bisect import bisect_right
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from types import CodeType, FrameType, TracebackType
+from types import FrameType, TracebackType
 
 from jinja2 import Template
 
 from function_script.diagnostics import Diagnostic, Note
+from function_script.engines.jinja import operations, tokens
 from function_script.engines.jinja.environment import Environment
+from function_script.engines.jinja.operations import Instruction
 from function_script.engines.jinja.policy import Violation
 from function_script.source import Source, Span, excerpt
 
@@ -24,18 +26,8 @@ _MAX_LINES = 20
 _MAX_STATEMENT = 4_096
 _MAX_CODE = 64 * 1024
 _MAX_NOTES = 5
-_PAIRS = {")": "(", "]": "["}
 _NEWLINE = re.compile(r"\r\n|\r|\n")
 _TAG = re.compile(r"\{\{.*?\}\}|\{%.*?%\}|\{[{%].*|^(?:(?!\{[{%]).)*[%}]\}", re.DOTALL)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Instruction:
-    """An instruction of compiled code: the last one that a template's function executed."""
-
-    code: CodeType
-    offset: int
-    template: Template
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,6 +49,8 @@ class Position:
     def span(self, name: str | None = None) -> Span:
         """Return the span of the word ``name`` if it is certain, else of the line's tags."""
         match = self._find(name) if name else None
+        if match is None and (operation := self._operation()) is not None:
+            return operation
         if match is None:
             tags = list(_TAG.finditer(_line(self.source, self.line)))
             if not tags:
@@ -66,6 +60,12 @@ class Position:
         before, start, end = match.string[: match.start()], match.start(), match.end()
         line, column = self.line + before.count("\n"), start - before.rfind("\n")
         return Span(name=self.source.name, line=line, column=column, width=end - start)
+
+    def _operation(self) -> Span | None:
+        if self.instruction is None:
+            return None
+        environment = self.instruction.template.environment
+        return operations.find(self.source, self.line, self.instruction, environment)
 
     def _find(self, name: str) -> re.Match[str] | None:
         words = _find_words(name, self.statement())
@@ -158,33 +158,14 @@ def violation_to_diagnostic(source: Source, violation: Violation) -> Diagnostic:
     position = Position(source=source, line=violation.line)
     message = f"cannot compile template: {violation.message}"
     diagnostic = to_diagnostic(position, message, name=violation.name, hint=violation.hint)
-    offset = violation.offset
-    if violation.name in _PAIRS:
-        offset = _surplus(source, violation.line, violation.name)
-    if offset is not None:
-        before = "\n".join(_NEWLINE.split(source.text))[:offset]
-        column = offset - before.rfind("\n")
-        span = Span(name=source.name, line=before.count("\n") + 1, column=column)
+    if violation.offset is not None:
+        span = tokens.span(source, violation.offset, violation.width)
         diagnostic = replace(diagnostic, span=span, excerpt=excerpt(source, span))
     if violation.open_tag is None:
         return diagnostic
     tag, line = violation.open_tag
     note = Note(f'"{tag}" begins at', Span(name=source.name, line=line))
     return replace(diagnostic, notes=(note,))
-
-
-def _surplus(source: Source, line: int, close: str) -> int | None:
-    """Return the offset of the first surplus closing bracket in the tags of a line."""
-    lines = _NEWLINE.split(source.text)
-    start = sum(len(text) + 1 for text in lines[: line - 1])
-    text = "\n".join(lines[line - 1 : line - 1 + _MAX_LINES])
-    for tag in _TAG.finditer(text[:_MAX_STATEMENT]):
-        depth = 0
-        for offset, character in enumerate(tag[0][:-2], start + tag.start()):
-            depth += (character == _PAIRS[close]) - (character == close)
-            if depth < 0:
-                return offset
-    return None
 
 
 def find_positions(traceback: TracebackType | None) -> list[Position]:

@@ -6,7 +6,7 @@ A compiled program is immutable and holds nothing of a run.
 import re
 import time
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import cast
 
 from jinja2 import Template, TemplateSyntaxError, nodes
@@ -14,7 +14,7 @@ from jinja2.compiler import CodeGenerator as JinjaCodeGenerator
 
 from function_script.cache import ByteLruCache
 from function_script.diagnostics import Diagnostic
-from function_script.engines.jinja import modules, parser, policy, positions
+from function_script.engines.jinja import modules, parser, policy, positions, tokens
 from function_script.engines.jinja.calls import Call
 from function_script.engines.jinja.compiler import CodeGenerator
 from function_script.engines.jinja.deferral import DeferringCodeGenerator
@@ -160,7 +160,10 @@ def _parse_all(
             facts = TemplateFacts(violations=[error.violation])
             parsed[name] = _Parsed(source=source, facts=facts)
             continue
-        template = _Parsed(source=source, facts=policy.inspect(tree, FILTERS, TESTS), tree=tree)
+        facts = policy.inspect(tree, FILTERS, TESTS)
+        if facts.violations:
+            facts = replace(facts, violations=_locate_violations(environment, source.text))
+        template = _Parsed(source=source, facts=facts, tree=tree)
         parsed[name] = template
         pending += [reference.module for reference in template.facts.references]
         nodes_left -= policy.count_nodes(tree)
@@ -168,6 +171,13 @@ def _parse_all(
             message = f"the modules have more than {MAX_NODES} parts, the limit of a program"
             raise ProgramError.of(f"cannot compile template: {message}")
     return parsed
+
+
+def _locate_violations(environment: Environment, source: str) -> list[Violation]:
+    """Return the violations of a template that parses, each at its word."""
+    text = tokens.normalize(source)
+    placed = policy.inspect(tokens.parse(environment, source), FILTERS, TESTS)
+    return [tokens.at_word(text, violation) for violation in placed.violations]
 
 
 def _check(parsed: Mapping[str, _Parsed], module_names: Collection[str]) -> None:

@@ -10,11 +10,10 @@ from typing import Final
 from jinja2 import nodes
 
 from function_script import objects
-from function_script.engines.jinja import parser
+from function_script.engines.jinja import tokens
 from function_script.engines.jinja.environment import Environment
-from function_script.engines.jinja.positions import Position
 from function_script.engines.jinja.scope import REQUEST_PARTS
-from function_script.engines.reads import ANY, FieldAccess, guarded
+from function_script.engines.reads import ANY, CONSTANT_TYPES, FieldAccess, FieldComparison, guarded
 from function_script.objects import Path
 from function_script.program import Program
 from function_script.source import Source
@@ -41,7 +40,7 @@ def find(program: Program) -> list[FieldAccess]:
     """Return the lookups in all templates of a program, which must compile."""
     environment = Environment()
     sources = (program.main, *program.modules.values())
-    trees = [parser.parse(environment, source.text) for source in sources]
+    trees = [tokens.parse(environment, source.text) for source in sources]
     names = _Names(trees)
     reads = [
         read
@@ -50,6 +49,29 @@ def find(program: Program) -> list[FieldAccess]:
     ]
     guarded_paths = {path for tree in trees for path in _guarded_paths(tree, names)}
     return guarded(dict.fromkeys(reads), guarded_paths)
+
+
+def find_comparisons(program: Program) -> Iterator[FieldComparison]:
+    """Yield the comparisons of fields with constants, in all templates of a program."""
+    environment = Environment()
+    sources = (program.main, *program.modules.values())
+    trees = [tokens.parse(environment, source.text) for source in sources]
+    names = _Names(trees)
+    for source, tree in zip(sources, trees, strict=True):
+        for compare in tree.find_all(nodes.Compare):
+            match compare:
+                case nodes.Compare(expr=left, ops=[nodes.Operand(op="eq" | "ne", expr=right)]):
+                    pass
+                case _:
+                    continue
+            for field, other in ((left, right), (right, left)):
+                path = names.path(field)
+                if path is None or not isinstance(other, nodes.Const):
+                    continue
+                kind = CONSTANT_TYPES.get(type(other.value))
+                if kind is not None:
+                    span = tokens.span(source, other.lineno)
+                    yield FieldComparison(path, kind, source, span)
 
 
 class _Names:
@@ -121,6 +143,7 @@ class _Names:
 def _reads(tree: nodes.Template, source: Source, names: _Names) -> Iterator[FieldAccess]:
     tested = {id(test.node) for test in tree.find_all(nodes.Test) if test.name in _EXISTENCE_TESTS}
     kinds = (nodes.Getattr, nodes.Getitem, nodes.Call, nodes.Filter)
+    text = tokens.normalize(source.text)
     for node in tree.find_all(kinds):
         path = None if id(node) in tested else names.path(node)
         if path is None or not isinstance(path[-1], str):
@@ -129,7 +152,8 @@ def _reads(tree: nodes.Template, source: Source, names: _Names) -> Iterator[Fiel
         for end in range(len(path) - _count_steps(node) + 1, len(path) + 1):
             key = path[end - 1]
             if isinstance(key, str):
-                span = Position(source=source, line=node.lineno).span(key)
+                offset = text.find(key, node.lineno)
+                span = tokens.span(source, max(offset, node.lineno), len(key) if offset >= 0 else 1)
                 yield FieldAccess(path[:end], source, span)
 
 

@@ -13,7 +13,7 @@ from jinja2.compiler import Frame
 
 from function_script.cache import ByteLruCache
 from function_script.engines.allowance import Allowance
-from function_script.engines.jinja import deferral, exceptions, programs
+from function_script.engines.jinja import deferral, exceptions, programs, yaml_reasons
 from function_script.engines.jinja.budget import Budget
 from function_script.engines.jinja.calls import Call, CallContext
 from function_script.engines.jinja.compiler import CodeGenerator
@@ -193,6 +193,27 @@ class LineLocator:
             except (exceptions.RenderError, exceptions.MissingError, RecursionError):
                 self._spans = []
         return self._spans[line - 1] if 0 < line <= len(self._spans) else None
+
+    def explain(self, line: int, text: str) -> tuple[Span, str] | None:
+        """Return the expression to correct and a hint, for a line of the text that is no YAML."""
+        if self.locate(line) is None or self._spans is None:
+            return None
+        lines = text.split("\n")
+        sources = {source.name: source for source in self._program.sources()}
+        # What begins in the line before may make this line the one that cannot be read.
+        for number in (line, line - 1):
+            span = self.locate(number)
+            if span is None:
+                continue
+            first = last = number - 1
+            while first > 0 and self._spans[first - 1] == span:
+                first -= 1
+            while last + 1 < len(self._spans) and self._spans[last + 1] == span:
+                last += 1
+            reason = yaml_reasons.explain(sources[span.name], span.line, lines[first : last + 1])
+            if reason is not None and (number == line or last > first):
+                return reason
+        return None
 
     def _trace(self) -> list[Span | None]:
         program = self._load()

@@ -9,7 +9,7 @@ from typing import Final
 from jinja2 import nodes
 
 from function_script.diagnostics import Diagnostic
-from function_script.engines.jinja import parser, policy, positions, scope
+from function_script.engines.jinja import hints, policy, positions, scope, tokens
 from function_script.engines.jinja.environment import Environment
 from function_script.engines.jinja.filters import FILTERS
 from function_script.engines.jinja.policy import Violation
@@ -27,7 +27,7 @@ def find_unknown(program: Program) -> list[Diagnostic]:
     """Return a problem for each use of such a name; the program must compile."""
     environment = Environment()
     sources = {"": program.main, **program.modules}
-    trees = {name: parser.parse(environment, source.text) for name, source in sources.items()}
+    trees = {name: tokens.parse(environment, source.text) for name, source in sources.items()}
     templates = [policy.inspect(template, FILTERS, TESTS) for template in trees.values()]
     defined = {*scope.NAMES, *_SPECIAL}
     defined = defined.union(
@@ -59,8 +59,9 @@ def _unknown(template: nodes.Template, defined: set[str]) -> Iterator[Violation]
     for name in template.find_all(nodes.Name):
         if name.ctx == "load" and name.name not in defined:
             yield Violation(
-                line=name.lineno,
+                line=1,
+                offset=name.lineno,
+                width=len(name.name),
                 message=f'"{name.name}" has no value, for nothing sets it',
-                name=name.name,
-                hint=suggest(name.name, tuple(defined)),
+                hint=hints.name_hint(name.name) or suggest(name.name, tuple(defined)),
             )

@@ -10,7 +10,7 @@ from function_script.values import Object, Readable, Value
 
 
 def get(value: Readable, path: str | Sequence[str | int], default: Readable = None) -> Readable:
-    """What stands at a path, or the default where a part is missing or null."""
+    """The field at a path, or the default if a part of the path is missing or null."""
     item = objects.find_path(value, path)
     return default if item is None else item
 

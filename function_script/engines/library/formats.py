@@ -21,7 +21,7 @@ def to_pretty_json(value: Value) -> str:
 
 
 def from_json(text: str) -> Value:
-    """The value a JSON text stands for; whole numbers are integers."""
+    """The value of a JSON text; whole numbers are integers."""
     try:
         return objects.with_integers(orjson.loads(text))
     except orjson.JSONDecodeError as error:

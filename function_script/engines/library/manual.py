@@ -1,49 +1,29 @@
-"""The library's table as text for terminals: a list of all functions, or one in full."""
-
-from __future__ import annotations
+"""The library's table as entries of the manual."""
 
 import json
-from itertools import groupby
-from operator import attrgetter
+from collections.abc import Iterator
 
-from function_script.engines.library import FUNCTIONS
-from function_script.errors import InputError
-from function_script.problems import suggest
+from function_script.engines.library import FUNCTIONS, Function
+from function_script.engines.manual import Entry
 
 
-def listing() -> str:
-    """Return a line for every function, below its group."""
-    width = max(len(function.name) for function in FUNCTIONS)
-    parts = []
-    for group, functions in groupby(FUNCTIONS, key=attrgetter("group")):
-        lines = [
-            f"  {function.name:{width}}  {_plain(function.summary)}\n" for function in functions
-        ]
-        parts.append(f"{group.name.capitalize()}\n{''.join(lines)}")
-    return "\n".join(parts)
-
-
-def entry(name: str) -> str:
-    """Return the whole description of a function; raises InputError when there is none."""
-    function = next((each for each in FUNCTIONS if each.name == name), None)
-    if function is None:
-        raise InputError.of(
-            f'cannot find "{name}" in the library',
-            hint=suggest(
-                name, tuple(each.name for each in FUNCTIONS), "list all with: function-script docs"
-            ),
+def entries() -> Iterator[Entry]:
+    """Yield an entry for each function, by group."""
+    for function in FUNCTIONS:
+        yield Entry(
+            name=function.name,
+            section=function.group.name,
+            summary=function.summary.replace("``", ""),
+            usage=f"{function.signature} -> {function.returns}",
+            details=tuple(_details(function)),
         )
-    lines = [f"{function.signature} -> {function.returns}", "", f"  {_plain(function.summary)}", ""]
+
+
+def _details(function: Function) -> Iterator[str]:
     for parameter in function.parameters:
         usage = "required" if parameter.is_required else f"default {json.dumps(parameter.default)}"
-        lines.append(f"  {parameter.name}: {parameter.type}, {usage}")
+        yield f"{parameter.name}: {parameter.type}, {usage}"
     result = json.dumps(function.result, ensure_ascii=False)
-    lines += ["", f"  {function.example}", f"  gives {result}"]
+    yield from ("", function.example, f"gives {result}")
     if function.is_filter:
-        lines += ["", f"  In Jinja, also as a filter: value | {function.name}"]
-    return "\n".join(lines) + "\n"
-
-
-def _plain(summary: str) -> str:
-    """Return the text without marks of code, which only pages show."""
-    return summary.replace("``", "")
+        yield from ("", f"In Jinja, also as a filter: value | {function.name}")

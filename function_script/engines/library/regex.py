@@ -101,7 +101,7 @@ def regex_groups(text: str, pattern: str) -> list[Value] | None:
 
 
 def regex_replace(text: str, pattern: str, replacement: str) -> str:
-    """Replace every match; $1, ${1} and ${name} stand for groups, $$ for a dollar sign."""
+    """Replace every match; $1, ${1} and ${name} are groups, $$ is a dollar sign."""
     parts: list[str] = []
     length = end = 0
     for match in _matches(text, pattern):

@@ -50,7 +50,7 @@ def duration_seconds(text: str) -> int | float:
 
 
 def quantity(text: str) -> int | float:
-    """The number a Kubernetes quantity such as 500m or 1Gi stands for."""
+    """The number of a Kubernetes quantity such as 500m or 1Gi."""
     match = _QUANTITY.match(text)
     if match is None:
         raise ValueError(f"{text!r} is no quantity such as 500m or 1Gi")

@@ -4,6 +4,7 @@ The binding converts values at 4 us a node; a text costs a quarter of that. The 
 module of its own, so no name that a script defines can disturb it.
 """
 
+from contextvars import ContextVar
 from pathlib import Path
 from typing import cast
 
@@ -11,6 +12,7 @@ import starlark
 from starlark import LibraryExtension
 
 from function_script.engines.starlark.errors import BRIDGE, WRAPPER
+from function_script.errors import LimitName
 from function_script.limits import Limits
 
 GLOBALS = starlark.Globals.extended_by([LibraryExtension.StructType, LibraryExtension.Json])
@@ -26,7 +28,21 @@ def run(request, nodes, depth):
 )
 
 
+_exceeded: ContextVar[LimitName | None] = ContextVar("exceeded", default=None)
+
+
+def _exceed(limit: LimitName, problem: str) -> None:
+    _exceeded.set(limit)
+    raise ValueError(problem)
+
+
+def exceeded_limit() -> LimitName | None:
+    """Return the limit that the last result beyond one has exceeded."""
+    return _exceeded.get()
+
+
 _module = starlark.Module()
+_module.add_callable("exceed", _exceed)
 starlark.eval(
     _module,
     starlark.parse(BRIDGE, (Path(__file__).parent / "bridge.star").read_text()),

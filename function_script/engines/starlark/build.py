@@ -5,18 +5,19 @@ Scripts are cached by their sources. A frozen script cannot keep a value from on
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
 from types import MappingProxyType
 from typing import Final
 
 import starlark
 
+from function_script import field_names
 from function_script.cache import ByteLruCache
 from function_script.engines.starlark import bridge, dialect, errors, predeclared
 from function_script.engines.starlark.analysis import pruning
 from function_script.engines.starlark.analysis.paths import RequestProjection
 from function_script.errors import LimitError, ProgramError
 from function_script.limits import Limits
+from function_script.problems import suggest
 from function_script.program import Program
 from function_script.source import Source, Span
 
@@ -106,6 +107,8 @@ class _Build:
         self._bytes = 0
         # Modules whose build has begun, the outermost first.
         self._loading: list[str] = []
+        # For a module that is not there.
+        self._load_hint: str | None = None
 
     def module(self) -> starlark.FrozenModule:
         return self._freeze(self._program.main)
@@ -143,7 +146,9 @@ class _Build:
             )
         except starlark.StarlarkError as error:
             text = str(error)
-            raise errors.unloadable(text, source, self._sources, self._limits) from error
+            raise errors.unloadable(
+                text, source, self._sources, self._limits, self._load_hint
+            ) from error
         return module.freeze()
 
     def _parse(self, source: Source) -> starlark.AstModule:
@@ -184,13 +189,8 @@ class _Build:
             raise ValueError(f"cannot load {name}: modules load each other: {' → '.join(cycle)}")
         if name in self._program.modules:
             raise ValueError(f"cannot load {name}: more than {_MAX_MODULE_DEPTH} modules deep")
-        raise ValueError(f"cannot load {name}: {_missing_cause(name, list(self._program.modules))}")
-
-
-def _missing_cause(name: str, names: list[str]) -> str:
-    if not names:
-        return "the input has no modules"
-    close = get_close_matches(name, names, n=1)
-    if close:
-        return f"there is no such module, did you mean {close[0]}?"
-    return f"there is no such module, but {', '.join(sorted(names)[:5])}"
+        names = tuple(sorted(self._program.modules))
+        if not names:
+            raise ValueError(f"cannot load {name}: the input has no modules")
+        self._load_hint = suggest(name, names, f"there are {field_names.listed(names)}")
+        raise ValueError(f"cannot load {name}: there is no such module")

@@ -94,7 +94,8 @@ class DeferredEvaluation:
 
     def _describe(self, name: str, text: str, request: Mapping[str, Readable]) -> DeferredResource:
         script = self._script
-        error = failed(text, script.main, script.sources, request, self._limits)
+        exceeded = bridge.exceeded_limit()
+        error = failed(text, script.main, script.sources, request, self._limits, exceeded=exceeded)
         problem = error.diagnostics[0]
         path = _MISSING_PATH.match(problem.hint or "")
         missing = path[0] if path else problem.message.removeprefix(_RUN)

@@ -42,7 +42,10 @@ def evaluate(program: Program, scope: Scope, limits: Limits) -> ScriptResult:
     except starlark.StarlarkError as error:
         rerun = partial(_error_text, scope=scope, text=text, limits=limits, options=options)
         message = inlining.correct_position(str(error), program, rerun)
-        raise errors.failed(message, script.main, script.sources, request, limits) from error
+        exceeded = bridge.exceeded_limit()
+        raise errors.failed(
+            message, script.main, script.sources, request, limits, exceeded=exceeded
+        ) from error
     result = _result(reply, script, limits)
     return replace(result, withheld=withheld) if withheld else result
 

@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 from function_script import objects
 from function_script.diagnostics import Diagnostic, Note, cut
-from function_script.engines.starlark import error_positions, hints
+from function_script.engines.starlark import error_positions, hints, run_hints, syntax_hints
 from function_script.engines.starlark.analysis import keys, missing
 from function_script.engines.starlark.dialect import MAX_CALLS
 from function_script.errors import DocumentError, FatalError, LimitError, LimitName, ProgramError
@@ -40,8 +40,6 @@ _ABSENT = re.compile(r"^Key .* was not found$|`NoneType`")
 # The interpreter's name for statements outside of functions.
 _TOP = {"<module>": "the top level"}
 _LINE_END = re.compile(r"\s*\n\s*")
-# The bridge's prefix for a result beyond a limit.
-_BRIDGE_LIMIT = re.compile(r"limit:(depth|nodes): ")
 _RAISED = re.compile(r"(?:ValueError|TypeError): ")
 
 
@@ -72,12 +70,19 @@ def unparsable(text: str, source: Source) -> ProgramError:
     failure = _read(text)
     message, spot = error_positions.of_syntax(failure.message, failure.spot, text, source)
     failure = replace(failure, message=message, spot=spot)
-    sources = {source.name: source}
-    return ProgramError(_diagnostic(f"cannot parse {source.name}", failure, sources))
+    problem = _diagnostic(f"cannot parse {source.name}", failure, {source.name: source})
+    hint = syntax_hints.find(message, spot, source)
+    if hint is not None:
+        span = hint.span or problem.span
+        frame = excerpt(source, span) if span is not None else None
+        problem = replace(problem, hint=hint.text, span=span, excerpt=frame)
+    return ProgramError(problem)
 
 
-def unloadable(text: str, source: Source, sources: Sources, limits: Limits) -> FatalError:
-    """Return the error of a source whose top level failed."""
+def unloadable(
+    text: str, source: Source, sources: Sources, limits: Limits, hint: str | None = None
+) -> FatalError:
+    """Return the error of a source whose top level failed; ``hint`` is for a failed load."""
     failure = _read(text)
     verb = f"cannot load {source.name}"
     if limit := _limit(verb, failure, sources, limits):
@@ -85,7 +90,7 @@ def unloadable(text: str, source: Source, sources: Sources, limits: Limits) -> F
     problem = _diagnostic(verb, failure, sources)
     if any(_calls_main(frame, sources) for frame in failure.frames):
         problem = replace(problem, hint=_MAIN_IS_CALLED)
-    return ProgramError(problem)
+    return ProgramError(replace(problem, hint=hint or problem.hint))
 
 
 def _calls_main(frame: _Frame, sources: Sources) -> bool:
@@ -111,15 +116,25 @@ def is_absence(text: str) -> bool:
     return _ABSENT.search(_read(text).message) is not None
 
 
-def failed(
-    text: str, main: Source, sources: Sources, request: Mapping[str, Readable], limits: Limits
+def failed(  # noqa: PLR0913 - the script, its request, and what bounds both
+    text: str,
+    main: Source,
+    sources: Sources,
+    request: Mapping[str, Readable],
+    limits: Limits,
+    *,
+    exceeded: LimitName | None,
 ) -> FatalError:
-    """Return the error of a script that failed while it ran for this request."""
+    """Return the error of a script that failed while it ran for this request.
+
+    ``exceeded`` is the limit that a result has exceeded, if it was written and refused for that.
+    """
     failure = _read(text)
     if limit := _limit("cannot run main", failure, sources, limits):
         return limit
     if failure.spot is not None and failure.spot.name == BRIDGE:
-        return _bad_result(failure.message, main, sources)
+        is_limit = _RAISED.match(failure.message) is not None
+        return _bad_result(failure.message, main, sources, exceeded if is_limit else None)
     if failure.spot is not None and failure.spot.name == WRAPPER:
         return _bad_contract(failure.message, main)
     problem = _diagnostic("cannot run main", failure, sources)
@@ -137,9 +152,9 @@ def _hint_of_lookup(
     start = (span.column or 1) - 1
     expression = _line(sources[span.name], span)[start : start + span.width]
     cause = missing.hint(expression, [source.text for source in sources.values()], request)
-    if cause is None or hint is None or "did you mean" in cause:
-        return cause or hint
-    return f"{cause}; {hint}"
+    if cause is None:
+        return hint
+    return cause.text if cause.is_suggestion or hint is None else f"{cause.text}; {hint}"
 
 
 def _read(text: str) -> _Failure:
@@ -174,6 +189,9 @@ def _diagnostic(verb: str, failure: _Failure, sources: Sources) -> Diagnostic:
     span = error_positions.of_run(failure.message, span, source)
     line = _line(source, span) if source and span else ""
     message, hint = hints.explain(failure.message, line, span.column if span else None)
+    if certain := run_hints.find(failure.message, span, source):
+        message, hint = certain.message or message, certain.hint or hint
+        span = certain.span or span
     return Diagnostic(
         message=_message(verb, message),
         span=span,
@@ -253,21 +271,17 @@ def _limit(verb: str, failure: _Failure, sources: Sources, limits: Limits) -> Li
     return LimitError(replace(problem, message=f"{verb}: {cause}", hint=hint), limit=limit)
 
 
-def _bad_result(message: str, main: Source, sources: Sources) -> FatalError:
-    cause = message.removeprefix("fail: ")
+def _bad_result(
+    message: str, main: Source, sources: Sources, limit: LimitName | None
+) -> FatalError:
+    cause = _RAISED.sub("", message.removeprefix("fail: "), count=1)
     span = _span_of_field(cause, sources) or main_span(main)
     frame = excerpt(sources[span.name], span) if span else None
-    if limit := _BRIDGE_LIMIT.match(cause):
-        return LimitError.of(
-            f"cannot read the result of main: {cause[limit.end() :]}",
-            span=span,
-            excerpt=frame,
-            limit="depth" if limit[1] == "depth" else "nodes",
-        )
+    text = f"cannot read the result of main: {cause}"
+    if limit is not None:
+        return LimitError.of(text, span=span, excerpt=frame, limit=limit)
     hint = hints.for_result(cause)
-    return DocumentError.of(
-        f"cannot read the result of main: {cause}", span=span, excerpt=frame, hint=hint
-    )
+    return DocumentError.of(text, span=span, excerpt=frame, hint=hint)
 
 
 def _span_of_field(cause: str, sources: Sources) -> Span | None:

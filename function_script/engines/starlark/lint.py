@@ -5,8 +5,10 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
+from function_script.diagnostics import Diagnostic
 from function_script.engines.lint import Lint, Mention, ResourceKind
-from function_script.engines.reads import FieldAccess
+from function_script.engines.reads import FieldAccess, FieldComparison
+from function_script.engines.starlark import mistakes
 from function_script.engines.starlark.analysis import request_reads, syntax
 from function_script.program import Program
 from function_script.source import Span, span_at
@@ -27,6 +29,18 @@ class StarlarkLint(Lint):
     def find_reads(self, program: Program) -> list[FieldAccess]:
         """Find the fields of the request that a program certainly reads."""
         return request_reads.find(program)
+
+    def find_failures(self, program: Program) -> Iterator[Diagnostic]:
+        """Find operations that fail in every run that reaches them."""
+        return mistakes.find_failures(program)
+
+    def find_comparisons(self, program: Program) -> Iterable[FieldComparison]:
+        """Find comparisons of fields of the request with constants, in `main`."""
+        return request_reads.find_comparisons(program)
+
+    def find_doubts(self, program: Program) -> Iterator[Diagnostic]:
+        """Find parts that run without an error, and that nobody can mean."""
+        return mistakes.find_doubts(program)
 
     def find_credentials(self, program: Program) -> Iterator[Mention]:
         """Find names that are arguments of ``get_credentials``."""

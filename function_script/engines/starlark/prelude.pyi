@@ -12,7 +12,7 @@ class Response:
     """What ``response()`` gives."""
 
     def resource(self, name: str, body: dict[str, Incomplete] | Callable[[], dict[str, Incomplete]], ready: bool | None=None, depends_on: list[Incomplete] | None=None, ready_when: str | None=None, usages: bool | None=None, moved_from: str | list[Incomplete] | None=None) -> None:
-        """A composed resource of this step. ``ready`` True or False tells Crossplane; None leaves it open. ``body`` may be a function that gives it: with `missing: Defer` it is called alone."""
+        """Set a composed resource of this step. ``ready`` is True, False, or None for no statement. ``body`` is the object, or a function that returns it: with `missing: Defer` only this resource waits for missing values."""
 
     def remove(self, name: str) -> None:
         """Remove a composed resource that an earlier step desires."""
@@ -24,22 +24,22 @@ class Response:
         """Set one field of the composite resource's status, at a path below ``status``."""
 
     def ready(self, ready: bool) -> None:
-        """Whether the composite resource is ready."""
+        """Set the readiness of the composite resource."""
 
     def connection_details(self, details: dict[str, Incomplete]) -> None:
         """Add to the composite resource's connection details."""
 
     def event(self, message: str, reason: str='', target: str='Composite') -> None:
-        """A Normal event on the composite resource. Not for every run: events are for news."""
+        """Add a Normal event on the composite resource, for something new: not in every run."""
 
     def warning(self, message: str, reason: str='', target: str='Composite') -> None:
-        """A Warning event on the composite resource."""
+        """Add a Warning event on the composite resource."""
 
     def fatal(self, message: str, reason: str='', target: str='Composite') -> None:
         """Stop the pipeline with this message. Conditions and events before it are kept."""
 
     def condition(self, type: str, status: bool | str, reason: str, message: str='', target: str='Composite') -> None:
-        """A condition of the composite resource; ``status`` is True, False or "Unknown"."""
+        """Set a condition of the composite resource; ``status`` is True, False or "Unknown"."""
 
     def context(self, key: str, value: Incomplete) -> None:
         """Set a key of the context that later steps get."""
@@ -51,34 +51,34 @@ class Response:
         """Ask Crossplane for a kind's OpenAPI schema; the next run gets it as ``name``."""
 
     def ttl(self, duration: str) -> None:
-        """How long the response stays valid, such as "5m"."""
+        """Set the time for which the response is valid, such as "5m"."""
 
     def output(self, value: dict[str, Incomplete]) -> None:
-        """The output of an operation."""
+        """Set the output of an Operation."""
 
     def build(self) -> dict[str, Incomplete]:
-        """What main returns: everything that was said so far."""
+        """Return the response as a dict."""
 
 def get_xr(req: dict[str, Incomplete], path: Incomplete=None, default: Incomplete=None) -> Incomplete:
-    """The observed composite resource, or what stands at a path in it.
+    """The observed composite resource, or its field at a path.
 
     Example: get_xr(req, "spec.region", "eu")
     """
 
 def get_observed(req: dict[str, Incomplete], name: str, path: Incomplete=None, default: Incomplete=None) -> Incomplete:
-    """An observed composed resource, or what stands at a path in it; the default if there is none.
+    """An observed composed resource, or its field at a path; the default if it does not exist.
 
     Example: get_observed(req, "bucket", "status.atProvider.arn", "pending")
     """
 
 def is_observed(req: dict[str, Incomplete], name: str) -> bool:
-    """Whether a composed resource of this name exists.
+    """True if a composed resource of this name exists.
 
     Example: is_observed(req, "bucket")
     """
 
 def get_desired(req: dict[str, Incomplete], name: str, path: Incomplete=None, default: Incomplete=None) -> Incomplete:
-    """A composed resource that earlier steps desire, or what stands at a path in it.
+    """A composed resource that earlier steps desire, or its field at a path.
 
     Example: get_desired(req, "bucket", "spec.forProvider.region")
     """
@@ -96,7 +96,7 @@ def get_required(req: dict[str, Incomplete], name: str, default: Incomplete=None
     """
 
 def get_environment(req: dict[str, Incomplete], path: Incomplete=None, default: Incomplete=None) -> Incomplete:
-    """The environment of function-environment-configs, or what stands at a path in it.
+    """The environment of function-environment-configs, or its field at a path.
 
     Example: get_environment(req, "region", "eu")
     """
@@ -108,25 +108,25 @@ def get_credentials(req: dict[str, Incomplete], name: str) -> dict[str, Incomple
     """
 
 def has_capability(req: dict[str, Incomplete], name: str) -> bool:
-    """Whether Crossplane says that it has a capability; before v2.2 it says of none.
+    """True if Crossplane advertises a capability; before v2.2 it advertises none.
 
     Example: has_capability(req, "REQUIRED_SCHEMAS")
     """
 
 def get_watched(req: dict[str, Incomplete], path: Incomplete=None, default: Incomplete=None) -> Incomplete:
-    """The resource that a WatchOperation watches, or what stands at a path in it.
+    """The resource that a WatchOperation watches, or its field at a path.
 
     Example: get_watched(req, "metadata.name")
     """
 
 def response() -> Response:
-    """A response to fill by the functions below; ``return rsp.build()`` returns it, and so does ``return rsp``.
+    """An empty response. The functions below fill it; ``return rsp.build()`` returns it, and so does ``return rsp``.
 
     Example: response().build()
     """
 
 def get(value: Incomplete, path: str | list[str | int], default: Incomplete = None) -> Incomplete:
-    r"""What stands at a path, or the default where a part is missing or null.
+    r"""The field at a path, or the default if a part of the path is missing or null.
 
     Example: get({"a": {"b": [7]}}, "a.b[0]", 1) gives 7
     """
@@ -322,7 +322,7 @@ def to_pretty_json(value: Incomplete) -> str:
 
 
 def from_json(text: str) -> Incomplete:
-    r"""The value a JSON text stands for; whole numbers are integers.
+    r"""The value of a JSON text; whole numbers are integers.
 
     Example: from_json("{\"a\": 1.0}") gives {"a": 1}
     """
@@ -483,7 +483,7 @@ def regex_groups(text: str, pattern: str) -> list[Incomplete] | None:
 
 
 def regex_replace(text: str, pattern: str, replacement: str) -> str:
-    r"""Replace every match; $1, ${1} and ${name} stand for groups, $$ for a dollar sign.
+    r"""Replace every match; $1, ${1} and ${name} are groups, $$ is a dollar sign.
 
     Example: regex_replace("a.b.c", "([a-z])[.]", "$1/") gives "a/b/c"
     """
@@ -553,7 +553,7 @@ def duration_seconds(text: str) -> float:
 
 
 def quantity(text: str) -> float:
-    r"""The number a Kubernetes quantity such as 500m or 1Gi stands for.
+    r"""The number of a Kubernetes quantity such as 500m or 1Gi.
 
     Example: quantity("1.5Gi") gives 1610612736
     """

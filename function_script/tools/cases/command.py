@@ -10,6 +10,7 @@ from typing import Final, Literal
 
 from function_script.errors import InputError
 from function_script.tools.cases import discovery, reports, session
+from function_script.tools.cases.loader import FileCache
 from function_script.tools.cases.runner import RunOptions
 from function_script.tools.cases.verdicts import CaseVerdict, Status
 
@@ -35,8 +36,8 @@ class Options:
     print: Callable[[str], None]
 
 
-def run(paths: Sequence[Path], options: Options) -> bool:
-    """Run the cases and report whether all passed.
+def run(paths: Sequence[Path], options: Options, files: FileCache | None = None) -> bool:
+    """Run the cases and report whether all passed; ``files`` loads what they name.
 
     Raises InputError if there is no case, or if the report cannot be written.
     """
@@ -44,7 +45,7 @@ def run(paths: Sequence[Path], options: Options) -> bool:
     cases = discovery.find(paths, options.pattern)
     prints_text = options.output == "text" or options.file is not None
     verdicts: list[CaseVerdict] = []
-    with closing(session.run_all(cases, options.run_options, options.jobs)) as results:
+    with closing(session.run_all(cases, options.run_options, options.jobs, files)) as results:
         for verdict in results:
             verdicts.append(verdict)
             if prints_text and not (options.is_quiet and verdict.status is Status.PASSED):

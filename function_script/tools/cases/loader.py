@@ -23,20 +23,23 @@ _T = TypeVar("_T")
 
 
 class FileCache:
-    """Loads each file once, however many cases name it."""
+    """Loads each file once, however many cases name it; ``paths`` has those it looked for."""
 
     def __init__(self) -> None:
         self._documents: dict[Path, list[Document]] = {}
         self._schemas: dict[Path, list[Object]] = {}
+        self.paths: set[Path] = set()
 
     def load(self, path: Path) -> list[Document]:
         """Load the objects of a file or directory. Raises FatalError."""
+        self.paths.add(path)
         if path not in self._documents:
             self._documents[path] = loading.load_all(path)
         return self._documents[path]
 
     def load_schemas(self, path: Path) -> list[Object]:
         """Load the OpenAPI documents of a directory. Raises FatalError."""
+        self.paths.add(path)
         if path not in self._schemas:
             self._schemas[path] = loading.load_schemas(path)
         return self._schemas[path]

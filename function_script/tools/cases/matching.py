@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from function_script import objects
+from function_script import field_names, objects
 from function_script.problems import suggest
 from function_script.reader import child
 from function_script.values import Object, Value
@@ -73,11 +73,9 @@ def nearest_hint(name: str, candidates: Object) -> str | None:
     """Return a hint with the names that exist instead of ``name``."""
     if hint := suggest(name, candidates):
         return hint
-    names = sorted(candidates)
-    if not names:
+    if not candidates:
         return "there is none at all"
-    more = f" and {len(names) - _MAX_NAMES} more" if len(names) > _MAX_NAMES else ""
-    return f"there is {', '.join(names[:_MAX_NAMES])}{more}"
+    return f"there is {field_names.listed(candidates, _MAX_NAMES)}"
 
 
 def _missing_items(

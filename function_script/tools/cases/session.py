@@ -30,12 +30,14 @@ class ParsedCase:
     path: Path
 
 
-def run_all(cases: Sequence[CaseFile], options: RunOptions, jobs: int) -> Generator[CaseVerdict]:
+def run_all(
+    cases: Sequence[CaseFile], options: RunOptions, jobs: int, files: FileCache | None = None
+) -> Generator[CaseVerdict]:
     """Yield verdicts, always in the same order; ``jobs`` cases run at the same time.
 
     Closing the generator cancels the cases that have not begun.
     """
-    files = FileCache()
+    files = files or FileCache()
     groups: dict[Path | None, list[ParsedCase]] = {}
     for file in cases:
         parsed = _parse(file, files)

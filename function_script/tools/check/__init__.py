@@ -12,9 +12,17 @@ from function_script.errors import InputError
 from function_script.inputs import Step
 from function_script.limits import Limits
 from function_script.tools import author_positions, sources, step_inputs
-from function_script.tools.check import composed, paths, plain_scalars, rules, searching, templates
-from function_script.tools.check.composites import XrChecker
-from function_script.tools.check.definitions import Definitions, load
+from function_script.tools.check import (
+    composed,
+    misplaced,
+    paths,
+    plain_scalars,
+    rules,
+    searching,
+    templates,
+)
+from function_script.tools.check.composites import FILES, XrChecker
+from function_script.tools.check.definitions import Definitions, find_xrds, load
 from function_script.tools.check.findings import Finding, Report, Skipped
 from function_script.tools.check.reporters import render_json, render_text
 from function_script.tools.check.rules import CheckedStep, Rule
@@ -28,6 +36,7 @@ __all__ = [
     "Report",
     "Skipped",
     "check",
+    "list_files",
     "load",
     "render_json",
     "render_sarif",
@@ -81,6 +90,9 @@ def check(
             unchecked += filter(step_inputs.is_elsewhere, ours)
             xr = definitions.find_xr(document, file.documents)
             schemas = _Schemas(xr=xr, definitions=definitions)
+            findings += [
+                _finding(rules.INPUT, problem) for problem in misplaced.find_misplaced(document)
+            ]
             findings += _check_document(ours, directory, schemas, is_salted=is_salted)
             if ours:
                 findings += [
@@ -104,6 +116,22 @@ def check(
         unchecked=tuple(unchecked),
         skipped=tuple(skipped),
     )
+
+
+def list_files(arguments: Sequence[str]) -> list[Path]:
+    """Return every file and directory that `check` reads for its arguments."""
+    paths_ = [Path(argument) for argument in arguments]
+    beside = [
+        path
+        for file in paths_
+        if not file.is_dir()
+        for path in (
+            sources.programs_beside(file),
+            *find_xrds(file.parent),
+            *map(file.with_name, FILES),
+        )
+    ]
+    return [*paths_, *(path for path in beside if path is not None)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

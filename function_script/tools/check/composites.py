@@ -14,7 +14,7 @@ from function_script.tools.check.definitions import Definitions
 from function_script.tools.check.rules import Rule
 
 # Where `render` and `test` look for an XR.
-_FILES: Final = ("xr.yaml", "xr.yml")
+FILES: Final = ("xr.yaml", "xr.yml")
 
 
 class XrChecker:
@@ -33,7 +33,7 @@ class XrChecker:
             yield from self._check_documents(documents)
         if not any(map(_is_of_api, documents)):
             return
-        for other in (path.with_name(file) for file in _FILES):
+        for other in (path.with_name(file) for file in FILES):
             if other.is_file() and other.resolve() not in self._files:
                 self._files.add(other.resolve())
                 try:

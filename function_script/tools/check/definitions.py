@@ -78,16 +78,19 @@ def _values(paths: Iterable[Path]) -> list[Object]:
     return [document.value for document in sources.load(map(str, paths))]
 
 
+def find_xrds(directory: Path) -> list[Path]:
+    """Return the files of a Composition's directory that may hold its XRD."""
+    return [path for name in _FILES if (path := directory / name).is_file()]
+
+
 def _read_directory(directory: Path) -> list[Object]:
     """Return the XRDs in files of the usual names; `validate` reports those it cannot read."""
     values: list[Object] = []
-    for name in _FILES:
-        path = directory / name
-        if path.is_file():
-            try:
-                values += _values([path])
-            except FatalError:
-                continue
+    for path in find_xrds(directory):
+        try:
+            values += _values([path])
+        except FatalError:
+            continue
     return [value for value in values if xrds.is_xrd(value)]
 
 

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from function_script import field_names, request_paths
 from function_script.engines.language import Language
 from function_script.objects import Path
 from function_script.problems import suggest
@@ -16,7 +17,6 @@ from function_script.tools import machinery, structural_schema
 from function_script.values import Object
 
 _INT_OR_STRING: Final = "x-kubernetes-int-or-string"
-_MAX_SHOWN: Final = 6
 # A schema that allows any value.
 _ANYTHING: Final[Object] = {}
 _METADATA: Final = (
@@ -55,16 +55,26 @@ class Request:
             text = f"{text}[]" if isinstance(part, int) else child(text, part)
         return f"{text} does not exist: {self.owner(path)} has no such field", hint
 
+    def type_of(self, path: Path) -> str | None:
+        """Return the type of the field at a path, in JSON Schema; None if it is unclear."""
+        schema: Object | None = self.schema
+        for part in path:
+            schema = None if schema is None else _below(schema, part)
+        if schema is None or schema.get(_INT_OR_STRING):
+            return None
+        kind = schema.get("type")
+        return kind if isinstance(kind, str) else None
+
     def _hint(self, holder: Path, key: str, names: tuple[str, ...]) -> str:
         part = holder[-1] if holder[:-1] == _XR and _XR in self.kinds else ""
         advice = machinery.advise(str(part), key)
+        if not holder:
+            advice = request_paths.advise(key)
         if advice is not None:
             return advice
         if hint := suggest(key, names):
             return hint
-        # The author's own fields first.
-        ordered = sorted(names, key=lambda name: (machinery.is_own(str(part), name), name))
-        return f"there are {', '.join(ordered[:_MAX_SHOWN])}{', …' * (len(names) > _MAX_SHOWN)}"
+        return f"there are {field_names.listed(names)}"
 
 
 def of_request(language: Language, xr: Object | None, composed: Mapping[str, Object]) -> Request:

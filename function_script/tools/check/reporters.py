@@ -15,10 +15,17 @@ if TYPE_CHECKING:
     from function_script.tools.check.findings import Finding, Report
 
 
-def render_text(report: Report, *, colourful: bool = False, is_quiet: bool = False) -> str:
+def render_text(
+    report: Report,
+    *,
+    colourful: bool = False,
+    is_quiet: bool = False,
+    columns: int | None = None,
+) -> str:
     """Return a frame for each finding and, unless ``is_quiet``, the totals at the end."""
     parts = [
-        diagnostics.to_frame(finding.diagnostic, finding.severity) for finding in report.findings
+        diagnostics.to_frame(finding.diagnostic, finding.severity, columns)
+        for finding in report.findings
     ]
     total = (
         f"Checked {_count(report.steps, 'step')} in {_count(report.files, 'file')}: "

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from function_script.tools.check.findings import Severity
     from function_script.tools.check.paths import Request
 
+_NUMBERS: Final = frozenset({"integer", "number"})
 _CREDENTIALS: Final = "credentials"
 
 
@@ -214,6 +215,22 @@ def _unknown_fields(subject: CheckedStep, *, is_guarded: bool) -> Iterator[Diagn
             )
 
 
+def _doubts(subject: CheckedStep) -> Iterator[Diagnostic]:
+    lint, program = subject.step.language.lint, subject.step.program
+    yield from lint.find_doubts(program)
+    for comparison in lint.find_comparisons(program):
+        kind = subject.request.type_of(comparison.path)
+        if kind is None or kind == comparison.type or {kind, comparison.type} <= _NUMBERS:
+            continue
+        yield Diagnostic(
+            message=f"these are never equal: the schema's type is {kind}, and this is of type "
+            f"{comparison.type}",
+            span=comparison.span,
+            excerpt=excerpt(comparison.source, comparison.span),
+            hint="leave the quotes out" if comparison.type == "string" else None,
+        )
+
+
 SCALAR: Final = Rule(
     name="plain-scalar",
     severity="warning",
@@ -225,7 +242,7 @@ YAML: Final = Rule(name="yaml", severity="error", means="The file is not YAML.")
 INPUT: Final = Rule(
     name="input",
     severity="error",
-    means="The input is not what its kind allows: an unknown field, a value of a wrong type.",
+    means="The input is invalid: an unknown field, or a value of a wrong type.",
 )
 TEMPLATE: Final = Rule(
     name="template-metadata",
@@ -252,8 +269,8 @@ RULES: Final = (
     Rule(
         name="other-input",
         severity="warning",
-        means="An input of function-go-templating under another apiVersion or kind than its own, "
-        "or with something that it does not look at.",
+        means="An input of function-go-templating with another apiVersion or kind than its own, "
+        "or with a part that this function ignores.",
         find=_other_input,
     ),
     Rule(
@@ -290,7 +307,7 @@ RULES: Final = (
     Rule(
         name="constant-event",
         severity="warning",
-        means="A result that is emitted on every call, whatever has happened.",
+        means="A result that the program emits in every call, whether anything has changed or not.",
         find=_constant_events,
     ),
     SCALAR,
@@ -304,7 +321,7 @@ RULES: Final = (
     Rule(
         name="unknown-dependency",
         severity="warning",
-        means="A dependency on a resource that no step composes, where all names are written out.",
+        means="A dependency on a resource that no step composes, if all names are constants.",
         find=_unknown_dependencies,
     ),
     Rule(
@@ -322,16 +339,30 @@ RULES: Final = (
     Rule(
         name="guarded-field",
         severity="warning",
-        means="Such a field as `unknown-field` finds, where the program goes on without it: in a "
-        "condition, with a default, or in a Go template that lets pass what is missing.",
+        means="A field as in `unknown-field`, in a program that also runs without the field: it "
+        "is in a condition, has a default, or a Go template renders `<no value>` for it.",
         find=partial(_unknown_fields, is_guarded=True),
     ),
     Rule(
         name="unknown-field",
         severity="error",
-        means="A field that a request does not have, or that the XR's or a composed resource's "
-        "schema does not: see below.",
+        means="A field that requests do not have, or that the schema of the XR or of a composed "
+        "resource does not have: see below.",
         find=partial(_unknown_fields, is_guarded=False),
+    ),
+    Rule(
+        name="failing-code",
+        severity="error",
+        means="Code that fails in every run that reaches it: a method that no text or list has, "
+        "an argument of a wrong type, a constant that a function changes.",
+        find=lambda subject: subject.step.language.lint.find_failures(subject.step.program),
+    ),
+    Rule(
+        name="doubtful",
+        severity="warning",
+        means="Code that runs and that nobody can mean: a name that is set and never read, values "
+        "that can never be equal, a value that is lost with the turn of a loop.",
+        find=_doubts,
     ),
 )
 

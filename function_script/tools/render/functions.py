@@ -9,10 +9,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
-from function_script import inputs, objects
+from function_script import inputs, objects, spelling
 from function_script.diagnostics import Diagnostic
 from function_script.errors import InputError
-from function_script.problems import nearest, suggest
+from function_script.problems import suggest
 from function_script.tools import manifests
 from function_script.tools.render import builtin
 from function_script.tools.render.steps import Step
@@ -118,9 +118,23 @@ def _find_runtime(step: Step, index: FunctionIndex) -> Runtime | Diagnostic:
         return "local"
     if function := builtin.find((step.function,)):
         return Builtin(function=function)
-    near = nearest(step.function, tuple(manifests.name(item) for item in index.manifests))
-    cause = f'FUNCTIONS has none named "{step.function}"'
-    return _unknown(step, f'{cause}, did you mean "{near}"?' if near else cause)
+    return _unknown_in(index.manifests, step)
+
+
+def _unknown_in(functions: Sequence[Object], step: Step) -> Diagnostic:
+    """Return the problem of a function that is not in FUNCTIONS."""
+    near = spelling.nearest(step.function, map(manifests.name, functions))
+    if near is None:
+        return _unknown(step, f'FUNCTIONS has none named "{step.function}"')
+    return Diagnostic(
+        message=f'cannot run step "{step.name}": FUNCTIONS has no function "{step.function}"',
+        field=_field(step),
+        hint=f'did you mean "{near}"?',
+    )
+
+
+def _field(step: Step) -> str:
+    return f"spec.pipeline[{step.index}].functionRef.name"
 
 
 def _local_or(runtime: Runtime, name: str) -> Runtime:
@@ -151,6 +165,7 @@ def _unknown(step: Step, cause: str) -> Diagnostic:
     return Diagnostic(
         message=f'cannot run step "{step.name}": where function "{step.function}" runs is unknown',
         notes=(cause,),
+        field=_field(step),
         hint=f"serve it with --insecure and pass --function {step.function}=HOST:PORT, "
         f"or leave it out with --function {step.function}=skip",
     )

@@ -12,7 +12,7 @@ from function_script.diagnostics import Diagnostic
 from function_script.errors import InputError
 from function_script.problems import Problem, ProblemList
 from function_script.reader import ObjectReader
-from function_script.tools import manifests
+from function_script.tools import manifests, step_inputs
 from function_script.values import Object
 
 _PIPELINE: Final = "Pipeline"
@@ -117,6 +117,9 @@ def _step(index: int, fields: ObjectReader) -> Step:
     revision_ref = fields.object("functionRevisionRef")
     revision = "" if revision_ref is None else revision_ref.text("name", required=True) or ""
     step_input = fields.object("input")
+    if misplaced := step_inputs.find_misplaced(fields.value):
+        path = ".".join((fields.path, *misplaced))
+        fields.problems.add(path, step_inputs.MISPLACED, hint=step_inputs.MISPLACED_HINT)
     requirements = fields.object("requirements") or ObjectReader(
         {}, fields.at("requirements"), fields.problems
     )
@@ -133,11 +136,18 @@ def _step(index: int, fields: ObjectReader) -> Step:
 
 
 def _function(fields: ObjectReader, revision: str) -> str:
-    reference = fields.object("functionRef")
+    is_text = isinstance(fields.value.get("functionRef"), str)
+    reference = None if is_text else fields.object("functionRef")
     if reference is not None:
         return reference.text("name", required=True) or ""
     package = fields.text("function") or revision
-    if not package:
+    if isinstance(name := fields.value.get("functionRef"), str):
+        fields.problems.add(
+            fields.at("functionRef"),
+            f"must be an object, not the text {name}",
+            hint=f"write `functionRef: {{name: {name}}}`",
+        )
+    elif not package:
         fields.problems.add(fields.at("functionRef"), "is required")
     return package
 

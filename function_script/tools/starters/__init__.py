@@ -1,6 +1,6 @@
-"""Starter projects: a small platform API in each language, with tests.
+"""Starter projects in each language, with tests: a small platform API, or one from an example XR.
 
-The Composition is a file in the language's folder, the other files are below this package.
+The Compositions are files in the language's folder, the other files are below this package.
 """
 
 from __future__ import annotations
@@ -13,30 +13,53 @@ from typing import TYPE_CHECKING
 from function_script import release
 from function_script.engines.registry import LANGUAGES
 from function_script.errors import InputError
+from function_script.tools.starters import example_project
+from function_script.tools.starters.api import Api
+from function_script.tools.starters.example_project import Example
 from function_script.tools.starters.origins import Origins, parse_package
 
 if TYPE_CHECKING:
     from importlib.resources.abc import Traversable
 
 
-def load(language: str, origins: Origins | None = None) -> dict[str, str]:
+def load(
+    language: str, origins: Origins | None = None, project: Api | Example | None = None
+) -> dict[str, str]:
     """Return the texts of a starter by their path in the project; ``language`` is one of LANGUAGES.
 
-    Without ``origins`` they name the package of the release.
+    ``project`` is its API, or an example of an XR. Without ``origins`` the texts name the package
+    of the release.
     """
     folder = resources.files(LANGUAGES[language].package) / "starter"
-    texts = {**_texts(folder), **_texts(resources.files(__package__) / "common")}
-    substitutions = (origins or Origins(package=parse_package(release.REFERENCE))).substitutions
+    texts = _texts(resources.files(__package__) / "common")
+    if isinstance(project, Example):
+        texts |= _texts(folder / "from_xr")
+        api, own = project.api, example_project.files(project)
+    else:
+        texts |= _texts(folder / "app") | _texts(resources.files(__package__) / "app")
+        api, own = project or Api(), {}
+    origins = origins or Origins(package=parse_package(release.REFERENCE))
+    substitutions = {**api.substitutions, **origins.substitutions}
     words = re.compile(rf"\b(?:{'|'.join(substitutions)})\b")
-    return {
-        name: words.sub(lambda match: substitutions[match[0]], text)
-        for name, text in sorted(texts.items())
+    substituted = {
+        name: words.sub(lambda match: substitutions[match[0]], text) for name, text in texts.items()
     }
+    return dict(sorted({**substituted, **own}.items()))
 
 
-def write(language: str, directory: Path, origins: Origins | None = None) -> list[Path]:
-    """Write a starter into ``directory``, and return the files. Raises InputError if one exists."""
-    texts = load(language, origins)
+def write(
+    language: str,
+    directory: Path,
+    origins: Origins | None = None,
+    project: Api | Example | None = None,
+) -> list[Path]:
+    """Write a starter into ``directory``, and return the files.
+
+    Raises InputError if one exists. An example that is the project's xr.yaml already stays there.
+    """
+    texts = load(language, origins, project)
+    if isinstance(project, Example) and _is_same_file(directory / "xr.yaml", project.path):
+        del texts["xr.yaml"]
     paths = [directory / name for name in texts]
     existing = [path for path in paths if path.exists()]
     if existing:
@@ -51,6 +74,10 @@ def write(language: str, directory: Path, origins: Origins | None = None) -> lis
     except OSError as error:
         raise InputError.of(f'cannot begin a project in "{directory}": {error.strerror}') from error
     return paths
+
+
+def _is_same_file(path: Path, other: str) -> bool:
+    return path.exists() and Path(other).exists() and path.samefile(other)
 
 
 def _texts(folder: Traversable, prefix: str = "") -> dict[str, str]:

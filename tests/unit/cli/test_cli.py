@@ -186,7 +186,7 @@ def test_flags_win_over_variables(
 USAGE = [
     pytest.param(["serve", "--no-such-flag"], "No such option", id="flag"),
     pytest.param(["rendr"], "No such command", id="command"),
-    pytest.param(["render"], "Missing argument 'XR'", id="argument"),
+    pytest.param(["validate"], "Missing argument 'EXTENSIONS'", id="argument"),
     pytest.param(["render", __file__], "COMPOSITION is missing", id="composition"),
     pytest.param(["serve", "--address", "127.0.0.1"], "form HOST:PORT", id="no-port"),
     pytest.param(["serve", "--health-address", "a:65536"], "65535 at most", id="port"),

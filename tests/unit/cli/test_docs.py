@@ -1,36 +1,162 @@
-"""``docs``: the library in the terminal."""
+"""``docs``: every name that programs, inputs and documents can use."""
 
-from __future__ import annotations
+import re
 
 import pytest
+import starlark
+import yaml
+from support.paths import ROOT
 
 from function_script.cli import execute
+from function_script.contribution.dialects import SCRIPT
+from function_script.engines.gotemplate import registry
+from function_script.engines.gotemplate.syntax.lexer import KEYWORDS
+from function_script.engines.jinja.filters import FILTERS
+from function_script.engines.jinja.lookups import MAPPING_METHODS, STRING_METHODS
+from function_script.engines.jinja.scope import NAMES
+from function_script.engines.jinja.tests import TESTS
 from function_script.engines.library import FUNCTIONS, Function
+from function_script.engines.starlark import predeclared
+from function_script.tools import input_schema, manual, structural_schema
+
+STARLARK_PAGE = (ROOT / "docs" / "reference" / "starlark.md").read_text()
+BUILTINS = re.search(
+    r"^\| builtins \| `([a-zA-Z_ ]+)`, `(.+?)`, `(.+?)`", STARLARK_PAGE, re.MULTILINE
+)
 
 
-def test_lists_every_function(capsys: pytest.CaptureFixture[str]) -> None:
-    """Each name stands at the beginning of a line, with what it does."""
+def _names(group: str) -> set[str]:
+    entries = manual.entries(group)
+    return {entry.name for entry in entries} | {entry.short_name for entry in entries}
+
+
+def _module() -> starlark.Module:
+    return starlark.Module()
+
+
+def _methods(value: str) -> set[str]:
+    names = starlark.eval(
+        _module(), starlark.parse("dir", f"dir({value})"), starlark.Globals.standard()
+    )
+    assert isinstance(names, list)
+    return {*names}
+
+
+def test_docs_lists_every_group(capsys: pytest.CaptureFixture[str]) -> None:
     assert execute(["docs"]) == 0
-    lines = capsys.readouterr().out.splitlines()
+    lines = capsys.readouterr().out
+    for group in manual.groups():
+        assert f"\n  {group} " in lines
+        assert execute(["docs", group]) == 0
+    listing = capsys.readouterr().out
     for function in FUNCTIONS:
-        assert any(
-            line.split()[:1] == [function.name] and function.summary.replace("``", "") in line
-            for line in lines
-        )
+        assert re.search(rf"^  {function.name} ", listing, re.MULTILINE)
 
 
 @pytest.mark.parametrize("function", FUNCTIONS, ids=lambda function: function.name)
-def test_tells_all_of_one(function: Function, capsys: pytest.CaptureFixture[str]) -> None:
-    """Signature, parameters and example of every function are printed."""
+def test_docs_of_a_library_function_has_all_of_it(
+    function: Function, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert execute(["docs", function.name]) == 0
     text = capsys.readouterr().out
-    assert text.startswith(function.signature)
+    assert function.signature in text
     assert function.example in text
     for parameter in function.parameters:
         assert f"  {parameter.name}: {parameter.type}," in text
 
 
-def test_unknown_names_are_told(capsys: pytest.CaptureFixture[str]) -> None:
-    """With the nearest one there is."""
-    assert execute(["docs", "to_yml"]) == 1
-    assert 'did you mean "to_yaml"?' in capsys.readouterr().err
+def test_manual_of_starlark_has_every_name() -> None:
+    assert BUILTINS is not None
+    builtins, *modules = BUILTINS.groups()
+    names = _names("starlark") | _names("library")
+    assert {*predeclared.NAMES} - names == set()
+    assert {*builtins.split(), *modules} - names == set()
+    entries = manual.entries("starlark")
+    sections = {
+        section: {entry.name for entry in entries if entry.section == section}
+        for section in ("methods of texts", "methods of lists", "methods of objects", "builtins")
+    }
+    assert sections["methods of texts"] == _methods('""')
+    assert sections["methods of lists"] == _methods("[]")
+    assert sections["methods of objects"] == _methods("{}")
+    assert sections["builtins"] == {*builtins.split(), "True", "False", "None"}
+
+
+def test_manual_of_jinja_has_every_name() -> None:
+    names = _names("jinja") | _names("library")
+    wanted = {*NAMES, *FILTERS, *TESTS, *STRING_METHODS, *MAPPING_METHODS, "loop"}
+    assert wanted - names - {"dig", "tojson"} == set()
+    statements = {"if", "for", "set", "macro", "call", "filter", "import", "from", "include"}
+    assert statements | {"extends", "block", "with", "raw"} <= names
+
+
+def test_manual_of_go_templates_has_every_name() -> None:
+    names = _names("gotemplate")
+    assert {*registry.FUNCTIONS, *registry.OWN_FUNCTIONS, *registry.UNAVAILABLE} - names == set()
+    assert {*KEYWORDS} - names == set()
+
+
+def test_manual_has_every_field_of_inputs() -> None:
+    names = _names("inputs")
+    for (_, kind), schema in input_schema.schemas().items():
+        assert kind in names
+        fields = structural_schema.properties(schema)
+        assert {*fields} - {"apiVersion", "kind", "metadata"} - names == set()
+        for name, field in fields.items():
+            below = {f"{name}.{each}" for each in structural_schema.properties(field)}
+            assert name == "metadata" or below - names == set()
+
+
+def test_manual_has_every_annotation() -> None:
+    assert {*SCRIPT.annotations.keys} - _names("documents") == set()
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("limits.timeout", "CPU time of the program"),
+        ("spec.limits", "limits.timeout: "),
+        ("input.ttl", "Go duration"),
+        ("depends-on", "script.fn.crossplane.io/depends-on"),
+        ("script.fn.crossplane.io/merge", "Replace"),
+        ("resource", "rsp.resource(name, body"),
+        ("selectattr", "value | selectattr"),
+        ("divisibleby", "(jinja: tests)"),
+        ("endswith", "(starlark: methods of texts)"),
+        ("mustToJson", "Like toJson"),
+        ("genCA", "Unavailable"),
+        ("with", "{% with name = VALUE %}"),
+        (".observed", "the XR"),
+        ("json.encode", "as JSON"),
+        ("Results", "A document with results"),
+        ("capture", "--capture-dir"),
+        ("GoTemplate", "fileSystem.dirPath"),
+        ("rsp", "rsp.set_status"),
+    ],
+)
+def test_docs_finds_a_name(name: str, text: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert execute(["docs", name]) == 0
+    assert text in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        ("to_yml", 'did you mean "to_yaml"?'),
+        ("limits.timout", 'did you mean "limits.timeout"?'),
+        ("qqqqqq", "function-script docs"),
+    ],
+)
+def test_docs_of_an_unknown_name_names_the_nearest(
+    name: str, hint: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert execute(["docs", name]) == 1
+    assert hint in capsys.readouterr().err
+
+
+def test_tables_of_the_manual_name_nothing_twice() -> None:
+    for language in manual.LANGUAGES:
+        seen = [(entry.section, entry.name) for entry in manual.entries(language)]
+        assert len(seen) == len({*seen})
+        path = ROOT / "function_script" / "engines" / language / "manual.yaml"
+        assert all(yaml.safe_load(path.read_text()).values())

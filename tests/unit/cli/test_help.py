@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+import pytest
 from generate import cli_page
 
 from function_script import cli
-from function_script.cli import exit_codes
+from function_script.cli import exit_codes, flags
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -61,3 +62,31 @@ def test_exit_codes_are_what_the_page_says() -> None:
     assert listed == codes
     in_help = re.findall(r"^  (\d+) ", cli.commands.epilog or "", re.MULTILINE)
     assert {int(code) for code in in_help} == codes
+
+
+@pytest.mark.parametrize(
+    ("name", "command"), list(every_command()), ids=[name for name, _ in every_command()]
+)
+def test_every_flag_is_in_a_group_of_help(name: str, command: click.Command) -> None:
+    options = [each for each in command.params if isinstance(each, click.Option)]
+    without = [option.name for option in options if not isinstance(option, flags.Flag)]
+    assert without == [], f"declare the flags of {name} as cli.flags.Flag, with a group"
+    text = command.get_help(click.Context(command))
+    for group, members in flags.by_group(command.params):
+        section = text.partition(f"\n{group}:\n")[2].partition("\n\n")[0]
+        for option in members:
+            assert option.hidden or max(option.opts, key=len) in section
+
+
+def test_help_is_as_wide_as_the_terminal(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    widths = {}
+    for columns in (60, 80, 140):
+        monkeypatch.setenv("COLUMNS", str(columns))
+        assert cli.execute(["render", "--help"]) == 0
+        text = capsys.readouterr().out.partition("Examples:")[0]
+        widths[columns] = max(map(len, text.splitlines()))
+    assert widths[60] <= 69  # the longest name of a flag
+    assert 70 < widths[80] <= 80
+    assert 120 < widths[140] <= 140

@@ -42,7 +42,7 @@ INVALID = [
     ),
     (
         "an unknown severity",
-        {"results": [{"severity": "Warn", "message": "x"}]},
+        {"results": [{"severity": "Waring", "message": "x"}]},
         'did you mean "Warning"?',
     ),
     (

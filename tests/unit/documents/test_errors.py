@@ -134,3 +134,33 @@ def test_error_in_json_has_line(text: str, line: int, message: str) -> None:
     (diagnostic,) = stream_error(f"\n{text}").diagnostics
     assert message in diagnostic.message
     assert diagnostic.span == Span(name="inline", line=line + 11)
+
+
+_BLOCK = "spec:\n  script: |\n    def main(req):\n"
+EARLY_END = [
+    pytest.param(f"{_BLOCK}  x = 1\n    y = 2\n", 4, 3, id="text-goes-on"),
+    pytest.param(f"{_BLOCK}      a: {{{{ .b }}}}\n  c: {{{{ .d }}}}\n", 5, 3, id="template"),
+]
+SIBLINGS = [
+    pytest.param(f"{_BLOCK}  script: |\n    x\n", id="duplicate-key"),
+    pytest.param(f"{_BLOCK}  modules: x\n    y: z\n", id="bad-sibling"),
+    pytest.param(f"{_BLOCK}  other: a\n  c: d: e\n", id="later-mistake"),
+    pytest.param("spec:\n  a: {{ .b }}\n", id="no-block"),
+]
+
+
+@pytest.mark.parametrize(("text", "line", "column"), EARLY_END)
+def test_less_indented_line_of_a_block_is_named(text: str, line: int, column: int) -> None:
+    with pytest.raises(DocumentError) as caught:
+        documents.read_source(Source(name="a.yaml", text=text))
+    (problem,) = caught.value.diagnostics
+    assert problem.message.endswith("this line ends the text of `script`: it is less indented")
+    assert problem.span == Span(name="a.yaml", line=line, column=column)
+    assert problem.hint == "indent it by 4 blanks or more, as the lines of the text"
+
+
+@pytest.mark.parametrize("text", SIBLINGS)
+def test_sibling_of_a_block_is_no_part_of_it(text: str) -> None:
+    with pytest.raises(DocumentError) as caught:
+        documents.read_source(Source(name="a.yaml", text=text))
+    assert "ends the text" not in caught.value.diagnostics[0].message

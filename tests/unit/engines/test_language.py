@@ -37,7 +37,12 @@ def test_the_parts_are_there(language: Language) -> None:
     assert isinstance(language.lint, Lint)
     assert not language.has_plain_data or callable(language.plain.render_program)
     folder = resources.files(language.package)
-    for name in ("starter/composition.yaml", "snippet.yaml", *language.editor_files.values()):
+    for name in (
+        "starter/app/composition.yaml",
+        "starter/from_xr/composition.yaml",
+        "snippet.yaml",
+        *language.editor_files.values(),
+    ):
         assert (folder / name).is_file()
 
 

@@ -142,6 +142,23 @@ def test_operations_have_inputs_as_well() -> None:
         assert problems({**head, "kind": kind, "spec": {"operationTemplate": {"spec": spec}}})
 
 
+XR = """\
+apiVersion: platform.example.org/v1alpha1
+kind: App
+metadata: {name: demo, namespace: default}
+spec: {}
+"""
+OBSERVED = """\
+apiVersion: v1
+kind: ConfigMap
+metadata:
+  name: demo-config
+  namespace: default
+  annotations: {crossplane.io/composition-resource-name: config}
+data: {name: demo}
+"""
+
+
 def filled(body: list[str]) -> str:
     """Return the text that an editor inserts for a snippet with all defaults."""
     text = re.sub(r"\$\{\d+:(.*?)\}", r"\1", "\n".join(body))
@@ -160,6 +177,23 @@ def test_snippets_are_programs_without_mistakes(name: str, tmp_path: Path) -> No
     (document,) = sources.load([str(path)])
     assert problems(document.value) == []
     assert execute(["check", "--strict", str(path)]) == 0
+
+
+@pytest.mark.parametrize("observed", ["", OBSERVED], ids=["first-reconcile", "later-one"])
+@pytest.mark.parametrize("name", [name for name in editor.snippets() if "step" in name])
+def test_snippets_render(
+    name: str, observed: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """With the defaults of all their places, before and after their resource exists."""
+    result = editor.snippets()
+    step, frame = (
+        filled(result[key]["body"]) for key in (name, "A Composition with an empty pipeline")
+    )
+    (tmp_path / "composition.yaml").write_text(frame + step.replace("\n", "\n  "))
+    (tmp_path / "xr.yaml").write_text(XR)
+    (tmp_path / "observed.yaml").write_text(observed or "# nothing yet\n")
+    assert execute(["render", str(tmp_path)]) == 0
+    assert "kind: ConfigMap" in capsys.readouterr().out
 
 
 def test_the_files_are_where_editors_look(

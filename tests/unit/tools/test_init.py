@@ -5,14 +5,69 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from function_script import documents, objects
 from function_script.cli import execute
 from function_script.engines.registry import LANGUAGES
 from function_script.errors import InputError
-from function_script.tools import starters
+from function_script.source import Source
+from function_script.tools import sources, starters, validate
+from function_script.tools.starters import api, example_project
+from function_script.tools.starters.api import Api
+from function_script.tools.validate.catalog import Catalog
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from function_script.values import Object
+
+
+EXAMPLE = """\
+# An example with values of every type.
+apiVersion: db.example.com/v1beta1
+kind: PostgresCluster
+metadata: {name: demo, namespace: team}
+spec:
+  size: 3
+  ratio: 0.5
+  big: 12345678901234567890123
+  nothing: null
+  list: []
+  empty: {}
+  flag: true
+  tags: {example.com/team: x, other: "1"}
+  nodes:
+  - {name: a, cpu: 1, port: 80}
+  - {name: b, cpu: 0.5, port: http, extra: true}
+  matrix: [[1, 2], [3]]
+  mixed: [1, a, {b: 1}]
+  when: 2020-01-01
+  crossplane: {compositionRef: {name: postgresclusters}}
+status:
+  phase: Ready
+  conditions: []
+"""
+EXAMPLES = {
+    "types": EXAMPLE,
+    "empty-spec": "apiVersion: e.org/v1\nkind: Thing\nmetadata: {name: demo}\nspec: {}\n",
+    "no-namespace": "apiVersion: e.org/v1\nkind: XBox\nmetadata: {name: a}\nspec: {size: 1}\n",
+    "legacy": "apiVersion: e.org/v1\nkind: XPolicy\nmetadata: {name: a}\n"
+    "spec: {size: 1, compositionRef: {name: b}, resourceRefs: []}\n",
+    "claim": "apiVersion: e.org/v1\nkind: Bus\nmetadata: {name: a, namespace: b}\n"
+    "spec: {size: 1, compositionRef: {name: b}}\n",
+    "of-the-tutorial": "apiVersion: example.crossplane.io/v1\nkind: App\n"
+    "metadata: {namespace: default, name: my-app}\nspec: {image: nginx}\n",
+    "json": '{"apiVersion": "e.org/v1", "kind": "A", "metadata": {"name": "a"}, "spec": {"b": {}}}',
+}
+COMMANDS = [
+    pytest.param(("test", "--ci"), id="test"),
+    pytest.param(("check", "--strict"), id="check"),
+    pytest.param(("validate", "xrd.yaml", "xr.yaml,composition.yaml"), id="validate"),
+    pytest.param(("render",), id="render"),
+    pytest.param(("package", "build", "--examples", "xr.yaml"), id="package"),
+]
 
 
 @pytest.fixture(params=LANGUAGES)
@@ -26,17 +81,7 @@ def project(
     return directory
 
 
-@pytest.mark.parametrize(
-    "args",
-    [
-        ("test", "--ci"),
-        ("check", "--strict", "."),
-        ("validate", "xrd.yaml", "xr.yaml,composition.yaml"),
-        ("render", "."),
-        ("package", "build", "--examples", "xr.yaml"),
-    ],
-    ids=lambda args: args[0],
-)
+@pytest.mark.parametrize("args", COMMANDS)
 @pytest.mark.usefixtures("project")
 def test_a_new_project_is_fine(args: tuple[str, ...]) -> None:
     """Each command that its README names succeeds."""
@@ -80,3 +125,178 @@ def test_nothing_is_overwritten(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r'"xr.yaml" is there already'):
         starters.write("jinja", tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["xr.yaml"]
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_project_from_an_example_is_fine(
+    name: str, language: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "example.yaml").write_text(EXAMPLES[name])
+    monkeypatch.chdir(tmp_path)
+    assert execute(["init", "new", "--from", "example.yaml", "-l", language]) == 0
+    monkeypatch.chdir(tmp_path / "new")
+    for command in COMMANDS:
+        assert execute(command.values[0]) == 0
+    assert (tmp_path / "new" / "xr.yaml").read_text() == EXAMPLES[name]
+
+
+def test_schema_of_an_example_has_types_and_required_fields(tmp_path: Path) -> None:
+    (tmp_path / "xr.yaml").write_text(EXAMPLE)
+    project = starters.load("jinja", project=example_project.load(str(tmp_path / "xr.yaml")))
+    xrd = documents.read_value(project["xrd.yaml"])
+    schema = objects.find_path(xrd, "spec.versions[0].schema.openAPIV3Schema.properties.spec")
+    assert isinstance(schema, dict)
+    properties = schema["properties"]
+    assert isinstance(properties, dict)
+    assert "crossplane" not in properties
+    assert "nothing" not in schema["required"]
+    assert {"size", "empty", "tags"} <= {*schema["required"]}
+    assert properties["size"] == {"type": "integer"}
+    assert properties["big"] == {"type": "number"}
+    assert properties["tags"] == {"type": "object", "additionalProperties": {"type": "string"}}
+    assert objects.find_path(properties, "nodes.items.required") == ["name", "cpu", "port"]
+    assert objects.find_path(properties, "nodes.items.properties.cpu") == {"type": "number"}
+
+
+VALUES = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(max_size=5),
+    lambda children: (
+        st.lists(children, max_size=3)
+        | st.dictionaries(st.text(min_size=1, max_size=5), children, max_size=3)
+    ),
+    max_leaves=12,
+)
+
+
+@given(st.dictionaries(st.sampled_from(["a", "b", "c.d"]), VALUES, max_size=3))
+def test_example_is_valid_by_its_own_schema(spec: Object) -> None:
+    xr: Object = {
+        "apiVersion": "e.org/v1",
+        "kind": "Thing",
+        "metadata": {"name": "a", "namespace": "b"},
+        "spec": spec,
+    }
+    example = example_project.Example(
+        path="-", text="", xr=xr, api=Api(kind="Thing", group="e.org", version="v1"), name="a"
+    )
+    xrd = documents.read_value(example_project.files(example)["xrd.yaml"])
+    assert isinstance(xrd, dict)
+    text = Source(name="xr.yaml", text=documents.to_yaml(xr))
+    report = validate.check_documents(sources.read(text), Catalog([xrd]))
+    assert report.is_success(error_on_missing_schemas=True), validate.render_text(report)
+
+
+def test_example_in_the_new_folder_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "xr.yaml").write_text(EXAMPLE)
+    monkeypatch.chdir(tmp_path)
+    assert execute(["init", ".", "--from", "xr.yaml"]) == 0
+    assert (tmp_path / "xr.yaml").read_text() == EXAMPLE
+    assert execute(["test"]) == 0
+
+
+@pytest.mark.parametrize(
+    ("folder", "kind", "plural"),
+    [
+        ("my-db", "MyDb", "mydbs"),
+        ("my_policy", "MyPolicy", "mypolicies"),
+        ("XDatabase", "XDatabase", "xdatabases"),
+        ("2024 bus!", "Bus", "buses"),
+        ("gateway", "Gateway", "gateways"),
+        ("fa\u00e7ade", "Facade", "facades"),
+        ("123", "App", "apps"),
+        ("a" * 80, "A" + "a" * 60, "a" * 61 + "s"),
+    ],
+)
+def test_kind_follows_from_the_folder(folder: str, kind: str, plural: str) -> None:
+    assert api.to_kind(folder) == kind
+    assert api.parse(kind, "e.org", "v1").plural == plural
+
+
+def test_api_is_what_flags_say(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    flags = ("--kind", "MyDatabase", "--group", "example.org", "--version", "v1")
+    assert execute(["init", *flags]) == 0
+    assert "cd my-database &&" in capsys.readouterr().err
+    xr = documents.read_value((tmp_path / "my-database" / "xr.yaml").read_text())
+    assert objects.api_version_and_kind(xr) == ("example.org/v1", "MyDatabase")
+    monkeypatch.chdir(tmp_path / "my-database")
+    for command in COMMANDS:
+        assert execute(command.values[0]) == 0
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        (("--kind", "db"), 'invalid kind "db"'),
+        (("--kind", "A" * 63), "at most 63 characters"),
+        (("--group", "example"), 'invalid group "example"'),
+        (("--group", "Example.org"), 'invalid group "Example.org"'),
+        (("--group", "apps.k8s.io"), "a group of Kubernetes itself"),
+        (("--group", "pkg.crossplane.io"), "a group of Crossplane itself"),
+        (("--version", "1"), 'invalid version "1"'),
+    ],
+)
+def test_invalid_name_is_an_error(
+    args: tuple[str, ...], message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert execute(["init", str(tmp_path / "new"), *args]) == 1
+    assert message in capsys.readouterr().err
+    assert not (tmp_path / "new").exists()
+
+
+@pytest.mark.parametrize(
+    ("text", "message", "position"),
+    [
+        ("apiVersion: v1\nkind: Secret\n", "a kind of Kubernetes itself", ":2:1"),
+        (
+            "apiVersion: networking.k8s.io/v1\nkind: Ingress\n",
+            "a kind of Kubernetes itself",
+            ":2:1",
+        ),
+        ("apiVersion: apps/v1\nkind: Deployment\n", 'invalid group "apps"', ":1:1"),
+        (
+            "apiVersion: apiextensions.crossplane.io/v1\nkind: Composition\n",
+            "a kind of Crossplane itself",
+            ":2:1",
+        ),
+        ("kind: A\n", "an XR has apiVersion and kind", ":1"),
+        ("apiVersion: e.org/v1\nkind: a\n", 'invalid kind "a"', ":2:1"),
+        ("apiVersion: e.org/v1\nkind: A\ndata: {}\n", "spec and status alone", ":3:1"),
+        ("apiVersion: e.org/v1\nkind: A\nspec: 1\n", "spec must be an object", ":3:1"),
+        ("apiVersion: e.org/v1\nkind: A\nmetadata: {}\n", "spec is required", ":1"),
+        (
+            "apiVersion: e.org/v1\nkind: A\nspec: {}\nmetadata: {}\n",
+            "metadata.name is required",
+            ":4:1",
+        ),
+        (
+            "apiVersion: e.org/v1\nkind: A\nmetadata: {name: A_B}\nspec: {}\n",
+            "metadata.name: Invalid value",
+            ":3:12",
+        ),
+        ("a: 1\n---\na: 2\n", "it holds 2 objects", ""),
+        ("", "it holds 0 objects", ""),
+    ],
+)
+def test_example_that_is_no_xr_is_an_error(
+    text: str, message: str, position: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "example.yaml"
+    path.write_text(text)
+    assert execute(["init", str(tmp_path / "new"), "--from", str(path)]) == 1
+    error = capsys.readouterr().err
+    assert message in error
+    assert f"example.yaml{position}" in error
+    assert not (tmp_path / "new").exists()
+
+
+@pytest.mark.parametrize("args", [(), ("new", "--from", "xr.yaml", "--kind", "A")])
+def test_init_without_or_with_two_names_is_wrong_usage(args: tuple[str, ...]) -> None:
+    assert execute(["init", *args]) == 2

@@ -133,7 +133,7 @@ class _Lexer:
                 return self._skip_trimmed(token)
             if kind in _NAMES and not self._is_at_terminator(position):
                 character = text[position]
-                return self._error(f"bad character {_unicode(character)}", start)
+                return self._error(f"bad character {_unicode(character)}", position)
             if kind == "number" and (end := self._bad_number_end(token[0], position)):
                 return self._error(f"bad number syntax: {quote(text[start:end])}", start)
             depth += (kind == "lparen") - (kind == "rparen")

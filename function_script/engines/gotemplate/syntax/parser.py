@@ -7,6 +7,7 @@ from collections.abc import Container, Mapping
 from typing import Final, NamedTuple, TypeAlias
 
 from function_script.engines.gotemplate.errors import LimitExceededError, ParseError
+from function_script.engines.gotemplate.function import Function
 from function_script.engines.gotemplate.printing import quote
 from function_script.engines.gotemplate.syntax import literals, nodes
 from function_script.engines.gotemplate.syntax.lexer import Token, tokenize
@@ -43,7 +44,7 @@ class Grammar(NamedTuple):
     """The delimiters, and the names of the functions."""
 
     delims: tuple[str, str]
-    functions: Container[str]
+    functions: Mapping[str, Function]
 
 
 class ParseFailure(Exception):  # noqa: N818 # several errors, not one

@@ -5,8 +5,9 @@ For errors only, so it may be slow. Only lookups by written names are followed.
 
 import ast
 from collections.abc import Iterable, Mapping
-from difflib import get_close_matches
+from typing import NamedTuple
 
+from function_script import field_names, spelling
 from function_script.engines.starlark.analysis import syntax
 from function_script.engines.starlark.analysis.names import Bindings
 from function_script.values import Readable
@@ -15,7 +16,16 @@ _MAX_KEYS_SHOWN = 6
 _MAX_HOPS = 20
 
 
-def hint(expression: str, texts: Iterable[str], request: Mapping[str, Readable]) -> str | None:
+class MissingKey(NamedTuple):
+    """What a request does not have; ``is_suggestion``: the text names the key that is meant."""
+
+    text: str
+    is_suggestion: bool
+
+
+def hint(
+    expression: str, texts: Iterable[str], request: Mapping[str, Readable]
+) -> MissingKey | None:
     """Return ``observed has no "composit", did you mean "composite"?``; None when it is unclear.
 
     ``expression`` is the source of the failed lookup, ``texts`` are the sources it may refer to.
@@ -34,18 +44,18 @@ def hint(expression: str, texts: Iterable[str], request: Mapping[str, Readable])
             return None
         if value.get(key) is None:
             parent = ".".join(path[:index]) or "the request"
-            return f'{parent} has no "{key}"' + _alternatives(key, list(value))
+            return _describe(parent, key, list(value))
         value = value[key]
     return None
 
 
-def _alternatives(key: str, keys: list[str]) -> str:
-    close = get_close_matches(key, keys, n=1)
-    if close:
-        return f', did you mean "{close[0]}"?'
-    first = ", ".join(sorted(keys)[:_MAX_KEYS_SHOWN])
-    more = ", …" if len(keys) > _MAX_KEYS_SHOWN else ""
-    return f", but {first}{more}" if keys else ": it is empty"
+def _describe(parent: str, key: str, keys: list[str]) -> MissingKey:
+    lead = f'{parent} has no "{key}"'
+    near = spelling.nearest(key, keys)
+    if near:
+        return MissingKey(f'{lead}, did you mean "{near}"?', is_suggestion=True)
+    others = f", but {field_names.listed(keys, _MAX_KEYS_SHOWN)}" if keys else ": it is empty"
+    return MissingKey(lead + others, is_suggestion=False)
 
 
 def _names(trees: Iterable[ast.Module]) -> dict[str, ast.expr | None]:

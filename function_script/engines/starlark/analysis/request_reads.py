@@ -9,7 +9,14 @@ from collections.abc import Iterator
 from typing import Final
 
 from function_script import objects
-from function_script.engines.reads import ANY, FieldAccess, guarded, unchanged
+from function_script.engines.reads import (
+    ANY,
+    CONSTANT_TYPES,
+    FieldAccess,
+    FieldComparison,
+    guarded,
+    unchanged,
+)
 from function_script.engines.starlark.analysis import syntax
 from function_script.engines.starlark.analysis.getters import OBJECT_GETTERS
 from function_script.engines.starlark.analysis.names import Bindings
@@ -35,6 +42,17 @@ def find(program: Program) -> list[FieldAccess]:
     return []
 
 
+def find_comparisons(program: Program) -> Iterator[FieldComparison]:
+    """Yield the comparisons of fields with constants, in `main` of the main source."""
+    tree = syntax.parse(program.main.text)
+    for node in tree.body if tree is not None else ():
+        match node:
+            case ast.FunctionDef(name="main", args=ast.arguments(args=[ast.arg(arg=request)])):
+                yield from _Main(node, request, program.main).comparisons()
+            case _:
+                pass
+
+
 class _Main:
     """The function `main`, and the values that names in it are bound to once."""
 
@@ -50,6 +68,25 @@ class _Main:
         """Return the lookups, without those below values that the script changes."""
         accesses = [access for node in ast.walk(self._function) for access in self._of(node)]
         return guarded(unchanged(accesses, self._changed()), set(self._tested()))
+
+    def comparisons(self) -> Iterator[FieldComparison]:
+        """Yield the comparisons, without those of values that the script changes."""
+        changed = [*self._changed()]
+        for node in ast.walk(self._function):
+            match node:
+                case ast.Compare(left=left, ops=[ast.Eq() | ast.NotEq()], comparators=[right]):
+                    pass
+                case _:
+                    continue
+            for field, other in ((left, right), (right, left)):
+                path = self._path(field, _MAX_HOPS)
+                if not path or not isinstance(other, ast.Constant):
+                    continue
+                kind = CONSTANT_TYPES.get(type(other.value))
+                if kind is None or any(path[: len(prefix)] == prefix for prefix in changed):
+                    continue
+                span = syntax.span_of(other, self._source)
+                yield FieldComparison(path, kind, self._source, span)
 
     def _changed(self) -> Iterator[Path]:
         """Yield the values that the script changes in place: their keys may be its own."""

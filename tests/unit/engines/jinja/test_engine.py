@@ -127,7 +127,7 @@ def test_check_reports_every_problem_of_every_source() -> None:
     with pytest.raises(ProgramError) as caught:
         jinja.check(template, Limits())
     places = [str(problem.span) for problem in caught.value.diagnostics]
-    assert places == ["inline:1:8", "inline:2:8", "modules[m]:1:9", "modules[n]:1:1"]
+    assert places == ["inline:1:8", "inline:2:8", "modules[m]:1:9", "modules[n]:1:7"]
     with pytest.raises(ProgramError) as caught:
         jinja.check(program("\n".join(["{{ 1 | a }}"] * 30)), Limits())
     assert caught.value.diagnostics[-1].message == "and 20 more problems"

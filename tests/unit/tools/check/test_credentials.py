@@ -13,8 +13,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 CASES = [
-    pytest.param("StarlarkScript", "script", 'x = req["credentials"]["db"]["data"]', id="starlark"),
-    pytest.param("StarlarkScript", "script", 'x = get_credentials(req, "db")', id="its getter"),
+    pytest.param(
+        "StarlarkScript", "script", 'return req["credentials"]["db"]["data"]', id="starlark"
+    ),
+    pytest.param("StarlarkScript", "script", 'return get_credentials(req, "db")', id="its getter"),
     pytest.param("JinjaTemplate", "inline", "a: {{ credentials.db.data.k }}", id="jinja"),
     pytest.param("JinjaTemplate", "inline", "a: {{ get_credential_data('db').k }}", id="getter"),
     pytest.param("GoTemplate", "inline", "a: {{ .credentials.db.credentialData }}", id="go"),

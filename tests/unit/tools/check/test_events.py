@@ -39,7 +39,7 @@ CONSTANT = [
     ),
     pytest.param(template("JinjaTemplate", *META, "- message: hello"), "6:3", id="jinja"),
     pytest.param(
-        template("JinjaTemplate", "{% set a = 1 %}", *META, "- message: hello {{ xr.kind }}"),
+        template("JinjaTemplate", "{% set a = xr.kind %}", *META, "- message: hello {{ a }}"),
         "7:3",
         id="jinja-with-a-value",
     ),

@@ -86,7 +86,7 @@ WRONG = [
     pytest.param(
         go("{{ .Values }}"),
         "Values",
-        "there are context, credentials, desired, extraResources, input, meta, …",
+        "Helm's values are observed.composite.resource.spec here, or the input's params",
         id="values-of-helm",
     ),
     pytest.param(
@@ -230,3 +230,55 @@ def test_published_templates_have_no_false_alarm() -> None:
             read.path for read in request_reads.find(program) if request.find_unknown(read.path)
         }
     assert unknown == {("observed", "whatever")}
+
+
+COMPARISONS = [
+    pytest.param(script(GET, 'return {} if xr["spec"]["size"] == "3" else {}'), '"3"', id="field"),
+    pytest.param(script('return {"a": get_xr(req, "spec.size") != "3"}'), '"3"', id="getter"),
+    pytest.param(jinja('# {{ spec.size == "3" }}'), '"3"', id="jinja"),
+    pytest.param(jinja('# {{ "3" != xr.spec.size }}'), '"3"', id="jinja-reversed"),
+    pytest.param(jinja("# {{ spec.owner.team == 3 }}"), "3 }", id="jinja-text"),
+    pytest.param(
+        go('# {{ eq .observed.composite.resource.spec.size "3" }}'), '"3"', id="gotemplate"
+    ),
+    pytest.param(
+        go("{{ $xr := .observed.composite.resource }}# {{ ne $xr.spec.size true }}"),
+        "true",
+        id="gotemplate-variable",
+    ),
+]
+EQUAL_TYPES = [
+    script(GET, 'return {"a": xr["spec"]["size"] == 3}'),
+    script(GET, 'return {"a": xr["spec"]["port"] == "3"}'),
+    script(GET, 'xr["spec"]["size"] = "3"', 'return {"a": xr["spec"]["size"] == "3"}'),
+    jinja("# {{ spec.size == 3.5 }}"),
+    go("# {{ eq .observed.composite.resource.spec.size 3 }}"),
+    go('# {{ eq (.observed.composite.resource.spec.size | toString) "3" }}'),
+    jinja('# {{ spec.free.size == "3" }}'),
+    jinja("# {{ spec.owner == none }}"),
+]
+
+
+def _doubts(path: Path, text: str) -> list[check.Finding]:
+    file = path / "composition.yaml"
+    file.write_text(composition(text).replace("  pipeline:\n", REFERENCE))
+    (path / "xrd.yaml").write_text(XRD)
+    findings = check.check([str(file)], None, check.load(None, [])).findings
+    return [finding for finding in findings if finding.rule == "doubtful"]
+
+
+@pytest.mark.parametrize(("text", "place"), COMPARISONS)
+def test_comparison_with_another_type_is_found(tmp_path: Path, text: str, place: str) -> None:
+    """By the schema, at the constant."""
+    (finding,) = _doubts(tmp_path, text)
+    span = finding.diagnostic.span
+    assert span is not None
+    line = (tmp_path / "composition.yaml").read_text().splitlines()[span.line - 1]
+    assert line[(span.column or 1) - 1 :].startswith(place)
+    assert "never equal" in finding.diagnostic.message
+
+
+@pytest.mark.parametrize("text", EQUAL_TYPES)
+def test_comparison_with_a_possible_type_is_not_found(tmp_path: Path, text: str) -> None:
+    """Nothing is certain of integers or strings, of free fields, and of values of the script."""
+    assert _doubts(tmp_path, text) == []

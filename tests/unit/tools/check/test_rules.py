@@ -286,7 +286,8 @@ def test_constant_names_in_scripts(tmp_path: Path, metadata: str, place: str | N
     """Those of objects inside of others, such as a manifest to apply, are left alone."""
     inner = '{"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "inner"}}'
     outer = f'{{"apiVersion": "v1", "kind": "é", "metadata": {{{metadata}}}, "spec": {inner}}}'
-    text = ours("StarlarkScript", "script: |", "  def main(req):", f"      x = {outer}")
+    lines = ("  def main(req):", f"      x = {outer}", "      return x")
+    text = ours("StarlarkScript", "script: |", *lines)
     report = found(tmp_path, text)
     assert [told(finding)[:2] for finding in report.findings] == [
         ("constant-name", where) for where in [place] if where is not None

@@ -334,10 +334,11 @@ def test_functions_that_run_nowhere_are_told() -> None:
     with pytest.raises(InputError) as caught:
         functions.find_runtimes(todo, index)
     first, second = caught.value.diagnostics
-    assert 'where function "function-other" runs is unknown' in first.message
-    assert 'did you mean "function-otter"?' in first.notes[0]
-    assert "--function function-other=HOST:PORT" in str(first.hint)
-    assert "function-script-2" in second.message
+    assert 'FUNCTIONS has no function "function-other"' in first.message
+    assert first.hint == 'did you mean "function-otter"?'
+    assert first.field == "spec.pipeline[0].functionRef.name"
+    assert 'where function "function-script-2" runs is unknown' in second.message
+    assert "--function function-script-2=HOST:PORT" in str(second.hint)
 
 
 @pytest.mark.parametrize("text", ["name", "name=", "=local", ""])

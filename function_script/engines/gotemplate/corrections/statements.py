@@ -1,0 +1,232 @@
+"""Actions of other languages as those of Go: loops, conditions, assignments, comments."""
+
+import re
+from collections.abc import Mapping
+from typing import Final, NamedTuple
+
+from function_script.engines.gotemplate.corrections.expressions import (
+    ExpressionParser,
+    Names,
+)
+from function_script.engines.gotemplate.corrections.terms import Choice, Term
+from function_script.engines.gotemplate.corrections.tokens import RawAction, Unreadable, read_tokens
+from function_script.engines.gotemplate.function import Function
+from function_script.engines.gotemplate.syntax.parser import Grammar
+
+
+class Proposal(NamedTuple):
+    """The text of an action without its delimiters, and what else must be changed.
+
+    ``is_whole``: the text is several actions, with their delimiters.
+    """
+
+    text: str
+    aside: str = ""
+    is_whole: bool = False
+
+
+class Scope:
+    """What an action can refer to: functions, and the variables and blocks before it."""
+
+    def __init__(self, before: str, grammar: Grammar) -> None:
+        left = re.escape(grammar.delims[0])
+        self.functions: Mapping[str, Function] = grammar.functions
+        self.delims = grammar.delims
+        self.variables = frozenset(
+            name for pair in _DECLARED.findall(before) for name in pair if name
+        )
+        opened = re.findall(rf"{left}-?\s*(range|with|define|block|if|end)\b", before)
+        blocks: list[str] = []
+        for keyword in opened:
+            if keyword != "end":
+                blocks.append(keyword)
+            elif blocks:
+                blocks.pop()
+        if {"define", "block"} & set(blocks):
+            root = ""
+        else:
+            root = "$" if {"range", "with"} & set(blocks) else "."
+        self.names = Names(self.functions, self.variables, root)
+
+
+def rewrite(action: RawAction, scope: Scope) -> Proposal:
+    """Return an action in Go's syntax; raises Unreadable if its meaning is not certain."""
+    body = action.body.strip()
+    if comment := _COMMENT.fullmatch(body):
+        text = next(group for group in comment.groups() if group is not None)
+        return Proposal(f"/* {text.strip()} */")
+    if _END.fullmatch(body):
+        return Proposal("end")
+    if re.fullmatch(r"else\s*[:{]", body):
+        return Proposal("else")
+    if match := _CONDITIONAL.match(body):
+        return _conditional(match, body[match.end() :], scope)
+    if match := _LOOP.match(body):
+        return _loop(body[match.end() :], scope)
+    if match := _NAMED.match(body):
+        return _named_template(match, body[match.end() :], scope)
+    if match := _ASSIGNMENT.match(body):
+        return _assignment(match, body[match.end() :], scope)
+    return _output(body.removesuffix(";"), scope)
+
+
+def _conditional(match: re.Match[str], rest: str, scope: Scope) -> Proposal:
+    """Return an if, a with or an else-if."""
+    keyword = match[1].removeprefix("#")
+    if keyword not in {"if", "unless", "with"}:
+        return Proposal(f"else if {_condition(rest, scope)}")
+    if keyword == "with" and (alias := _AS.fullmatch(rest)):
+        return Proposal(f"with ${alias[2]} := {_expression(alias[1], scope)}")
+    condition = _condition(rest, scope)
+    if keyword == "unless":
+        keyword = "if"
+        parser = ExpressionParser(read_tokens(f"not ({condition})"), scope.names)
+        condition = parser.pipeline().text
+    return Proposal(f"{keyword} {condition}")
+
+
+def _condition(text: str, scope: Scope) -> str:
+    """Return the condition of an if, which may end as in Python, Lua, shells or C."""
+    prefix = ""
+    if match := _DECLARATION.match(text):
+        prefix, text = match[0].strip() + " ", text[match.end() :]
+    text = re.sub(r"(?:\s*:|\s+then|;\s*then|\s*\{)$", "", text.strip())
+    return prefix + _expression(text, scope)
+
+
+def _expression(text: str, scope: Scope) -> str:
+    parser = ExpressionParser(read_tokens(text), scope.names)
+    value = parser.pipeline()
+    parser.finish()
+    return value.text
+
+
+def _output(text: str, scope: Scope) -> Proposal:
+    """Return an action that writes a value; a choice by what may be no boolean becomes an if."""
+    parser = ExpressionParser(read_tokens(text), scope.names)
+    value = parser.choice()
+    if isinstance(value, Choice) and parser.token.kind == "end" and not value.condition.is_boolean:
+        left, right = scope.delims
+        yes, no = (_written(part, scope.delims) for part in (value.yes, value.no))
+        condition = f"{left} if {value.condition.text} {right}"
+        return Proposal(f"{condition}{yes}{left} else {right}{no}{left} end {right}", is_whole=True)
+    text = _expression(text, scope)
+    if text == "nil":
+        raise Unreadable
+    return Proposal(text)
+
+
+def _written(value: Term, delims: tuple[str, str]) -> str:
+    """Return template text that writes a value."""
+    if value.is_literal and value.is_text and re.fullmatch(r'"[\w ./:-]*"', value.text):
+        return value.text[1:-1]
+    return f"{delims[0]} {value.text} {delims[1]}"
+
+
+def _loop(text: str, scope: Scope) -> Proposal:
+    """Return a range over what a loop of another language goes over."""
+    text = re.sub(r"(?:\s*:|\s+do|\s*\{)$", "", text.strip())
+    if text.startswith("(") and text.endswith(")"):
+        text = text[1:-1]
+    match = _LOOP_NAMES.match(text)
+    if match is None:
+        if as_match := _AS.fullmatch(text):
+            names = [name for name in as_match.groups()[1:] if name]
+            items = _items(as_match[1], scope)
+            return _range(names, items, text)
+        return Proposal(f"range {_items(text, scope)}")
+    names = [name for name in (match[1], match[2]) if name]
+    return _range(names, _items(text[match.end() :], scope), text)
+
+
+def _range(names: list[str], items: str, text: str) -> Proposal:
+    variables = ", ".join(f"${name}" for name in names)
+    bare = [name for name in names if not re.search(rf"\${name}\b", text)]
+    aside = f", and {' and '.join(f'${name}' for name in bare)} inside" if bare else ""
+    return Proposal(f"range {variables} := {items}", aside)
+
+
+def _items(text: str, scope: Scope) -> str:
+    text = text.strip().removeprefix("range ")
+    text = re.sub(r"\.(?:items|iteritems|entries)\(\)$", "", text)
+    if match := re.fullmatch(r"(?:enumerate|Object\.entries)\((.+)\)", text):
+        text = match[1]
+    if match := re.fullmatch(r"range\s*\((.+)\)", text):
+        arguments = match[1].split(",")
+        if len(arguments) == 1:
+            return f"until {_argument(arguments[0], scope)}"
+        if len(arguments) == len(("start", "end")):
+            return f"untilStep {' '.join(_argument(each, scope) for each in arguments)} 1"
+        raise Unreadable
+    return _expression(text, scope)
+
+
+def _argument(text: str, scope: Scope) -> str:
+    parser = ExpressionParser(read_tokens(text), scope.names)
+    value = parser.pipeline()
+    parser.finish()
+    return value.argument
+
+
+def _named_template(match: re.Match[str], rest: str, scope: Scope) -> Proposal:
+    """Return a define, block, template or include whose name is in double quotes."""
+    keyword, name = match[1], match[2] or match[3] or match[4]
+    text = f'{keyword} "{name}"'
+    rest = rest.strip().removeprefix(",").strip()
+    if "(" in match[0]:
+        rest = rest.removesuffix(")")
+    if keyword == "define":
+        if rest:
+            raise Unreadable
+        return Proposal(text)
+    if keyword == "template" and "|" in rest:
+        # A pipe would be about the data; `include` returns the text.
+        keyword, text = "include", f'include "{name}"'
+    return Proposal(f"{text} {_expression(rest or '.', scope)}")
+
+
+def _assignment(match: re.Match[str], rest: str, scope: Scope) -> Proposal:
+    """Return the declaration or the assignment of a variable."""
+    name = f"${match[2].removeprefix('$')}"
+    operator = match[3]
+    is_new = name not in scope.variables
+    aside = "" if match[2].startswith("$") else f", and {name} where it is read"
+    if operator in {"++", "--"}:
+        if rest.strip() or is_new:
+            raise Unreadable
+        return Proposal(f"{name} = {'add' if operator == '++' else 'sub'} {name} 1", aside)
+    if operator in {"+=", "-=", "*=", "/="}:
+        if is_new:
+            raise Unreadable
+        rest = f"{name} {operator[0]} ({rest})"
+    value = _expression(rest.strip().removesuffix(";"), scope)
+    is_declaration = is_new or (operator == ":=" and match[1] is None)
+    return Proposal(f"{name} {':=' if is_declaration else '='} {value}", aside)
+
+
+_DECLARED: Final = re.compile(r"(\$\w+)\s*(?:,\s*(\$\w+)\s*)?:=")
+_COMMENT: Final = re.compile(
+    r"/\*(.*)\*/|//(.*)|\#(?!if|each|with|unless)(.*)|!?--(.*?)(?:--)?|!(?!=)\s(.*)", re.DOTALL
+)
+_END: Final = re.compile(
+    r"end(?:if|for|foreach|range|with|block|define|macro|each|unless)|end\s+(?:if|for|range|with|"
+    r"define|block)|/(?:if|each|with|range|unless|for)|fi|done|esac|END|End"
+)
+_CONDITIONAL: Final = re.compile(
+    r"(else[ \t]+if|elseif|elif|elsif|elsIf|elseIf|\#?if|\#?unless|\#?with)\b\s*"
+)
+_LOOP: Final = re.compile(r"(?:range|foreach|for\s+each|for|\#each|each)(?:\s+|(?=\())")
+_AS: Final = re.compile(r"(.+?)\s+as\s+\|?\s*\$?(\w+)(?:\s*(?:=>|,|\s)\s*\$?(\w+))?\s*\|?")
+_LOOP_NAMES: Final = re.compile(
+    r"(?:const\s+|let\s+|var\s+)?[\[(]?\s*\$?([A-Za-z_]\w*)(?:\s*,\s*\$?([A-Za-z_]\w*))?\s*[\])]?"
+    r"\s*(?::=|=|\bin\b|\bof\b)\s*"
+)
+_DECLARATION: Final = re.compile(r"\s*\$\w+\s*:?=(?!=)\s*")
+_NAMED: Final = re.compile(
+    r"(define|block|template|include)(?:\s+|\s*\(\s*)"
+    r"(?:\"([^\"]+)\"|'([^']+)'|([A-Za-z][\w.\-/]*))\s*,?\s*\)?"
+)
+_ASSIGNMENT: Final = re.compile(
+    r"(?:(set|let|var|const|local|assign|declare)\s+)?(\$?[A-Za-z_]\w*)\s*"
+    r"(:=|\+=|-=|\*=|/=|\+\+|--|=(?![=~>]))"
+)

@@ -1,0 +1,52 @@
+"""Words and functions of other languages, and what they are in Go."""
+
+from collections.abc import Mapping
+from typing import Final
+
+XR: Final = "observed.composite.resource"
+REQUEST: Final = frozenset({"observed", "desired", "context", "params"})
+OF_XR: Final = frozenset({"spec", "metadata", "status"})
+# Words that stand between operands in other languages.
+INFIX: Final = frozenset({"and", "or", "in", "is", "not", "if", "else", "then"})
+VARIADIC: Final = frozenset({"and", "or", "printf", "print", "list", "dict", "index"})
+NAMED_COMPARISONS: Final = ("eq", "ge", "gt", "le", "lt", "ne")
+CONSTANTS: Final[Mapping[str, str]] = {
+    **dict.fromkeys(("true", "True", "TRUE"), "true"),
+    **dict.fromkeys(("false", "False", "FALSE"), "false"),
+    **dict.fromkeys(("nil", "None", "null", "undefined"), "nil"),
+}
+COMPARISONS: Final[Mapping[str, str]] = {
+    **dict.fromkeys(("=", "==", "==="), "eq"),
+    **dict.fromkeys(("!=", "!==", "<>"), "ne"),
+    "<": "lt",
+    "<=": "le",
+    ">": "gt",
+    ">=": "ge",
+}
+PRODUCTS: Final[Mapping[str, str]] = {"*": "mul", "/": "div", "//": "div", "%": "mod"}
+# Functions of other languages that have another name here, and the same order of arguments.
+ALIASES: Final[Mapping[str, str]] = {
+    **dict.fromkeys(("tojson", "to_json", "jsonencode"), "toJson"),
+    **dict.fromkeys(("fromjson", "from_json", "jsondecode"), "fromJson"),
+    **dict.fromkeys(("toyaml", "to_yaml", "to_nice_yaml", "yamlencode"), "toYaml"),
+    **dict.fromkeys(("fromyaml", "from_yaml", "yamldecode"), "fromYaml"),
+    **dict.fromkeys(("b64encode", "base64encode"), "b64enc"),
+    **dict.fromkeys(("b64decode", "base64decode"), "b64dec"),
+    **dict.fromkeys(("length", "size"), "len"),
+    **dict.fromkeys(("downcase", "lowercase"), "lower"),
+    **dict.fromkeys(("upcase", "uppercase"), "upper"),
+    **dict.fromkeys(("tostring", "str", "string"), "toString"),
+    **dict.fromkeys(("strip", "trimspace"), "trim"),
+    **dict.fromkeys(("startswith", "startsWith"), "hasPrefix"),
+    **dict.fromkeys(("endswith", "endsWith"), "hasSuffix"),
+    "format": "printf",
+    "d": "default",
+    "tonumber": "float64",
+}
+# Functions that take the text they work on last, where other languages have it first.
+SUBJECT_LAST: Final = frozenset(
+    {
+        *("contains", "default", "hasPrefix", "hasSuffix", "join", "nindent", "indent", "repeat"),
+        *("replace", "split", "splitList", "trimPrefix", "trimSuffix", "trunc", "regexMatch"),
+    }
+)

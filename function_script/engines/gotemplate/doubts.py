@@ -1,0 +1,175 @@
+"""Parts of a template that run without an error, and that nobody can mean.
+
+Each is certain from the text alone, whatever the request has.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Final, NamedTuple
+
+from function_script.diagnostics import Diagnostic
+from function_script.engines.gotemplate import corrections, programs
+from function_script.engines.gotemplate.positions import find_span, read_source_parts
+from function_script.engines.gotemplate.programs import Settings
+from function_script.engines.gotemplate.run import MAIN
+from function_script.engines.gotemplate.syntax import nodes, parser
+from function_script.engines.gotemplate.syntax.parser import ParseFailure
+from function_script.engines.gotemplate.variables import find_lost
+from function_script.program import Program
+from function_script.source import Source
+
+# Functions that take the text they work on last, and the number of their arguments. A constant
+# there, behind what is none, is in the place of another argument.
+_SUBJECT_LAST: Final = {
+    "default": 2,
+    "hasPrefix": 2,
+    "hasSuffix": 2,
+    "join": 2,
+    "replace": 3,
+    "split": 2,
+    "splitList": 2,
+    "trimPrefix": 2,
+    "trimSuffix": 2,
+}
+# Functions that only make sense for the text that a template writes.
+_OF_TEXT: Final = frozenset({"indent", "nindent", "quote", "squote", "trim"})
+
+
+class Doubt(NamedTuple):
+    """A message about a part of a source, and a hint."""
+
+    position: int
+    width: int
+    message: str
+    hint: str
+
+
+def find(program: Program) -> Iterator[Diagnostic]:
+    """Find the doubtful parts of all sources of a program that compiles."""
+    sources = programs.sources_of(program)
+    own_parts = read_source_parts(program.options)
+    for name, source in sources.texts:
+        try:
+            trees = parser.parse(name, source.text, sources.settings.grammar()).trees
+        except ParseFailure:
+            continue
+        doubts = [
+            *_of_nodes(trees, source, sources.settings),
+            *(doubt for root in trees.values() for doubt in _of_variables(root, source)),
+        ]
+        for doubt in sorted(doubts):
+            parts = own_parts if name == MAIN else ()
+            place = find_span(source, doubt.position, doubt.width, parts)
+            yield Diagnostic(
+                message=doubt.message, span=place.span, excerpt=place.excerpt, hint=doubt.hint
+            )
+
+
+def _of_variables(root: Sequence[nodes.Node], source: Source) -> Iterator[Doubt]:
+    for lost in find_lost(root):
+        name = lost.variable.names[0]
+        position = source.text.rfind(name, 0, lost.variable.position + len(name))
+        if lost.hides_another:
+            message = f"{name} is another variable here, which ends with this block"
+            hint = f"set the one outside with =, not :=: {name} = …"
+        else:
+            message = f"{name} is set and never read"
+            hint = "take it out, or read it where it is meant"
+        yield Doubt(position, len(name), message, hint)
+
+
+def _of_nodes(trees: parser.Trees, source: Source, settings: Settings) -> Iterator[Doubt]:
+    for part in nodes.walk_nodes(list(trees.values())):
+        match part:
+            case nodes.Template(pipe=nodes.Pipe(commands=[_, *_, last])) if (
+                _function(last) in _OF_TEXT
+            ):
+                yield from _piped_template(last, source, settings)
+            case nodes.Pipe(commands=commands):
+                yield from _of_commands(commands)
+            case nodes.Command():
+                yield from _of_condition(part)
+            case nodes.Number(position=position, text=text, integer=code) if text[0] == "'":
+                message = f"{text} is the number {code}, not a text"
+                yield Doubt(position, len(text), message, f'write "{text[1:-1]}"')
+
+
+def _piped_template(last: nodes.Command, source: Source, settings: Settings) -> Iterator[Doubt]:
+    name = _function(last)
+    correction = corrections.correct(source.text, last.position, settings.grammar())
+    if correction is not None:
+        message = f"{name} changes what the template is given, not the text that it writes"
+        yield Doubt(last.position, len(name), message, correction.hint)
+
+
+def _of_commands(commands: Sequence[nodes.Command]) -> Iterator[Doubt]:
+    """Find calls whose last argument is a constant in the place of a value."""
+    for index, command in enumerate(commands):
+        before = commands[index - 1].words if index else ()
+        is_piped = len(before) == 1
+        name, arguments = _function(command), (*command.words[1:], *(before if is_piped else ()))
+        if index and not is_piped:
+            continue
+        if _SUBJECT_LAST.get(name) != len(arguments) or not _is_constant(arguments[-1]):
+            continue
+        if _is_constant(arguments[0]) or not _is_in_the_way(name, arguments[-1]):
+            continue
+        text = " ".join(_source(word) for word in (*arguments[1:], arguments[0]))
+        yield Doubt(
+            position=command.position,
+            width=len(name),
+            message=_reversed_message(name, arguments),
+            hint=f"the value that it works on comes last: {name} {text}",
+        )
+
+
+def _is_in_the_way(name: str, word: nodes.Operand) -> bool:
+    """Report whether a constant as the last argument makes the call useless."""
+    if name == "default":
+        # An empty constant is never taken.
+        return not (isinstance(word, nodes.String) and not word.value)
+    return isinstance(word, nodes.String)
+
+
+def _reversed_message(name: str, arguments: Sequence[nodes.Operand]) -> str:
+    last = _source(arguments[-1])
+    if name == "default":
+        return f"default gives {last} every time, for this is never empty"
+    return f"{name} works on the constant {last}"
+
+
+def _of_condition(command: nodes.Command) -> Iterator[Doubt]:
+    """Find ``or (ne x A) (ne x B)``, always true, and ``and (eq x A) (eq x B)``, never true."""
+    opposite = {"or": "ne", "and": "eq"}.get(_function(command), "")
+    compared: dict[str, str] = {}
+    for word in command.words[1:]:
+        match word:
+            case nodes.Pipe(
+                commands=[nodes.Command(words=(nodes.Identifier(name=name), left, right))]
+            ) if name == opposite and _is_constant(right) and not _is_constant(left):
+                constant = nodes.to_source(right)
+                first = compared.setdefault(nodes.to_source(left), constant)
+                if first != constant:
+                    name = _function(command)
+                    is_true = name == "or"
+                    yield Doubt(
+                        position=command.position,
+                        width=len(name),
+                        message=f"this is {'always' if is_true else 'never'} true, for "
+                        f"{nodes.to_source(left)} cannot be both {first} and {constant}",
+                        hint=f"write {'and' if is_true else 'or'}",
+                    )
+                    return
+
+
+def _function(command: nodes.Command) -> str:
+    first = command.words[0]
+    return first.name if isinstance(first, nodes.Identifier) else ""
+
+
+def _source(word: nodes.Operand) -> str:
+    text = nodes.to_source(word)
+    return f"({text})" if isinstance(word, nodes.Pipe) else text
+
+
+def _is_constant(word: nodes.Operand) -> bool:
+    return isinstance(word, (nodes.String, nodes.Number, nodes.Bool))

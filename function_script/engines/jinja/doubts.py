@@ -1,0 +1,232 @@
+"""Parts of templates that render without an error and that nobody can mean.
+
+A finding is certain from the template alone: no run is needed, and no value of the request.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import Final, NamedTuple
+
+from jinja2 import nodes
+
+from function_script.diagnostics import Diagnostic
+from function_script.engines.jinja import scope, tokens
+from function_script.engines.jinja.environment import Environment
+from function_script.program import Program
+from function_script.source import Source, excerpt
+
+# The kinds of the results of filters.
+_FILTER_KINDS: Final = {
+    **dict.fromkeys(("length", "count", "int", "float", "round", "abs", "quantity"), "a number"),
+    **dict.fromkeys(
+        (
+            *("b64encode", "b64decode", "capitalize", "join", "lower", "quote", "replace"),
+            *("slugify", "string", "title", "to_json", "to_yaml", "tojson", "trim", "truncate"),
+            *("upper", "sha1", "sha256", "dns1123"),
+        ),
+        "a text",
+    ),
+    **dict.fromkeys(("list", "sort", "split", "unique", "items", "dictsort"), "a list"),
+}
+_LOOP_NUMBERS: Final = frozenset(
+    {"index", "index0", "revindex", "revindex0", "length", "depth", "depth0"}
+)
+_LOOP_BOOLEANS: Final = frozenset({"first", "last"})
+# A value in single braces: YAML reads a map with one key.
+_SINGLE_BRACES: Final = re.compile(
+    rf"(?::|-)[ ]+(?P<value>\{{[ ]*(?:{'|'.join(('spec', 'xr', *scope.REQUEST_PARTS))})"
+    r"(?:\.\w+)+[ ]*\})[ ]*$",
+    re.MULTILINE,
+)
+_CONDITIONS: Final = (nodes.If, nodes.CondExpr)
+# Where a name may be read that no analysis sees.
+_SHARING: Final = (nodes.Include, nodes.Block, nodes.Extends)
+
+
+class _Doubt(NamedTuple):
+    offset: int
+    width: int
+    message: str
+    hint: str
+
+
+def find(program: Program) -> Iterator[Diagnostic]:
+    """Yield the doubtful parts of all templates of a program, which must compile."""
+    environment = Environment()
+    sources = {"": program.main, **program.modules}
+    trees = {name: tokens.parse(environment, source.text) for name, source in sources.items()}
+    reads = {
+        name.name
+        for tree in trees.values()
+        for name in tree.find_all(nodes.Name)
+        if name.ctx == "load"
+    }
+    for name, tree in trees.items():
+        doubts = [
+            *_lost_in_loops(tree),
+            *_comparisons(tree),
+            *_conditions(tree),
+            *_filters(tree),
+            *_single_braces(tree),
+            # What a module sets may be read by those who import it.
+            *(() if name else _never_read(tree, reads)),
+        ]
+        for doubt in sorted(set(doubts)):
+            yield _diagnostic(sources[name], doubt)
+
+
+def _diagnostic(source: Source, doubt: _Doubt) -> Diagnostic:
+    span = tokens.span(source, doubt.offset, doubt.width)
+    frame = excerpt(source, span)
+    return Diagnostic(message=doubt.message, span=span, excerpt=frame, hint=doubt.hint)
+
+
+def _lost_in_loops(tree: nodes.Template) -> Iterator[_Doubt]:
+    """Find names that a turn of a loop sets, and that are lost with it."""
+    for loop in tree.find_all(nodes.For):
+        if any(loop.find_all(_SHARING)):
+            continue
+        for assignment in _assignments(loop):
+            name = assignment.target
+            if isinstance(name, nodes.Name) and _is_lost(name.name, assignment, loop, tree):
+                yield _Doubt(
+                    name.lineno,
+                    len(name.name),
+                    f'"{name.name}" has this value in one turn of the loop only',
+                    f"make a namespace before the loop, {{% set ns = namespace({name.name}=...) %}}"
+                    f", and set ns.{name.name} in it",
+                )
+
+
+def _assignments(loop: nodes.For) -> Iterator[nodes.Assign]:
+    """Yield assignments in a loop's own body: not those in loops and macros inside of it."""
+    pending: list[nodes.Node] = [*loop.body]
+    while pending:
+        node = pending.pop()
+        if isinstance(node, nodes.Assign):
+            yield node
+        elif isinstance(node, (nodes.If, nodes.With)):
+            pending.extend(node.iter_child_nodes())
+
+
+def _is_lost(name: str, assignment: nodes.Assign, loop: nodes.For, tree: nodes.Template) -> bool:
+    inside = _count_reads(name, loop) - _count_reads(name, assignment.node)
+    outside = _count_reads(name, tree) - _count_reads(name, loop)
+    is_set_outside = any(
+        isinstance(each.target, nodes.Name) and each.target.name == name
+        for each in tree.find_all(nodes.Assign)
+        if each is not assignment and each not in [*loop.find_all(nodes.Assign)]
+    )
+    if not inside:
+        return bool(outside) and is_set_outside
+    # `n = n + 1` counts, and every turn begins with the value from before the loop.
+    value = assignment.node
+    is_sum = isinstance(value, (nodes.Add, nodes.Concat)) and _count_reads(name, value) > 0
+    return is_sum and is_set_outside and bool(outside)
+
+
+def _count_reads(name: str, node: nodes.Node) -> int:
+    below = [node, *node.find_all(nodes.Name)]
+    return sum(isinstance(n, nodes.Name) and (n.name, n.ctx) == (name, "load") for n in below)
+
+
+def _never_read(tree: nodes.Template, reads: set[str]) -> Iterator[_Doubt]:
+    """Find names that are set and that no template reads."""
+    for assignment in tree.find_all(nodes.Assign):
+        target = assignment.target
+        if not isinstance(target, nodes.Name) or target.name in reads:
+            continue
+        if target.name.startswith("_") or any(assignment.node.find_all(nodes.Call)):
+            continue
+        if isinstance(assignment.node, nodes.Call):
+            continue
+        message = f'"{target.name}" is set and never read'
+        yield _Doubt(target.lineno, len(target.name), message, "use it, or take the tag out")
+
+
+def _comparisons(tree: nodes.Template) -> Iterator[_Doubt]:
+    """Find comparisons of values that can never be equal."""
+    for compare in tree.find_all(nodes.Compare):
+        left = compare.expr
+        for operand in compare.ops:
+            kinds = _kind(left), _kind(operand.expr)
+            left = operand.expr
+            if operand.op not in {"eq", "ne"} or None in kinds or kinds[0] == kinds[1]:
+                continue
+            offset = tokens.first_offset(operand.expr)
+            result = "false" if operand.op == "eq" else "true"
+            message = f"this is always {result}: {kinds[0]} is never equal to {kinds[1]}"
+            yield _Doubt(offset, 1, message, _equality_hint(kinds))
+
+
+def _equality_hint(kinds: tuple[str | None, str | None]) -> str:
+    if set(kinds) == {"a number", "a text"}:
+        return "write the number without quotes, or convert the text with `| int`"
+    if set(kinds) == {"a boolean", "a text"}:
+        return "write true and false without quotes"
+    return "compare values of one type"
+
+
+def _kind(node: nodes.Node) -> str | None:
+    """Return the kind of a value that is certain; None for one that only a run knows."""
+    match node:
+        case nodes.Const(value=bool()):
+            return "a boolean"
+        case nodes.Const(value=int() | float()):
+            return "a number"
+        case nodes.Const(value=str()) | nodes.Concat():
+            return "a text"
+        case nodes.List():
+            return "a list"
+        case nodes.Dict():
+            return "an object"
+        case nodes.Filter(name=name):
+            return _FILTER_KINDS.get(name)
+        case nodes.Getattr(node=nodes.Name(name="loop"), attr=attr) if attr in _LOOP_NUMBERS:
+            return "a number"
+        case nodes.Getattr(node=nodes.Name(name="loop"), attr=attr) if attr in _LOOP_BOOLEANS:
+            return "a boolean"
+        case nodes.Test() | nodes.Not() | nodes.Compare():
+            return "a boolean"
+        case _:
+            return None
+
+
+def _conditions(tree: nodes.Template) -> Iterator[_Doubt]:
+    """Find conditions that a text makes true, such as ``x == "a" or "b"``."""
+    for node in tree.find_all(_CONDITIONS):
+        test = node.test  # type: ignore[attr-defined] # both have it
+        if isinstance(test, nodes.Const) and isinstance(test.value, str):
+            hint = "a name stands without quotes"
+            yield _Doubt(test.lineno, 1, "this condition is a text, which is always the same", hint)
+        for part in (test, *test.find_all(nodes.Or)):
+            is_or = isinstance(part, nodes.Or)
+            if not is_or or not isinstance(part.left, (nodes.Compare, nodes.Or)):
+                continue
+            if isinstance(part.right, nodes.Const) and isinstance(part.right.value, str):
+                message = "this condition is always true: a text alone is true"
+                yield _Doubt(part.right.lineno, 1, message, 'write `value in ["a", "b"]`')
+
+
+def _filters(tree: nodes.Template) -> Iterator[_Doubt]:
+    """Find filters whose value and argument have changed places."""
+    for node in tree.find_all(nodes.Filter):
+        if not isinstance(node.node, nodes.Const) or not isinstance(node.node.value, str):
+            continue
+        is_constant = all(isinstance(each, nodes.Const) for each in node.args)
+        if node.name in {"default", "d"} and node.args and not is_constant:
+            message = "the default is never used: the value before | is a text"
+            yield _Doubt(node.node.lineno, 1, message, "write `value | default(text)`")
+        if node.name == "join" and node.args and not is_constant:
+            message = "the text is joined, and the list is the separator"
+            yield _Doubt(node.node.lineno, 1, message, 'write `list | join(",")`')
+
+
+def _single_braces(tree: nodes.Template) -> Iterator[_Doubt]:
+    """Find values in single braces."""
+    for data in tree.find_all(nodes.TemplateData):
+        for match in _SINGLE_BRACES.finditer(data.data):
+            value = match["value"]
+            message = "this is a map of YAML with one key, and no value of the request"
+            hint = f"write {{{{ {value.strip('{ }')} }}}}"
+            yield _Doubt(data.lineno + match.start("value"), len(value), message, hint)

@@ -1,0 +1,507 @@
+"""Hints for scripts that fail while they run, by the operation in the syntax tree that failed.
+
+Slow, and for errors only. A hint that the tree does not make certain is not given.
+"""
+
+import ast
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final, NamedTuple, cast
+
+from function_script import spelling
+from function_script.engines import habits
+from function_script.engines.starlark import signatures
+from function_script.engines.starlark.analysis import syntax
+from function_script.engines.starlark.analysis.names import Bindings
+from function_script.source import Source, Span
+
+_ATTRIBUTE: Final = re.compile(r"^Object of type `(?P<type>\w+)` has no attribute `(?P<name>\w+)`")
+_UNPACK: Final = re.compile(r"^Unpacked \d+ values but expected \d+")
+_INTEGER: Final = re.compile(r"^Cannot parse [`\"'](?P<text>.*)[`\"'] as an integer", re.DOTALL)
+_FLOAT: Final = re.compile(r"^[`\"'](?P<text>.*)[`\"'] is not a valid number", re.DOTALL)
+_QUANTITY: Final = re.compile(r"[0-9.]+(?:[numkMGTPE]|[KMGTPE]i)")
+_DECIMAL: Final = re.compile(r"[-+]?[0-9]*\.[0-9]+")
+_FIELD: Final = re.compile(r"^Key `(?P<field>[^`]*:[^`]*)` was not found")
+_SPECIFICATION: Final = re.compile(r"(?<!\{)\{\w*:([^{}]+)\}")
+_PADDING: Final = re.compile(r"0(?P<width>[0-9]+)d?")
+_ANNOTATION: Final = re.compile(
+    r"^Value `.*` of type `(?P<type>\w+)` does not match the type annotation `(?P<wanted>[^`]*)` "
+    r"for argument `(?P<name>\w+)`",
+    re.DOTALL,
+)
+_ARGUMENTS: Final = re.compile(
+    r"^(?:Missing|Found|Wrong number of|Unexpected).*(?:parameter|argument|positional)"
+)
+_OPERATION: Final = re.compile(
+    r"^Operation `(?P<operator>[^`]+)` not supported (?:for types `(?P<left>\w+)` and "
+    r"`(?P<right>\w+)`|on type `(?P<only>\w+)`)"
+)
+_PARAMETER: Final = re.compile(r"^Type of parameters? .*actual `(?P<type>\w+)")
+_LOCAL: Final = re.compile(r"^Local variable `(?P<name>\w+)` referenced before assignment")
+_UNDEFINED: Final = re.compile(
+    r"^Variable `(?P<name>\w+)` not found(?:, did you mean `(?P<near>\w+)`)?"
+)
+_CHANGING: Final = frozenset(
+    {"append", "extend", "insert", "update", "clear", "remove", "setdefault"}
+)
+_NO_RESULT: Final = frozenset({"append", "extend", "insert", "update", "clear", "remove"})
+_DEFAULT: Final = "it is None: get(value, path, default) takes a default"
+_METHODS: Final = {
+    "string": habits.STRING_METHODS,
+    "list": habits.LIST_METHODS,
+    "tuple": habits.LIST_METHODS,
+    "dict": habits.MAPPING_METHODS,
+}
+_JSON: Final = {
+    **dict.fromkeys(("dumps", "stringify", "marshal", "Marshal"), "write json.encode(value)"),
+    **dict.fromkeys(("loads", "parse", "unmarshal", "Unmarshal"), "write json.decode(text)"),
+    "dump": "write json.encode(value)",
+    "load": "write json.decode(text)",
+}
+
+
+class RunHint(NamedTuple):
+    """A hint, a message instead of the interpreter's, and the place of the operation.
+
+    None stands for the interpreter's message, for its place, and for no hint.
+    """
+
+    hint: str | None = None
+    message: str | None = None
+    span: Span | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Failure:
+    """A failed operation: its node, the tree of its source, and the interpreter's message."""
+
+    message: str
+    node: ast.AST
+    tree: ast.Module
+    source: Source
+
+    def span(self, node: ast.expr) -> Span:
+        return syntax.span_of(node, self.source)
+
+    def inside(self) -> Iterator[ast.AST]:
+        return ast.walk(self.node)
+
+    def parent(self, node: ast.AST) -> ast.AST | None:
+        """Return the node that has another one as its child."""
+        for each in ast.walk(self.tree):
+            if any(child is node for child in ast.iter_child_nodes(each)):
+                return each
+        return None
+
+
+def find(message: str, span: Span | None, source: Source | None) -> RunHint | None:
+    """Return what is certain of a failure at a place; None if nothing is."""
+    if span is None or source is None:
+        return None
+    tree = syntax.parse(source.text)
+    if tree is None:
+        return None
+    node = _node_at(tree, span, source)
+    if node is None:
+        return None
+    failure = _Failure(message=message, node=node, tree=tree, source=source)
+    for rule in _RULES:
+        if hint := rule(failure):
+            return hint
+    return None
+
+
+def _node_at(tree: ast.Module, span: Span, source: Source) -> ast.AST | None:
+    """Return the node of a place: the one of the same width, else the largest that begins there."""
+    candidates: list[tuple[int, int, ast.AST]] = []
+    for node in ast.walk(tree):
+        if not isinstance(node, (ast.expr, ast.stmt)) or node.lineno != span.line:
+            continue
+        place = syntax.span_of(cast("ast.expr", node), source)
+        if place.column == span.column:
+            size = (node.end_lineno or 0) - node.lineno
+            candidates.append((abs(place.width - span.width), -size, node))
+    candidates.sort(key=lambda each: each[:2])
+    if not candidates:
+        return None
+    node = candidates[0][2]
+    return node.value if isinstance(node, ast.Expr) else node
+
+
+def _attribute(failure: _Failure) -> RunHint | None:
+    match = _ATTRIBUTE.match(failure.message)
+    if match is None:
+        return None
+    name, kind = match["name"], match["type"]
+    nodes = [n for n in failure.inside() if isinstance(n, ast.Attribute) and n.attr == name]
+    match failure.node:
+        case ast.Call(func=ast.Attribute(attr=attr) as outer) if attr == name:
+            # The calls inside of it have succeeded.
+            nodes = [outer]
+        case _:
+            pass
+    if len(nodes) != 1:
+        return RunHint()
+    node = nodes[0]
+    span = attribute_span(node, failure.source)
+    is_called = any(
+        isinstance(each, ast.Call) and each.func is node for each in ast.walk(failure.tree)
+    )
+    message = f'a value of type {kind} has no attribute "{name}"'
+    return RunHint(_attribute_hint(node, kind, failure, is_called=is_called), message, span)
+
+
+def attribute_span(node: ast.Attribute, source: Source) -> Span | None:
+    """Return the place of an attribute's name."""
+    if node.end_lineno is None or node.end_col_offset is None:
+        return None
+    line = source.text.split("\n")[node.end_lineno - 1]
+    end = len(line.encode()[: node.end_col_offset].decode())
+    return Span(
+        name=source.name,
+        line=node.end_lineno,
+        column=end - len(node.attr) + 1,
+        width=len(node.attr),
+    )
+
+
+def _attribute_hint(
+    node: ast.Attribute, kind: str, failure: _Failure, *, is_called: bool
+) -> str | None:
+    name = node.attr
+    if kind == "NoneType":
+        return _none_hint(node.value, failure)
+    correction = _METHODS.get(kind, {}).get(name)
+    if correction is not None and correction.starlark is not None and (is_called or kind != "dict"):
+        return correction.starlark
+    if kind == "namespace" and name in _JSON:
+        return _JSON[name]
+    names = signatures.attributes().get(kind, ())
+    if kind == "struct":
+        names = tuple(signatures.methods())
+    near = spelling.nearest(name, names)
+    if near is not None and is_called:
+        return f'did you mean "{near}"?'
+    if kind == "dict" and not is_called:
+        return f'fields of a dict: ["{name}"], or .get("{name}")'
+    if kind == "list" and not is_called:
+        return "take one item of the list, or loop over it"
+    return None
+
+
+def _none_hint(node: ast.expr, failure: _Failure) -> str | None:
+    """Return the hint for a value that is None: what gave it, if that always gives None."""
+    method = _changing_method(node)
+    if method is None and isinstance(node, ast.Name):
+        values = Bindings.of([failure.tree]).single_values()
+        value = values.get(node.id)
+        method = _changing_method(value.expression) if value is not None else None
+    if method is not None:
+        return f"{method} changes its list or dict and gives None: write it on a line of its own"
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+        for function in ast.walk(failure.tree):
+            if isinstance(function, ast.FunctionDef) and function.name == node.func.id:
+                returns = [n for n in ast.walk(function) if isinstance(n, ast.Return) and n.value]
+                return None if returns else f"{function.name} returns nothing: write `return value`"
+    return None
+
+
+def _changing_method(node: ast.expr) -> str | None:
+    match node:
+        case ast.Call(func=ast.Attribute(attr=name)) if name in _NO_RESULT:
+            return name
+        case _:
+            return None
+
+
+def _unpack(failure: _Failure) -> RunHint | None:
+    if not _UNPACK.match(failure.message):
+        return None
+    for node in ast.walk(failure.tree):
+        match node:
+            case (
+                ast.For(target=ast.Tuple() as target, iter=items)
+                | ast.comprehension(target=ast.Tuple() as target, iter=items)
+            ) if failure.node in (target, target.elts[0]):
+                match items:
+                    case (
+                        ast.Call(func=ast.Attribute(attr="items"))
+                        | ast.Call(func=ast.Name(id="enumerate" | "zip"))
+                    ):
+                        return None
+                    case _:
+                        names = ast.unparse(target).strip("()")
+                        text = ast.unparse(items)
+                        hint = "to loop over a dict's keys and values, write "
+                        return RunHint(f"{hint}`for {names} in {text}.items()`")
+            case _:
+                pass
+    return None
+
+
+def _number(failure: _Failure) -> RunHint | None:
+    match = _INTEGER.match(failure.message) or _FLOAT.match(failure.message)
+    if match is None:
+        return None
+    return RunHint(number_hint(match["text"], "int"))
+
+
+def number_hint(text: str, function: str) -> str | None:
+    """Return the hint for a text that int or float cannot read; None for other texts."""
+    if _QUANTITY.fullmatch(text):
+        return f'read a quantity of Kubernetes with quantity("{text}")'
+    if _DECIMAL.fullmatch(text) and function == "int":
+        return f'write int(float("{text}"))'
+    return None
+
+
+def _format(failure: _Failure) -> RunHint | None:
+    if "arguments for format string" in failure.message:
+        return RunHint('each %s takes one value: "%s-%s" % (a, b)')
+    if failure.message.startswith("Unsupported format character"):
+        return RunHint('%s, %d, %f and %x take no width: pad with "0" * n')
+    match = _FIELD.match(failure.message)
+    is_format = any(
+        isinstance(n, ast.Call) and isinstance(n.func, ast.Attribute) and n.func.attr == "format"
+        for n in failure.inside()
+    )
+    if match is None or not is_format:
+        return None
+    specification = match["field"].partition(":")[2]
+    hint = format_hint(f"{{{match['field']}}}")
+    return RunHint(hint, f'format has no specifications such as ":{specification}"')
+
+
+def format_hint(text: str) -> str | None:
+    """Return the hint for a text with specifications after a colon, for ``format``."""
+    match = _SPECIFICATION.search(text)
+    if match is None:
+        return None
+    padding = _PADDING.fullmatch(match[1])
+    if padding is not None:
+        return f'pad in front: "0" * ({padding["width"]} - len(str(n))) + str(n)'
+    return "write {} without a colon" if match[1] in {"d", "s"} else None
+
+
+def _frozen(failure: _Failure) -> RunHint | None:
+    if failure.message != "Immutable":
+        return None
+    changed = _changed(failure.node)
+    if changed is None:
+        return None
+    root = changed
+    depth = 0
+    while isinstance(root, (ast.Subscript, ast.Attribute)):
+        root = root.value
+        depth += 1
+    if not isinstance(root, ast.Name):
+        return None
+    values = Bindings.of([failure.tree]).values
+    value = values.get(root.id)
+    expression = value.expression if value is not None else None
+    origin = _copied(expression) or (root if _is_top_level(failure.tree, root.id) else None)
+    name = ast.unparse(origin) if origin is not None else root.id
+    is_list = isinstance(expression, ast.List) or (
+        isinstance(origin, ast.Name)
+        and origin.id in values
+        and isinstance(values[origin.id].expression, ast.List)
+    )
+    if is_list and not depth:
+        return RunHint(f"change a copy: `copy = list({name})`")
+    if is_list:
+        return RunHint(f"copy each item: `copy = [merge({{}}, item) for item in {name}]`")
+    return RunHint(f"change a copy at every depth: `copy = merge({{}}, {name})`")
+
+
+def _changed(node: ast.AST) -> ast.expr | None:
+    """Return the value that a statement or a call changes."""
+    match node:
+        case (
+            ast.Assign(targets=[ast.Subscript(value=value)])
+            | ast.AugAssign(target=ast.Subscript(value=value))
+        ):
+            return value
+        case ast.AugAssign(target=ast.Name() as name):
+            return name
+        case ast.Subscript(value=value):
+            return value
+        case ast.Call(func=ast.Attribute(value=value, attr=attr)) if attr in {
+            *_CHANGING,
+            "pop",
+            "popitem",
+        }:
+            return value
+        case ast.Expr(value=value):
+            return _changed(value)
+        case _:
+            return None
+
+
+def _copied(node: ast.expr | None) -> ast.expr | None:
+    """Return the value of which an expression is a copy of the first level, or another name."""
+    match node:
+        case ast.Call(func=ast.Name(id="dict" | "list"), args=[value]):
+            return value
+        case ast.Name() | ast.Subscript():
+            return node
+        case _:
+            return None
+
+
+def _is_top_level(tree: ast.Module, name: str) -> bool:
+    return any(
+        isinstance(each, ast.Assign)
+        and any(isinstance(t, ast.Name) and t.id == name for t in each.targets)
+        for each in tree.body
+    )
+
+
+def _argument(failure: _Failure) -> RunHint | None:
+    calls = [node for node in failure.inside() if isinstance(node, ast.Call)]
+    call = calls[0] if calls else None
+    usage = None
+    if call is not None:
+        usage = signatures.usage_of(call) or _own_usage(call, failure.tree)
+    hint = f"write {usage}" if usage is not None else None
+    match = _ANNOTATION.match(failure.message)
+    if match is not None:
+        wanted = " or ".join(part.strip() for part in match["wanted"].split("|"))
+        message = f'argument "{match["name"]}" is of type {wanted}, not {match["type"]}'
+        return RunHint(hint, message)
+    if _ARGUMENTS.match(failure.message) and hint is not None:
+        return RunHint(hint)
+    return None
+
+
+def _own_usage(call: ast.Call, tree: ast.Module) -> str | None:
+    """Return how a function of the script itself is called, if there is one of this name."""
+    functions = [
+        node
+        for node in ast.walk(tree)
+        if isinstance(node, ast.FunctionDef)
+        and isinstance(call.func, ast.Name)
+        and node.name == call.func.id
+    ]
+    if len(functions) != 1:
+        return None
+    return f"{functions[0].name}({ast.unparse(functions[0].args)})"
+
+
+def _operation(failure: _Failure) -> RunHint | None:
+    match = _OPERATION.match(failure.message)
+    if match is None:
+        return _parameter(failure)
+    kinds = {match["left"], match["right"]}
+    operator = match["operator"]
+    if operator == "call()":
+        return _call(failure, match["only"])
+    if operator == "(iter)":
+        return _iteration(failure, match["only"])
+    if operator.startswith("format(%") and match["only"] == "string":
+        return RunHint("write %s, or convert the text with int(text)")
+    if "NoneType" in kinds:
+        return _none_operand(failure, operator)
+    hint = None
+    if operator in {"compare", "cmp()"} and kinds == {"int", "string"}:
+        hint = "a number and a text: convert the text with int(text), or leave its quotes out"
+    elif operator == "+" and kinds == {"int", "string"}:
+        hint = "use str(value), or a format such as %s; int(text) reads a number"
+    elif operator == "+" and kinds == {"dict"}:
+        hint = "merge dicts with `a | b`"
+    elif operator == "+" and match["left"] == "list":
+        hint = "put the item into brackets: list + [item]"
+    return RunHint(hint) if hint is not None else None
+
+
+def _iteration(failure: _Failure, kind: str | None) -> RunHint | None:
+    """Return the hint for a loop over a value that has no items, at that value."""
+    items = failure.node.iter if isinstance(failure.node, ast.For) else None
+    span = failure.span(items) if items is not None else None
+    hint = {
+        "int": "write range(n) to count to a number",
+        "string": "write text.elems() for its characters, or text.split(...)",
+    }.get(kind or "")
+    return RunHint(hint, span=span)
+
+
+def _none_operand(failure: _Failure, operator: str) -> RunHint | None:
+    """Return the hint for an operand that is None."""
+    if operator in {"in", "[]"} and isinstance(failure.node, ast.Subscript):
+        hint = _none_hint(failure.node.value, failure)
+        return RunHint(hint) if hint is not None else None
+    if operator in {"compare", "cmp()", "+", "-", "*", "/", "//", "%"}:
+        return RunHint(_DEFAULT)
+    return None
+
+
+def _parameter(failure: _Failure) -> RunHint | None:
+    match = _PARAMETER.match(failure.message)
+    is_join = any(
+        isinstance(n, ast.Call) and isinstance(n.func, ast.Attribute) and n.func.attr == "join"
+        for n in failure.inside()
+    )
+    if match is not None and is_join and "to_join" in failure.message:
+        return RunHint(
+            "join texts only: [str(item) for item in list]", "the list has other items than texts"
+        )
+    is_index = isinstance(failure.node, ast.Subscript)
+    if failure.message.startswith("Expected `int`, but got `string") or (match and is_index):
+        return RunHint("an index is a number: list[0]")
+    return None
+
+
+def _call(failure: _Failure, kind: str | None) -> RunHint | None:
+    match failure.node:
+        case ast.Call(func=function, args=[ast.Constant(value=str(key))]) if kind == "dict":
+            return RunHint(f'write {ast.unparse(function)}["{key}"]')
+        case ast.Call(func=function, args=[argument]) if kind in {"dict", "list"}:
+            return RunHint(f"write {ast.unparse(function)}[{ast.unparse(argument)}]")
+        case ast.Call(func=function, args=[]) if kind is not None:
+            return RunHint(f"write {ast.unparse(function)}: a value of type {kind} is no function")
+        case _:
+            return None
+
+
+def _local(failure: _Failure) -> RunHint | None:
+    match = _LOCAL.match(failure.message)
+    if match is None:
+        return None
+    name = match["name"]
+    if _is_top_level(failure.tree, name):
+        return RunHint(local_hint(name))
+    return RunHint(f"give {name} a value before this line, on every way that leads here")
+
+
+def local_hint(name: str) -> str:
+    """Return the hint for a function that changes a name of the top level."""
+    return (
+        f"{name} outside of functions is a constant: begin with a local name, and return its value"
+    )
+
+
+def _undefined(failure: _Failure) -> RunHint | None:
+    match = _UNDEFINED.match(failure.message)
+    if match is None:
+        return None
+    name = match["name"]
+    for node in ast.walk(failure.tree):
+        if isinstance(node, ast.Dict) and any(key is failure.node for key in node.keys):
+            return RunHint(f'keys of a dict are in quotes: "{name}"')
+    hint = habits.name_in_starlark(name)
+    if hint is None and match["near"] and spelling.nearest(name, (match["near"],)):
+        hint = f'did you mean "{match["near"]}"?'
+    return RunHint(hint) if hint is not None else None
+
+
+_RULES: Final = (
+    _attribute,
+    _unpack,
+    _number,
+    _format,
+    _frozen,
+    _argument,
+    _operation,
+    _local,
+    _undefined,
+)

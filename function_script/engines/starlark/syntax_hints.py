@@ -1,0 +1,337 @@
+"""Hints for scripts that do not parse: the construct that an author meant, by the tokens around it.
+
+The interpreter names the token that it does not expect. Each rule here recognises one construct of
+another language or one classic slip; a mistake that no rule is sure of has no hint from here.
+"""
+
+import re
+from bisect import bisect_right
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Final, NamedTuple
+
+from function_script.source import Source, Span
+
+_TOKEN: Final = re.compile(
+    r'(?P<string>"""(?:\\.|[^\\])*?"""|\'\'\'(?:\\.|[^\\])*?\'\'\''
+    r'|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\')'
+    r"|(?P<name>[A-Za-z_]\w*)|(?P<number>\d[\w.]*)|(?P<comment>\#[^\n]*)|(?P<newline>\n)"
+    r"|(?P<operator>\*\*|//|[=!<>]=|[^\w\s])|(?P<blank>[^\S\n]+)",
+    re.DOTALL,
+)
+_OPENING: Final = {"(": ")", "[": "]", "{": "}"}
+_CLOSING: Final = frozenset(_OPENING.values())
+_VALUES: Final = frozenset({"string", "name", "number"})
+# Words that end no value.
+_WORDS: Final = frozenset(
+    {
+        *("and", "break", "continue", "def", "elif", "else", "for", "if", "in", "lambda", "load"),
+        *("not", "or", "pass", "return"),
+    }
+)
+_BLOCKS: Final = frozenset({"if", "elif", "else", "for", "while", "def", "function", "func"})
+# First words of statements of other languages.
+_STATEMENTS: Final = {
+    **dict.fromkeys(("let", "const", "var", "local", "auto"), "write `name = value`"),
+    **dict.fromkeys(("function", "func", "fn", "sub"), "write `def name(arguments):`"),
+    **dict.fromkeys(("switch", "match", "case", "select"), "use `if`, `elif` and `else`"),
+    **dict.fromkeys(("elseif", "elsif", "elsf"), "write elif"),
+    "foreach": "write `for item in list:`",
+    "unless": "write `if not condition:`",
+    "print": "write print(value)",
+    "echo": "write print(value)",
+    "throw": "stop with `fail(message)`",
+    "until": "there is no until: use `for _ in range(n):` with `break`",
+    "async": "there is no async: write `def name(arguments):`",
+    "package": "leave it out: a script is not in a package",
+    "variable": "give a value a name: `name = value`",
+    "resource": 'compose it with rsp.resource("name", {...})',
+    "output": 'write rsp.status({"field": value})',
+    "locals": "give values names: `name = value`",
+}
+
+
+class _Token(NamedTuple):
+    kind: str
+    text: str
+    offset: int
+
+    @property
+    def end(self) -> int:
+        return self.offset + len(self.text)
+
+
+class Hint(NamedTuple):
+    """A hint, and the place of the construct where that is not the interpreter's."""
+
+    text: str
+    span: Span | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Site:
+    """The tokens of a source, and the index of the unexpected one."""
+
+    source: Source
+    tokens: Sequence[_Token]
+    index: int
+    span: Span
+    message: str
+
+    def at(self, step: int) -> _Token:
+        index = self.index + step
+        return self.tokens[index] if 0 <= index < len(self.tokens) else _NONE
+
+    def text(self, step: int) -> str:
+        return self.at(step).text
+
+    def is_adjacent(self, step: int) -> bool:
+        """Report whether the tokens ``step`` and ``step + 1`` stand side by side."""
+        return self.at(step).end == self.at(step + 1).offset and bool(self.text(step))
+
+    def bracket(self) -> _Token | None:
+        """Return the innermost bracket that is open before the token."""
+        stack: list[_Token] = []
+        for token in self.tokens[: self.index]:
+            if token.kind == "operator" and token.text in _OPENING:
+                stack.append(token)
+            elif token.kind == "operator" and token.text in _CLOSING and stack:
+                stack.pop()
+        return stack[-1] if stack else None
+
+    def first(self) -> _Token:
+        """Return the first token of the line."""
+        index = min(self.index, len(self.tokens) - 1)
+        while index > 0 and self.tokens[index - 1].kind != "newline":
+            index -= 1
+        return self.tokens[index] if self.tokens else _NONE
+
+    def is_value_before(self) -> bool:
+        """Report whether a value ends just before the token."""
+        before = self.at(-1)
+        if before.kind == "operator":
+            return before.text in _CLOSING
+        return before.kind in _VALUES and before.text not in _WORDS
+
+    def is_second_equals(self) -> bool:
+        """Report whether the line has another assignment before the token, as in ``a = b = 1``."""
+        first = self.tokens.index(self.first())
+        return any(token.text == "=" for token in self.tokens[first : self.index])
+
+    def hint(self, text: str, token: _Token | None = None, width: int = 0) -> Hint:
+        """Return a hint at a token, or at the interpreter's place."""
+        if token is None or not token.text:
+            return Hint(text)
+        source = self.source.text
+        begin = source.rfind("\n", 0, token.offset) + 1
+        span = replace(
+            self.span,
+            line=source.count("\n", 0, token.offset) + 1,
+            column=token.offset - begin + 1,
+            width=width or max(1, len(token.text.partition("\n")[0])),
+        )
+        return Hint(text, span)
+
+
+_NONE: Final = _Token("", "", -1)
+
+
+def find(message: str, span: Span | None, source: Source) -> Hint | None:
+    """Return the hint for a source that does not parse, None if there is none that is certain."""
+    if span is None or span.name != source.name:
+        return None
+    tokens = _read(source.text)
+    lines = source.text.split("\n")
+    offset = sum(len(line) + 1 for line in lines[: span.line - 1]) + (span.column or 1) - 1
+    index = bisect_right([token.offset for token in tokens], offset) - 1
+    if index < 0:
+        return None
+    if tokens[index].end <= offset and index + 1 < len(tokens):
+        index += 1
+    site = _Site(source=source, tokens=tokens, index=index, span=span, message=message)
+    for rule in _RULES:
+        if hint := rule(site):
+            return hint
+    return None
+
+
+def _read(text: str) -> list[_Token]:
+    """Return the tokens of a source, without line breaks inside of brackets."""
+    tokens: list[_Token] = []
+    depth = 0
+    for match in _TOKEN.finditer(text):
+        kind = match.lastgroup or ""
+        if kind in {"blank", "comment"} or (kind == "newline" and depth):
+            continue
+        if kind == "operator":
+            depth = max(0, depth + (match[0] in _OPENING) - (match[0] in _CLOSING))
+        tokens.append(_Token(kind, match[0], match.start()))
+    return tokens
+
+
+def _foreign_character(site: _Site) -> Hint | None:
+    text = site.text(0)
+    line = site.source.text[site.at(0).offset :].partition("\n")[0]
+    if text == "?":
+        return _question_mark(site, line)
+    if text == "!":
+        return site.hint("write `not`")
+    if text == "`":
+        return site.hint('texts are in quotes, and values are put in with %: "a-%s" % value')
+    if text == "$":
+        return site.hint("names have no $ in front")
+    if text == "@":
+        return site.hint("there are no decorators")
+    return None
+
+
+def _question_mark(site: _Site, line: str) -> Hint | None:
+    if line.startswith("?."):
+        hint = 'write get(value, "a.b"): it gives None where something on the way is missing'
+        return site.hint(hint, site.at(0), 2)
+    if line.startswith("??"):
+        return site.hint("write `a if a != None else b`", site.at(0), 2)
+    return site.hint("write `a if condition else b`") if ":" in line else None
+
+
+def _equals(site: _Site) -> Hint | None:
+    if site.text(0) != "=" and (site.text(0), site.text(1)) != (":", "="):
+        return None
+    before = site.at(-1)
+    if site.text(0) == ":" or before.text == ":":
+        token = site.at(0) if site.text(0) == ":" else before
+        adjacent = site.is_adjacent(0 if site.text(0) == ":" else -1)
+        text = "assign on a line of its own: `name = value`"
+        return site.hint(text, token, 2) if adjacent else None
+    if before.text in {"==", "!="} and site.is_adjacent(-1):
+        return site.hint(f"write {before.text}", before, 3)
+    if site.text(1) == ">" and site.is_adjacent(0):
+        return _arrow(site)
+    bracket = site.bracket()
+    if bracket is None and site.first().kind == "name" and site.is_second_equals():
+        return site.hint("write each assignment on a line of its own")
+    if bracket is not None and bracket.text == "{":
+        return site.hint('keys of a dict are texts followed by a colon: {"name": value}')
+    if site.first().text in {"if", "elif", "while"}:
+        return site.hint("compare with `==`")
+    return None
+
+
+def _arrow(site: _Site) -> Hint | None:
+    """Recognise ``x => y``: in a condition the operator, else a function."""
+    token = site.at(0) if site.text(0) == "=" else site.at(-1)
+    if site.first().text in {"if", "elif", "while"}:
+        return site.hint("write >=", token, 2)
+    return site.hint("write `lambda x: value`", token, 2) if site.bracket() else None
+
+
+def _doubled(site: _Site) -> Hint | None:
+    before, text = site.at(-1), site.text(0)
+    if not site.is_adjacent(-1):
+        return None
+    if before.text == text and text in {"&", "|"}:
+        word = "and" if text == "&" else "or"
+        return site.hint(f"write `{word}`", before, 2)
+    if before.text == "<" and text == ">":
+        return site.hint("write !=", before, 2)
+    if before.text == "=" and text == ">":
+        return _arrow(site)
+    return None
+
+
+def _increment(site: _Site) -> Hint | None:
+    """Recognise ``i++`` and ``i--``."""
+    one, two = site.at(-2), site.at(-1)
+    is_end = site.at(0).kind == "newline" or site.text(0) in {";", ")"}
+    if is_end and one.text == two.text and one.text in {"+", "-"} and one.end == two.offset:
+        name = site.text(-3)
+        return site.hint(f"write `{name} {one.text}= 1`", one, 2)
+    return None
+
+
+def _comment(site: _Site) -> Hint | None:
+    is_first = site.first() == site.at(0)
+    if (is_first and site.text(0) == "//") or (site.text(0), site.text(1)) == ("/", "*"):
+        return site.hint("comments begin with #")
+    return None
+
+
+def _statement(site: _Site) -> Hint | None:
+    first, text = site.first(), site.text(0)
+    if site.text(-1) == "else" and text == "if":
+        return site.hint("write elif")
+    if text == "then" or (text == "{" and first.text in _BLOCKS):
+        return site.hint("a block begins with a colon, and its lines are indented")
+    is_second = site.index > 0 and site.at(-1) == first
+    if is_second and first.text in _STATEMENTS and site.at(0).kind in _VALUES:
+        return site.hint(_STATEMENTS[first.text], first)
+    if site.text(-1) == ":" and site.text(0) == "return" and _is_lambda(site):
+        return site.hint("a lambda has no return: `lambda x: value`")
+    return None
+
+
+def _is_lambda(site: _Site) -> bool:
+    line = site.source.text[site.first().offset : site.at(0).offset]
+    return "lambda" in line
+
+
+def _template(site: _Site) -> Hint | None:
+    """Recognise tags of templates."""
+    if site.text(0) == "%" and site.text(-1) == "{" and site.is_adjacent(-1):
+        text = "this is a tag of templates: write `if condition:` or `for item in list:`"
+        return site.hint(text, site.at(-1), 2)
+    if site.text(0) not in {"}", "."}:
+        return None
+    for one, two in zip(site.tokens[: site.index], site.tokens[1 : site.index], strict=False):
+        if one.text == two.text == "{" and one.end == two.offset and site.bracket() == two:
+            return site.hint("values stand without braces", one, 2)
+    return None
+
+
+def _brackets(site: _Site) -> Hint | None:
+    bracket = site.bracket()
+    text = site.text(0)
+    if bracket is None:
+        opening = next((key for key, close in _OPENING.items() if close == text), None)
+        return site.hint(f'there is no "{opening}" that it closes') if opening else None
+    if text == "for" and bracket.text == "(":
+        before = site.tokens[site.tokens.index(bracket) - 1]
+        hint = "there are no generators: put it into brackets, [x for x in list]"
+        return site.hint("add up in a loop" if before.text == "sum" else hint)
+    is_key = 'expected one of ":"' in site.message
+    if bracket.text == "{" and text in {",", "}"} and is_key:
+        return site.hint("a dict has a value for each key; a list is in [ ]")
+    return None
+
+
+def _side_by_side(site: _Site) -> Hint | None:
+    """Recognise two values with nothing between them."""
+    token, before = site.at(0), site.at(-1)
+    if token.kind not in _VALUES or token.text in _WORDS or not site.is_value_before():
+        return None
+    is_prefix = before.kind == "name" and token.kind == "string" and site.is_adjacent(-1)
+    if is_prefix and before.text in {"f", "r"}:
+        return None
+    if is_prefix:
+        return site.hint(f"leave the {before.text} out: texts have no prefix {before.text}", before)
+    bracket = site.bracket()
+    both = before.kind == token.kind == "string"
+    is_one_line = "\n" not in site.source.text[before.end : token.offset]
+    if bracket is None:
+        return site.hint("join texts with `+`") if both else None
+    if both and is_one_line and site.text(1) != ":":
+        return site.hint("put a comma between the two texts, or join them with `+`")
+    return site.hint("a comma is missing before it")
+
+
+_RULES: Final[tuple[Callable[[_Site], Hint | None], ...]] = (
+    _foreign_character,
+    _template,
+    _doubled,
+    _equals,
+    _increment,
+    _comment,
+    _statement,
+    _brackets,
+    _side_by_side,
+)

@@ -1,0 +1,164 @@
+"""A project from an example of an XR: its XRD, and a case with the result of the program."""
+
+from dataclasses import dataclass
+from typing import Final
+
+from function_script import documents, objects
+from function_script.diagnostics import Diagnostic
+from function_script.documents import Document
+from function_script.errors import InputError
+from function_script.tools import author_positions, machinery, sources, xr_validation, xrds
+from function_script.tools.starters import api as apis
+from function_script.tools.starters import inference
+from function_script.tools.starters.api import Api
+from function_script.values import Object
+
+_FIELDS: Final = {"apiVersion", "kind", "metadata", "spec", "status"}
+_HINT: Final = "--from takes an example of an XR, an object of your own API"
+_XRD_HEAD: Final = """\
+# The API, with the types of the fields in xr.yaml. One example does not show which fields are
+# optional, so all are required: change that here. Then add defaults and descriptions.
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Example:
+    """An example of an XR: its file or - for stdin, its text, its API and its name."""
+
+    path: str
+    text: str
+    xr: Object
+    api: Api
+    name: str
+
+    @property
+    def kind(self) -> str:
+        """Return the kind of the API."""
+        return self.api.kind
+
+
+def load(path: str) -> Example:
+    """Load the XR in a file; raises FatalError if it is none."""
+    source = sources.load_text(path)
+    loaded = sources.read(source)
+    if len(loaded) != 1:
+        raise InputError.of(
+            f'cannot begin with "{path}": it holds {len(loaded)} objects instead of one XR'
+        )
+    (document,) = loaded
+    xr = document.value
+    api = _read_api(document)
+    for field in xr:
+        if field not in _FIELDS:
+            raise _error(document, (field,), "an XR has the fields spec and status alone")
+    for field in ("metadata", "spec", "status"):
+        if not isinstance(xr.get(field, {}), dict):
+            raise _error(document, (field,), f"{field} must be an object")
+    if "spec" not in xr:
+        raise _error(document, (), "spec is required")
+    name = objects.find_path(xr, "metadata.name")
+    if not (isinstance(name, str) and name):
+        raise _error(document, ("metadata",), "metadata.name is required")
+    example = Example(path=path, text=source.text, xr=xr, api=api, name=name)
+    errors = xr_validation.validate(xr, _xrd(example)).errors
+    if errors:
+        raise InputError(
+            *(
+                author_positions.locate(problem, document, objects.read_path(problem.field))
+                for problem in errors
+            )
+        )
+    return example
+
+
+def _read_api(document: Document) -> Api:
+    """Return the API of an object; raises InputError if it cannot be the API of XRs."""
+    api_version, kind = objects.api_version_and_kind(document.value)
+    group, _, version = api_version.rpartition("/")
+    if not (api_version and kind):
+        raise _error(document, (), "an XR has apiVersion and kind")
+    owner = apis.find_owner(group) if group else "Kubernetes"
+    if owner:
+        raise _error(document, ("kind",), f"{kind} of {api_version} is a kind of {owner} itself")
+    api = Api(kind=kind, group=group, version=version)
+    problems = apis.find_problems(api)
+    if problems:
+        raise InputError(
+            *(
+                author_positions.locate(
+                    problem, document, ("kind" if name == "kind" else "apiVersion",)
+                )
+                for name, problem in problems.items()
+            )
+        )
+    return api
+
+
+def files(example: Example) -> dict[str, str]:
+    """Return the texts that follow from the example, by their path in the project."""
+    case: Object = {
+        "description": "The ConfigMap has the name of the example.",
+        "expect": {
+            "resources": {"config": {"kind": "ConfigMap", "data": {"name": example.name}}},
+            "ready": {"config": False},
+        },
+    }
+    return {
+        "xr.yaml": example.text,
+        "xrd.yaml": _XRD_HEAD + documents.to_yaml(_xrd(example)),
+        "tests/first-reconcile.case.yaml": documents.to_yaml(case),
+    }
+
+
+def _xrd(example: Example) -> Object:
+    api, xr = example.api, example.xr
+    scope = _scope(xr)
+    own = machinery.fields(scope)
+    properties: Object = {}
+    for part in ("spec", "status"):
+        value = xr.get(part)
+        fields: Object = {
+            name: field
+            for name, field in (value.items() if isinstance(value, dict) else ())
+            if name not in own[part]
+        }
+        if fields:
+            properties[part] = inference.infer_fields([fields], is_required=part == "spec")
+        elif part == "spec":
+            properties[part] = {"type": "object"}
+    if objects.find_path(properties, "spec.required"):
+        schema: Object = {"type": "object", "properties": properties, "required": ["spec"]}
+    else:
+        schema = {"type": "object", "properties": properties}
+    return {
+        "apiVersion": "apiextensions.crossplane.io/v2",
+        "kind": "CompositeResourceDefinition",
+        "metadata": {"name": f"{api.plural}.{api.group}"},
+        "spec": {
+            "scope": scope,
+            "group": api.group,
+            "names": {"kind": api.kind, "plural": api.plural},
+            "versions": [
+                {
+                    "name": api.version,
+                    "served": True,
+                    "referenceable": True,
+                    "schema": {"openAPIV3Schema": schema},
+                }
+            ],
+        },
+    }
+
+
+def _scope(xr: Object) -> str:
+    """Return LegacyCluster for an XR without a namespace that has fields of Crossplane 1."""
+    spec = xr.get("spec")
+    legacy = {*machinery.fields(xrds.LEGACY)["spec"]}
+    has_legacy = isinstance(spec, dict) and not legacy.isdisjoint(spec)
+    is_namespaced = objects.find_path(xr, "metadata.namespace") is not None
+    return xrds.LEGACY if has_legacy and not is_namespaced else xrds.NAMESPACED
+
+
+def _error(document: Document, at: objects.Path, reason: str) -> InputError:
+    problem = Diagnostic(message=f"cannot begin with this object: {reason}", hint=_HINT)
+    return InputError(author_positions.locate(problem, document, at))

@@ -1,0 +1,143 @@
+"""Repeat a command's work whenever a file changes, and show the difference.
+
+Polls the files, which works on every file system.
+"""
+
+import os
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, Generic, Protocol, TypeAlias, TypeVar
+
+from function_script.errors import FatalError
+
+Result = TypeVar("Result")
+Result_contra = TypeVar("Result_contra", contravariant=True)
+
+_POLL_SECONDS: Final = 0.03
+# A poll of a large directory takes long: wait this many times as long, to use little CPU.
+_IDLE_FACTOR: Final = 10
+# An editor empties a file before it writes it: wait this long until files stop changing.
+_SETTLE_SECONDS: Final = 0.01
+_MAX_SETTLE_POLLS: Final = 20
+# Directories that tools fill: nothing in them is written by hand.
+_SKIPPED: Final = {"node_modules", "__pycache__"}
+
+# Time of the last write, size and inode of a file; None: there is no such file.
+_Stamp: TypeAlias = tuple[int, int, int] | None
+# By path of the task: its file, or the files below it.
+_State: TypeAlias = dict[Path, dict[Path, _Stamp]]
+
+
+class Display(Protocol[Result_contra]):
+    """Shows results to people."""
+
+    def show_first(self, result: Result_contra) -> None:
+        """Show the first result."""
+
+    def show_next(
+        self, changed: Sequence[Path], before: Result_contra, result: Result_contra
+    ) -> None:
+        """Show a result after these files ``changed``; ``before`` is the last result."""
+
+    def show_error(self, changed: Sequence[Path], error: FatalError) -> None:
+        """Show an error after these files ``changed``: at first none.
+
+        The next result is still compared with the last one.
+        """
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Task(Generic[Result]):
+    """The work to repeat: ``run`` reads ``files``, which may be directories.
+
+    ``files`` is called before every poll: a directory may get new ones, and ``run`` may find files
+    that others name.
+    """
+
+    run: Callable[[], Result]
+    files: Callable[[], Iterable[Path]]
+
+
+def watch(task: Task[Result], display: Display[Result]) -> None:
+    """Run the task whenever a file changes. Ends only by an exception that is not a FatalError."""
+    changed: list[Path] = []
+    last: Result | None = None
+    while True:
+        state = _poll(task.files())
+        result = _run(task)
+        # Files that this run has found are new to the state, and did not change.
+        state = {**_poll(task.files()), **state}
+        if isinstance(result, FatalError):
+            display.show_error(changed, result)
+        else:
+            if last is None:
+                display.show_first(result)
+            else:
+                display.show_next(changed, last, result)
+            last = result
+        changed = _wait(task.files, state)
+
+
+def _run(task: Task[Result]) -> Result | FatalError:
+    try:
+        return task.run()
+    except FatalError as error:
+        return error
+
+
+def _wait(files: Callable[[], Iterable[Path]], state: _State) -> list[Path]:
+    """Wait for a change, and until files stop changing. Return the files that changed."""
+    begin = time.perf_counter()
+    while (now := _poll(files())) == state:
+        seconds = time.perf_counter() - begin
+        time.sleep(max(_POLL_SECONDS, _IDLE_FACTOR * seconds))
+        begin = time.perf_counter()
+    before = _stamps(state)
+    for _ in range(_MAX_SETTLE_POLLS):
+        time.sleep(_SETTLE_SECONDS)
+        earlier, now = now, _poll(files())
+        after = _stamps(now)
+        # A file that had content and is empty or missing is being written.
+        is_incomplete = any(
+            _size(stamp) and not _size(after.get(path)) for path, stamp in before.items()
+        )
+        if earlier == now and not is_incomplete:
+            break
+    after = _stamps(now)
+    return sorted(path for path in {**before, **after} if before.get(path) != after.get(path))
+
+
+def _size(stamp: _Stamp) -> int:
+    return 0 if stamp is None else stamp[1]
+
+
+def _stamps(state: _State) -> dict[Path, _Stamp]:
+    return {file: stamp for files in state.values() for file, stamp in files.items()}
+
+
+def _poll(paths: Iterable[Path]) -> _State:
+    return {path: {file: _stamp(file) for file in _files(path)} for path in paths}
+
+
+def _files(path: Path) -> Iterable[Path]:
+    if not path.is_dir():
+        return [path]
+    files = []
+    for directory, folders, names in os.walk(path):
+        folders[:] = [each for each in folders if each not in _SKIPPED and not _is_hidden(each)]
+        files += [Path(directory, name) for name in names if not _is_hidden(name)]
+    return files
+
+
+def _is_hidden(name: str) -> bool:
+    return name.startswith(".")
+
+
+def _stamp(path: Path) -> _Stamp:
+    try:
+        status = path.stat()
+    except OSError:
+        return None
+    return (status.st_mtime_ns, status.st_size, status.st_ino)

@@ -1,0 +1,46 @@
+"""No false alarm: the templates of public repositories have no doubt but variables never read."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from function_script.contribution import leftovers
+from function_script.engines.gotemplate.lint import LINT
+from function_script.program import Program
+from function_script.source import Source
+from function_script.values import Object
+
+CORPUS = Path(__file__).resolve().parents[3] / "shared" / "corpus" / "gotemplate"
+# Templates of these repositories write `%!s(<nil>)`, `<nil>` and `map[…]` into their objects.
+WITH_LEAVINGS = {"crossplane-contrib/function-go-templating", "stuttgart-things/crossplane"}
+
+pytestmark = pytest.mark.skipif(not CORPUS.is_dir(), reason="the shared corpus is not here")
+
+
+def _rows() -> Iterator[Object]:
+    with (CORPUS / "real-cases.jsonl").open() as lines:
+        yield from map(json.loads, lines)
+
+
+def test_public_template_has_no_doubt() -> None:
+    programs = {
+        str(row["template"]): Program(
+            main=Source(name="inline", text=str(row["template"])),
+            options={"dialect": "gotemplating", "delims": row.get("delims")},
+        )
+        for row in _rows()
+    }
+    messages = [
+        problem.message
+        for program in programs.values()
+        for problem in (*LINT.find_doubts(program), *LINT.find_failures(program))
+    ]
+    assert len(programs) > 50
+    assert [message for message in messages if "never read" not in message] == []
+
+
+def test_leaving_in_a_public_result_is_one() -> None:
+    groups = {str(row["group"]) for row in _rows() if any(leftovers.find(str(row["output"])))}
+    assert groups <= WITH_LEAVINGS

@@ -1,0 +1,10 @@
+"""The manual of the toy language."""
+
+from collections.abc import Iterator
+
+from function_script.engines.manual import Entry
+
+
+def entries() -> Iterator[Entry]:
+    """Yield the only name: the dollar sign."""
+    yield Entry(name="$", section="values", summary="The value of a field: $observed.composite.")

@@ -1,0 +1,78 @@
+"""``check --watch`` and ``test --watch``: real processes, real files."""
+
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+from support.paths import ROOT
+from support.watching import watching, watching_command
+
+from function_script.cli import execute
+from function_script.tools import starters
+
+
+@pytest.mark.parametrize("command", ["check", "render", "test"])
+def test_current_directory_is_the_default(
+    command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    starters.write("starlark", tmp_path / "new")
+    monkeypatch.chdir(tmp_path / "new")
+    assert execute([command]) == 0
+    (tmp_path / "new" / "composition.yaml").write_text("broken: [")
+    assert execute([command]) == 1
+
+
+def test_check_watches_program_and_xrd(tmp_path: Path) -> None:
+    starters.write("starlark", tmp_path)
+    with watching_command(["check", "composition.yaml"], tmp_path, begin="0 errors") as watch:
+        watch.replace("xrd.yaml", "image:\n", "picture:\n")
+        assert re.search(r"\d\d:\d\d:\d\d xrd.yaml: changed\n", watch.wait_for("stderr", "changed"))
+        assert "image" in watch.wait_for("stdout", "1 error")
+        watch.replace("xrd.yaml", "picture:\n", "image:\n")
+        watch.wait_for("stdout", "0 errors")
+        watch.replace("xr.yaml", "replicas: 2", "replicas: two")
+        watch.wait_for("stderr", "xr.yaml: changed\n")
+        watch.wait_for("stdout", "1 error")
+
+
+def test_check_reports_a_directory_without_compositions_and_goes_on(tmp_path: Path) -> None:
+    with watching_command(["check"], tmp_path, begin="cannot check .", stream="stderr") as watch:
+        starters.write("jinja", tmp_path)
+        assert "0 errors" in watch.wait_for("stdout", "0 errors")
+
+
+def test_check_cannot_watch_stdin(capsys: pytest.CaptureFixture[str]) -> None:
+    assert execute(["check", "-", "--watch"]) == 2
+    assert "stdin" in capsys.readouterr().err
+
+
+def test_cases_run_again_after_a_change_outside_their_folder(tmp_path: Path) -> None:
+    starters.write("starlark", tmp_path)
+    with watching_command(["test", "tests", "--ci"], tmp_path, begin="3 passed") as watch:
+        watch.replace("composition.yaml", '"port": 80', '"port": 81')
+        assert "1 failed" in watch.wait_for("stdout", "1 failed")
+        assert "composition.yaml: changed" in watch.wait_for("stderr", "changed\n")
+        watch.replace("composition.yaml", '"port": 81', '"port": 80')
+        watch.wait_for("stdout", "3 passed")
+
+
+def test_render_names_the_file_before_its_error(tmp_path: Path) -> None:
+    with watching(tmp_path) as watch:
+        watch.replace("composition.yaml", "def main(req):", "def main(req)")
+        text = watch.wait_for("stderr", "error: ")
+        assert text.index("composition.yaml: changed\n") < text.index("error: ")
+        assert re.search(r"^\d\d:\d\d:\d\d ", text, re.MULTILINE)
+
+
+def test_watch_ignores_hidden_folders(tmp_path: Path) -> None:
+    shutil.copytree(ROOT / "examples" / "starlark-robots", tmp_path, dirs_exist_ok=True)
+    hidden = tmp_path / ".git" / "index"
+    hidden.parent.mkdir()
+    hidden.write_text("1")
+    with watching_command(["check"], tmp_path, begin="0 errors") as watch:
+        hidden.write_text("22")
+        watch.replace("xr.yaml", "name: demo", "name: other")
+        text = watch.wait_for("stderr", "nothing is different")
+        assert "xr.yaml" in text
+        assert "index" not in text

@@ -1,0 +1,80 @@
+"""Templates that run and cannot be meant, and comparisons that always fail."""
+
+import pytest
+
+from function_script.engines.gotemplate.lint import LINT
+from function_script.program import Program
+from function_script.source import Source
+
+DOUBTFUL = [
+    ("{{ $x := 1 }}{{ if .a }}{{ $x := 2 }}{{ end }}{{ $x }}", 28, "$x is another variable here"),
+    ("{{ $x := 1 }}", 4, "$x is set and never read"),
+    ("{{ $x := 1 }}{{ $x := 2 }}{{ $x }}", 4, "$x is set and never read"),
+    ('{{ default .x "a" }}', 4, 'default gives "a" every time'),
+    ('{{ "a" | default .x }}', 10, 'default gives "a" every time'),
+    ('{{ replace .x "a" "b" }}', 4, 'replace works on the constant "b"'),
+    ('{{ join .xs "," }}', 4, 'join works on the constant ","'),
+    ('{{ if or (ne .a "x") (ne .a "y") }}{{ end }}', 7, "this is always true"),
+    ('{{ if and (eq .a "x") (eq .a "y") }}{{ end }}', 7, "this is never true"),
+    ('{{ define "t" }}a{{ end }}{{ template "t" . | nindent 2 }}', 47, "nindent changes what"),
+    ("{{ eq .a 'x' }}", 10, "'x' is the number 120"),
+]
+CLEAR = [
+    '{{ $x := "" }}{{ range .a }}{{ $x = . }}{{ end }}{{ $x }}',
+    '{{ $_ := set . "a" 1 }}',
+    '{{ $y := set . "a" 1 }}',
+    "{{ with $y := .a }}b{{ end }}",
+    "{{ range $i, $v := .xs }}a{{ end }}",
+    "{{ $x := 1 }}{{ if .a }}{{ $x := add $x 1 }}{{ $x }}{{ end }}",
+    '{{ default "a" .x }}',
+    '{{ .x | default "a" }}',
+    '{{ default .x "" }}',
+    '{{ default "a" "b" }}',
+    '{{ contains .size "small medium" }}',
+    '{{ if or (ne .a "x") (ne .b "y") }}{{ end }}',
+    '{{ if or (ne .a "x") (ne .a .b) }}{{ end }}',
+    '{{ define "t" }}a{{ end }}{{ template "t" .name | lower }}',
+    "{{ nosuch }}",
+]
+FAILING = [
+    ('{{ eq (len .xs) "3" }}', "eq cannot compare a number with a text", "write 3 without quotes"),
+    ('{{ if gt (int .x) "a" }}{{ end }}', "gt cannot compare a number with a text", "convert one"),
+    ("{{ eq (lower .x) true }}", "eq cannot compare a text with a boolean", "convert one"),
+]
+COMPARABLE = [
+    '{{ eq .x "3" }}',
+    "{{ eq (len .xs) 3 }}",
+    '{{ eq (lower .x) "a" }}',
+    "{{ gt .a 1.5 }}",
+]
+
+
+def _program(text: str) -> Program:
+    return Program(main=Source(name="inline", text=text), options={"dialect": "script"})
+
+
+@pytest.mark.parametrize(("text", "column", "message"), DOUBTFUL)
+def test_doubtful_part_has_its_place(text: str, column: int, message: str) -> None:
+    (doubt,) = LINT.find_doubts(_program(text))
+    assert doubt.message.startswith(message)
+    assert doubt.span is not None
+    assert doubt.span.column == column
+    assert doubt.hint
+
+
+@pytest.mark.parametrize("text", CLEAR)
+def test_part_that_can_be_meant_is_no_doubt(text: str) -> None:
+    assert [*LINT.find_doubts(_program(text))] == []
+
+
+@pytest.mark.parametrize(("text", "message", "hint"), FAILING)
+def test_comparison_of_other_types_fails(text: str, message: str, hint: str) -> None:
+    (failure,) = LINT.find_failures(_program(text))
+    assert failure.message == message
+    assert failure.hint is not None
+    assert failure.hint.startswith(hint)
+
+
+@pytest.mark.parametrize("text", COMPARABLE)
+def test_comparison_that_may_succeed_is_no_failure(text: str) -> None:
+    assert [*LINT.find_failures(_program(text))] == []

@@ -1,0 +1,67 @@
+"""What `check` finds in templates that render: what nobody can mean."""
+
+import pytest
+
+from function_script.engines.jinja.lint import LINT
+from function_script.program import Program
+from function_script.source import Source
+
+# A template, the text at the place, part of the message, and part of the hint.
+DOUBTS = (
+    (
+        "{% set n = 0 %}{% for a in spec %}{% set n = n + 1 %}{% endfor %}{{ n }}",
+        "n = n",
+        "one turn",
+        "namespace(n=...)",
+    ),
+    (
+        "{% set f = 0 %}{% for a in spec %}{% if a %}{% set f = 1 %}{% endif %}{% endfor %}{{ f }}",
+        "f = 1",
+        "one turn",
+        "ns.f",
+    ),
+    ("{% set unread = 1 %}", "unread", "never read", "take the tag out"),
+    ('{{ spec | length == "2" }}', '"2"', "always false", "without quotes"),
+    ('{{ "true" != (spec is defined) }}', "spec is", "always true", "without quotes"),
+    ('{% if spec.a == "b" or "c" %}{% endif %}', '"c"', "always true", " in ["),
+    ('{% if "spec.a" %}{% endif %}', '"spec.a"', "always the same", "without quotes"),
+    ('{{ "a" | default(spec.b) }}', '"a" |', "never used", "value | default"),
+    ('{{ "," | join(spec.b) }}', '"," |', "separator", 'list | join(",")'),
+    ("a: { spec.b }\n", "{ spec.b }", "map of YAML", "{{ spec.b }}"),
+)
+FINE = (
+    "{% for a in spec %}{% set n = a %}{{ n }}{% endfor %}",
+    "{% set n = 1 %}{% for a in spec %}{% set n = a | upper %}{{ n }}{% endfor %}{{ n }}",
+    "{% set m = namespace(n=0) %}{% for a in spec %}{% set m.n = m.n + 1 %}{% endfor %}{{ m.n }}",
+    "{% set n = 1 %}{% for a in spec %}{% set n = n + 1 %}{% include 'm' %}{% endfor %}",
+    "{% set _ = 1 %}",
+    "{% set n = log(1) %}",
+    '{{ spec.size == "3" }}',
+    "{{ spec | length == 2 }}",
+    '{% if spec.a or "b" == spec.c %}{% endif %}',
+    '{{ spec.b | default("a") }}',
+    '{{ ("a" if spec else "b") | default(1) }}',
+    "a: {spec: 1}\n",
+    "a: { other.b }\n",
+)
+
+
+def _program(text: str) -> Program:
+    modules = {"m": Source(name="modules[m]", text="{% set own = 1 %}{{ n }}")}
+    return Program(main=Source(name="inline", text=text), modules=modules)
+
+
+@pytest.mark.parametrize(("text", "place", "message", "hint"), DOUBTS)
+def test_doubt_is_found_at_its_place(text: str, place: str, message: str, hint: str) -> None:
+    """One finding, at the very word."""
+    (problem,) = LINT.find_doubts(_program(text))
+    assert message in problem.message
+    assert hint in (problem.hint or "")
+    assert problem.span is not None
+    assert text[(problem.span.column or 1) - 1 :].startswith(place)
+
+
+@pytest.mark.parametrize("text", FINE)
+def test_nothing_is_found_where_nothing_is_certain(text: str) -> None:
+    """No false alarm; what a module sets may be read by others."""
+    assert [*LINT.find_doubts(_program(text))] == []

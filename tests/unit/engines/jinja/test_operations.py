@@ -1,0 +1,42 @@
+"""The place of an operation that fails while a template runs."""
+
+import pytest
+
+from function_script.engines.jinja import engine as jinja
+from function_script.errors import FatalError
+from function_script.limits import Limits
+from function_script.program import Lazy, Program, Scope
+from function_script.source import Source
+
+# A template, and the text at the place.
+CASES = (
+    ('{% if n > "1" %}{% endif %}', '> "1"'),
+    ('{{ 1 < n < "4" }}', '< "4"'),
+    ("{{ n == 1 }}{{ (t + 1) == 2 or n > 0 }}", "+ 1"),
+    ('{{ ("a" ~ (t + 1)) + 3 }}', "+ 1"),
+    ('{{ n - "1" }}', '- "1"'),
+    ("{{ t / 2 }} {{ n / 2 }}", "/ 2"),
+    ('{{ "a" in t }}{{ "b" not in n }}', "in n"),
+    ("{% for a in n %}{% endfor %}", "n %}"),
+    ("{% for k, v in o %}{% endfor %}", "k, v"),
+    ("{% macro f(x) %}{{ x }}{% endmacro %}{{ f(1) }}{{ f(1, 2) }}", "f(1, 2)"),
+    ("{% macro f(x) %}{{ x }}{% endmacro %}{{ f(1) }}{{ f }}", "f }}"),
+    ("{{ n() }}", "n()"),
+    ('{{ "a" if n > 1 else "b" }}{{ "c" if n > "1" }}', '> "1"'),
+    ('{% if n\n  > "1" %}{% endif %}', '> "1"'),
+    ("{{ o | tojson(indent=1) }}", "tojson"),
+)
+SETUP = '{% set n = 3 %}{% set t = "abc" %}{% set o = {"abc": 1} %}'
+
+
+@pytest.mark.parametrize(("text", "place"), CASES)
+def test_failure_points_at_the_operation(text: str, place: str) -> None:
+    """The operator, the value of a loop, or the function of a call."""
+    whole = f"{SETUP}\n{text}"
+    program = Program(main=Source(name="inline", text=whole))
+    with pytest.raises(FatalError) as failure:
+        jinja.evaluate(program, Scope(request=Lazy({})), Limits())
+    (problem,) = failure.value.diagnostics
+    assert problem.span is not None
+    line = whole.split("\n")[problem.span.line - 1]
+    assert line[(problem.span.column or 1) - 1 :].startswith(place)
