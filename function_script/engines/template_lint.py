@@ -31,7 +31,7 @@ _CONTROL: Final = re.compile(
     r"-? *(?:if|else|end|range|with|define|block|break|continue|template|include +\"|/\*"
     r"|\$\w+ *:?=)"
 )
-_ANNOTATION: Final = r"^ +[\w.]+/{}: *[\"']?(?P<value>[^\"'#\n]+)"
+_ANNOTATION: Final = r"^ +script\.fn\.crossplane\.io/{}: *[\"']?(?P<value>[^\"'#\n]+)"
 
 # The end of an action by its beginning.
 _ACTION_ENDS: Final = {"{{": "}}", "{%": "%}", "{#": "#}"}
