@@ -6,7 +6,7 @@ stay byte for byte, with fields of a newer Crossplane.
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable, Mapping
 from typing import TYPE_CHECKING, cast
 
 from function_script import objects, wire
@@ -27,8 +27,16 @@ _cache: ByteLruCache[Hashable, bytes] = ByteLruCache(
 )
 
 
-def merge(request: wire.Request, contribution: Contribution) -> bytes | None:
-    """Return the payload of desired State; None if there is none and nothing to add."""
+def merge(
+    request: wire.Request,
+    contribution: Contribution,
+    on_change: Callable[[Mapping[str, bytes]], None] | None = None,
+) -> bytes | None:
+    """Return the payload of desired State; None if there is none and nothing to add.
+
+    ``on_change`` is called with the encoding of each part that the step adds, by name: b"" for a
+    resource that it removes, "" for the XR.
+    """
     state = request.desired
     payload = state.payload if state is not None else None
     earlier = state.resources if state is not None else {}
@@ -39,6 +47,8 @@ def merge(request: wire.Request, contribution: Contribution) -> bytes | None:
         if entry.resource is not None
     }
     composite = _encode_composite(request, contribution.composite)
+    if on_change is not None:
+        on_change({**dict.fromkeys(removed, b""), **changed, "": composite or b""})
     if not changed and composite is None and not removed & earlier.keys():
         return payload
     return wire.splice_state(payload or b"", composite, changed, removed)

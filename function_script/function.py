@@ -11,12 +11,15 @@ from function_script import (
     contribution,
     desired,
     inputs,
+    moves,
     redaction,
     request,
     requirements,
     response,
     sequencing,
     telemetry,
+    ttl,
+    warning_condition,
     wire,
 )
 from function_script.blocked import Blocked
@@ -40,16 +43,19 @@ class HandlerResult:
     blocked: tuple[Blocked, ...] = ()
 
 
-def handle(data: bytes, limits: Limits, on_limits: Callable[[Limits], None]) -> HandlerResult:
+def handle(
+    data: bytes, limits: Limits, on_limits: Callable[[Limits], None], seed: bytes = b""
+) -> HandlerResult:
     """Answer a RunFunctionRequest; never raises an Exception but MemoryError.
 
     ``limits`` are the operator's ceilings. ``on_limits`` is called with those in force, once
-    the input is parsed, which may narrow them.
+    the input is parsed, which may narrow them. ``seed`` is the XR's secret, from which random
+    values derive; b"" without a salt.
     """
     record = telemetry.Recorder(data)
     effective = EffectiveLimits(limits, on_limits)
     try:
-        encoded = run(index_request(data), limits, effective.narrow, record)
+        encoded = run(index_request(data), limits, effective.narrow, record, seed)
         return HandlerResult(response=encoded, info=record.info, blocked=record.blocked)
     except LimitError as error:
         record.limit(error.limit or BUILT_IN)
@@ -75,30 +81,48 @@ def run(
     ceilings: Limits,
     on_limits: Callable[[Limits], None],
     record: telemetry.Recorder,
+    seed: bytes,
 ) -> bytes:
     """Run one step: read the input, run its program, merge its result into desired state."""
     step = inputs.parse_cached(data.input or b"", ceilings, external_sources(data))
     on_limits(step.limits)
-    scope = scope_of(data, step)
+    view = moves.build_view(data)
+    scope = scope_of(view.request, step, seed)
     resolved = requirements.resolve(step.requirements, scope, data)
     if requirements.unresolved(resolved, data):
-        return response.encode(response.waiting(data, resolved), step.limits)
+        waiting = response.waiting(data, resolved, ttl.while_unmet(step))
+        return response.encode(waiting, step.limits)
 
-    with record.program(step):
-        result = step.language.engine.evaluate(step.program, scope, step.limits)
-    output = contribution.read(result, scope, step.limits, step.dialect, step.doubts)
+    output = evaluate(step, scope, record)
+    if new_moves := moves.find_moves(view, output):
+        # The program does not know the new names yet: only its result states them.
+        view = moves.with_moves(view, new_moves)
+        step = inputs.parse_cached(data.input or b"", ceilings, external_sources(data))
+        output = evaluate(step, scope_of(view.request, step, seed), record)
+        moves.check_moves(view, new_moves, output)
     record.counts(len(output.composed))
     output = requirements.merge(redaction.redact_warnings(output, data), resolved, data)
-    output = sequencing.apply(data, output, step)
+    output = sequencing.apply(view.request, output, step)
     record.blocked = output.blocked
+    output = warning_condition.apply(data, moves.to_old_names(view, output))
 
-    state = desired.merge(data, output)
-    return response.encode(
-        response.build_response(data, state, output, step.ttl_seconds), step.limits
-    )
+    on_change = None if output.results else partial(record.fingerprint, step)
+    state = desired.merge(data, output, on_change)
+    is_unanswered = request.has_unanswered(data, output.resources, output.schemas)
+    seconds = ttl.choose(step, output, record.info, has_unmet_requirement=is_unanswered)
+    return response.encode(response.build_response(data, state, output, seconds), step.limits)
 
 
-def scope_of(data: wire.Request, step: inputs.Step) -> Scope:
+def evaluate(
+    step: inputs.Step, scope: Scope, record: telemetry.Recorder
+) -> contribution.Contribution:
+    """Run the step's program, and read what it contributes."""
+    with record.program(step):
+        result = step.language.engine.evaluate(step.program, scope, step.limits)
+    return contribution.read(result, scope, step.limits, step.dialect, step.doubts)
+
+
+def scope_of(data: wire.Request, step: inputs.Step, seed: bytes = b"") -> Scope:
     """Return the scope of the step's program. Raises InputError for missing credentials."""
     return request.scope(
         data,
@@ -106,6 +130,7 @@ def scope_of(data: wire.Request, step: inputs.Step) -> Scope:
         credentials=step.credentials,
         keep_managed_fields=step.keep_managed_fields,
         sort_keys=not step.language.sorts_keys,
+        seed=seed,
     )
 
 

@@ -30,6 +30,9 @@ class Limits:
     # directory of templates for those without a source, and options, separated by commas.
     default_source: str = ""
     default_options: str = ""
+    # TTL of a response where neither the program nor the input sets one, and nothing is waited for:
+    # the interval at which Crossplane lists all objects again.
+    default_ttl_seconds: float = 3600.0
 
     def with_root(self, directory: Path | None) -> Self:
         """Return the limits with the directory of programs; None: there is none."""

@@ -195,6 +195,7 @@ class DeferredResource:
     name: str
     missing: str
     span: Span | None
+    moved_from: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

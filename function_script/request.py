@@ -31,19 +31,21 @@ PROBE = "script.fn.crossplane.io/probe"
 NO_RESOURCE = wire.index_resource(b"")
 
 
-def scope(
+def scope(  # noqa: PLR0913 # the facts of a scope
     request: wire.Request,
     params: Object,
     *,
     credentials: tuple[str, ...] | None = (),
     keep_managed_fields: bool = False,
     sort_keys: bool = True,
+    seed: bytes = b"",
 ) -> Scope:
     """Return the scope of one run; ``params`` come from the step's input.
 
     ``credentials`` are the names of those that the program may see, None for all; raises
     InputError for one that the step does not have. ``sort_keys``: Crossplane sends maps in
     another order on every call, which must not change the result of a program that sees it.
+    ``seed`` is the XR's secret, if the operator has a salt.
     """
     visible_credentials = _select_credentials(request, credentials)
     struct = partial(_struct, sort_keys=sort_keys)
@@ -66,7 +68,13 @@ def scope(
         },
         "required_schemas": lambda: _schemas(request, struct),
     }
-    return Scope(request=Lazy(parts), params=params, seed=_uid(request), sent=_sent(request))
+    return Scope(
+        request=Lazy(parts),
+        params=params,
+        seed=seed.hex() if seed else _uid(request),
+        is_salted=bool(seed),
+        sent=_sent(request),
+    )
 
 
 def knows_old_field_only(request: wire.Request) -> bool:
@@ -118,6 +126,14 @@ def find_required(
     if items is None or not all(_is_selected(item, selector) for item in items):
         return None
     return items
+
+
+def has_unanswered(
+    request: wire.Request, resources: Collection[str], schemas: Collection[str]
+) -> bool:
+    """Report whether the request lacks the answer to a requirement of one of these names."""
+    answers = request.required_resources.keys() | request.extra_resources.keys()
+    return bool(set(resources) - answers or set(schemas) - request.required_schemas.keys())
 
 
 def read_required(request: wire.Request, name: str, selector: wire.Selector) -> list[Object] | None:

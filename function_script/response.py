@@ -28,25 +28,21 @@ class HasRequirements(Protocol):
         """Kinds by requirement name: (apiVersion, kind)."""
 
 
-DEFAULT_TTL_SECONDS = 60.0
-
-
 def build_response(
     request: wire.Request,
     desired: bytes | None,
     contribution: Contribution,
-    ttl_seconds: float | None,
+    ttl_seconds: float,
 ) -> wire.Response:
-    """Return the response of a step. A program's TTL beats its input's (``ttl_seconds``).
+    """Return the response of a step.
 
     A program that returns a Fatal result changes no state; its results and requirements stay.
     """
     if request.observed is None:
         _check_names(request, contribution)
-    ttl = contribution.ttl_seconds if contribution.ttl_seconds is not None else ttl_seconds
     response = wire.Response(
         tag=request.tag,
-        ttl_seconds=DEFAULT_TTL_SECONDS if ttl is None else ttl,
+        ttl_seconds=ttl_seconds,
         desired=desired,
         results=list(contribution.results),
         context=_merge_context(request.context, contribution.context),
@@ -73,14 +69,11 @@ def _check_names(request: wire.Request, contribution: Contribution) -> None:
             )
 
 
-def waiting(request: wire.Request, required: HasRequirements) -> wire.Response:
-    """Return the pass-through of a step whose requirements are not answered yet.
-
-    The TTL is 0, since Crossplane calls again at once.
-    """
+def waiting(request: wire.Request, required: HasRequirements, ttl_seconds: float) -> wire.Response:
+    """Return the pass-through of a step whose requirements are not answered yet."""
     return wire.Response(
         tag=request.tag,
-        ttl_seconds=0.0,
+        ttl_seconds=ttl_seconds,
         desired=_desired_payload(request),
         results=[],
         context=request.context,

@@ -4,9 +4,10 @@ The main path collects them; the server reads them itself for a request whose wo
 field holds the contents of a request, since everything here may be logged.
 """
 
+import hashlib
 import time
 import traceback
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -31,8 +32,9 @@ class RequestInfo(NamedTuple):
     Crossplane does not send the step's name. ``input`` is one of our kinds or "unknown".
     ``documents`` counts the resources that the program stated, ``looked_up`` and ``remembered``
     the texts that were looked up in the cache of documents and those that were in it. ``limit``
-    names the limit that was reached. ``bug`` has the type and the code positions of an internal
-    error.
+    names the limit that was reached. ``fingerprint`` has eight digits that identify the program,
+    and then those of what the step added to desired state; "" if there are results. ``bug`` has
+    the type and the code positions of an internal error.
     """
 
     api_version: str = ""
@@ -47,6 +49,7 @@ class RequestInfo(NamedTuple):
     remembered: int | None = None
     looked_up: int | None = None
     program_microseconds: int | None = None
+    fingerprint: str = ""
     limit: str = ""
     bug: str = ""
 
@@ -109,6 +112,15 @@ class Recorder:
         self.info = self.info._replace(
             documents=resources, looked_up=looked_up, remembered=remembered
         )
+
+    def fingerprint(self, step: Step, added: Mapping[str, bytes]) -> None:
+        """Record what the step added to desired state, by name, to count unchanged responses."""
+        text = step.program.main.text.encode("utf-8", "replace")
+        program = hashlib.blake2b(text, digest_size=4).hexdigest()
+        names = sorted(added)
+        parts = [" ".join(names).encode("utf-8", "replace"), *map(added.__getitem__, names)]
+        digest = hashlib.blake2b(b"\0".join(parts), digest_size=8).hexdigest()
+        self.info = self.info._replace(fingerprint=program + digest)
 
     def limit(self, name: str) -> None:
         """Record the limit that was reached."""

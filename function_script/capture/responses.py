@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from function_script import objects
+from function_script import objects, warning_condition
 from function_script.values import Object, Value
 
 _FATAL: Final = "SEVERITY_FATAL"
@@ -48,6 +48,7 @@ def to_expected(response: Object, problems: Sequence[str]) -> Object:
         messages: list[Value] = [_LIMIT.sub(r"\1", problem) for problem in problems]
         return {"error": messages or [item.get("message") for item in failures]}
     parts = to_parts(response)
+    _remove_warning_condition(parts)
     resources = _at(parts, "resources")
     for name in resources:
         resource = _at(resources, name)
@@ -56,6 +57,19 @@ def to_expected(response: Object, problems: Sequence[str]) -> Object:
     expected: Object = {}
     expected.update({key: value for key, value in parts.items() if key != "xr" and value})
     return expected
+
+
+def _remove_warning_condition(parts: Object) -> None:
+    """Remove what repeats the Warnings: it names the input, which is redacted in the case."""
+    context, conditions = _at(parts, "context"), parts.get("conditions")
+    parts["context"] = {
+        key: value for key, value in context.items() if key != warning_condition.CONTEXT_KEY
+    }
+    parts["conditions"] = [
+        condition
+        for condition in (conditions if isinstance(conditions, list) else [])
+        if not isinstance(condition, dict) or condition.get("type") != warning_condition.CONDITION
+    ]
 
 
 def _to_condition(message: Object) -> Object:

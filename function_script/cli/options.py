@@ -159,6 +159,42 @@ def read_limits(flags: Mapping[str, object]) -> Limits:
     return Limits(**values)  # type: ignore[arg-type] # each flag has the type of its field
 
 
+def default_ttl() -> click.Option:
+    """Return the flag of the TTL where neither a program nor its input sets one."""
+    return Flag(
+        ["--default-ttl"],
+        group="Input",
+        type=_ttl,
+        default=_format_duration(Limits().default_ttl_seconds),
+        show_default=True,
+        metavar="DURATION",
+        help="TTL of a step that waits for nothing, ±10% by XR, unless its input or program "
+        "sets one.",
+    )
+
+
+def _ttl(text: str) -> float:
+    try:
+        seconds = quantities.parse_signed_duration(text)
+    except ValueError as error:
+        raise click.BadParameter(str(error)) from error
+    if seconds < 0:
+        raise click.BadParameter(f'"{text}" must not be less than 0')
+    return seconds
+
+
+def seed_file() -> click.Option:
+    """Return the flag of the file with the salt."""
+    return Flag(
+        ["--seed-file"],
+        group="Input",
+        type=PATH,
+        metavar="FILE",
+        help="File with a secret of at least 16 bytes, without which random values of programs "
+        "can be computed from the XR's uid. Read again when it changes.",
+    )
+
+
 def program_root(default: str = "") -> click.Option:
     """Return the flag of the directory of programs; ``default`` describes its default."""
     return Flag(

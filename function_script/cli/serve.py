@@ -29,6 +29,8 @@ class _Flags(TypedDict):
     capture_dir: Path | None
     capture_limit: int
     require_sandbox: bool
+    default_ttl: float
+    seed_file: Path | None
     debug: bool
 
 
@@ -48,7 +50,13 @@ Examples:
 @click.command(
     cls=Command,
     epilog=_EPILOG,
-    params=[*options.limits(), options.program_root(), options.debug(_DEBUG)],
+    params=[
+        *options.limits(),
+        options.default_ttl(),
+        options.program_root(),
+        options.seed_file(),
+        options.debug(_DEBUG),
+    ],
 )
 @click.option(
     "--insecure",
@@ -181,6 +189,7 @@ def serve(**flags: Unpack[_Flags]) -> None:
         options.read_limits(flags),
         default_source="" if source is None else str(source.resolve()),
         default_options=flags["default_options"],
+        default_ttl_seconds=flags["default_ttl"],
     )
     server.serve(
         server.ServeOptions(
@@ -197,5 +206,6 @@ def serve(**flags: Unpack[_Flags]) -> None:
             capture_dir=flags["capture_dir"],
             capture_limit=flags["capture_limit"],
             require_sandbox=flags["require_sandbox"],
+            seed_file=flags["seed_file"],
         )
     )

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 
-from function_script import documents, objects
+from function_script import documents, objects, wire
 from function_script.contribution import (
     cache,
     deferral,
@@ -57,7 +57,7 @@ def read(
     in the dialect of function-go-templating.
     """
     if isinstance(result, ScriptResult):
-        contribution = _read_script(result)
+        contribution = _read_script(result, scope)
     else:
         contribution = _read_documents(result, scope, limits, dialect, input_warnings)
     if scope.random_texts:
@@ -102,10 +102,12 @@ def _read_documents(
     return contribution
 
 
-def _read_script(result: ScriptResult) -> Contribution:
+def _read_script(result: ScriptResult, scope: Scope) -> Contribution:
     problems = ProblemList()
     contribution = from_response(result.value, problems, result.resources)
     _refuse(problems, "main returned ", lambda path: _returned_at(result, path))
+    if warnings := _ignored_field_warnings(result, scope):
+        contribution = replace(contribution, results=contribution.results + warnings)
     names = [name for name, entry in contribution.composed.items() if entry.policy is not None]
     if not names and not result.withheld:
         return contribution
@@ -113,7 +115,8 @@ def _read_script(result: ScriptResult) -> Contribution:
     return replace(
         contribution,
         policy_spans={
-            name: partial(_returned_at, result, (*path, name, "depends_on")) for name in names
+            name: partial(_returned_at, result, (*path, name, _policy_field(contribution, name)))
+            for name in names
         },
         deferred=tuple(
             DeferredDocument(
@@ -121,9 +124,26 @@ def _read_script(result: ScriptResult) -> Contribution:
                 subject=resource.name,
                 missing=resource.missing,
                 span=resource.span,
+                moved_from=resource.moved_from,
             )
             for resource in result.withheld
         ),
+    )
+
+
+def _policy_field(contribution: Contribution, name: str) -> str:
+    """Return the field of a resource's policy that its errors are about."""
+    policy = contribution.composed[name].policy
+    return "moved_from" if policy is not None and not policy.depends_on else "depends_on"
+
+
+def _ignored_field_warnings(result: ScriptResult, scope: Scope) -> tuple[wire.Result, ...]:
+    path = ("desired", "composite", "resource")
+    resource = objects.find_path(result.value, path)
+    if not isinstance(resource, dict) or not lint.reads_xr(resource):
+        return ()
+    return lint.ignored_field_warnings(
+        resource, scope.xr, lambda below: _returned_at(result, (*path, *below))
     )
 
 

@@ -7,6 +7,11 @@ from typing import Final
 
 from function_script.values import Object
 
+MOVED_TO: Final = "script.fn.crossplane.io/moved-to"
+"""Annotation of a moved resource's object, with its name in the pipeline.
+
+The function writes it, so that a program may return an observed object that has it.
+"""
 _NAMES: Final = (
     "composition-resource-name",
     "ready",
@@ -14,6 +19,7 @@ _NAMES: Final = (
     "depends-on",
     "ready-when",
     "usages",
+    "moved-from",
 )
 
 
@@ -36,6 +42,7 @@ class Annotations:
         self.depends_on: Final = keys[3]
         self.ready_when: Final = keys[4]
         self.usages: Final = keys[5]
+        self.moved_from: Final = keys[6]
 
     def is_own(self, key: str) -> bool:
         """Report whether an annotation is for the function, and not part of the resource."""
@@ -44,6 +51,7 @@ class Annotations:
         return key in (self.name, self.ready)
 
     def unknown_in(self, annotations: Object) -> list[str]:
-        """List the keys that have the prefix and are not in ``keys``."""
+        """List the keys that have the prefix and no meaning."""
         start = self._start
-        return [key for key in annotations if key.startswith(start) and key not in self.keys]
+        expected = {*self.keys, MOVED_TO}
+        return [key for key in annotations if key.startswith(start) and key not in expected]

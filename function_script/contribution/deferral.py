@@ -10,12 +10,15 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from function_script import documents
+from function_script.contribution import moved_from
 from function_script.contribution.model import DeferredDocument
 from function_script.diagnostics import Diagnostic
 from function_script.errors import DocumentError, FatalError
 from function_script.limits import Limits
 from function_script.objects import api_version_and_kind, find_path
+from function_script.problems import ProblemList
 from function_script.program import MissingValue, TemplateResult
+from function_script.reader import ObjectReader
 from function_script.values import Object
 
 if TYPE_CHECKING:
@@ -166,10 +169,29 @@ def _to_deferred(
         raise _ambiguous(gap, "it is part of the name or the kind of a document")
     is_meta = kinds[0] == dialect.meta_api_version
     if isinstance(name, str) and name and not is_meta:
-        return DeferredDocument(name=name, subject=name, missing=gap.missing, span=gap.span)
+        return DeferredDocument(
+            name=name,
+            subject=name,
+            missing=gap.missing,
+            span=gap.span,
+            moved_from=_moved_from(identity, name, gap, dialect),
+        )
     if not is_meta and kinds != api_version_and_kind(xr):
         raise _ambiguous(gap, f"its document ({kinds[1] or 'of no kind'}) has no {key}")
     return DeferredDocument(name=None, subject=kinds[1], missing=gap.missing, span=gap.span)
+
+
+def _moved_from(
+    identity: _Identity, name: str, gap: MissingValue, dialect: Dialect
+) -> tuple[str, ...]:
+    if not dialect.supports_policies:
+        return ()
+    value = find_path(identity.document, ("metadata", "annotations"))
+    reader = ObjectReader(value if isinstance(value, dict) else {}, "", ProblemList())
+    names = moved_from.from_annotation(reader, dialect.annotations.moved_from, name)
+    if reader.problems or (identity.placeholder and identity.placeholder in ",".join(names)):
+        raise _ambiguous(gap, f"{dialect.annotations.moved_from} cannot be read without it")
+    return names
 
 
 def _ambiguous(gap: MissingValue, cause: str) -> DocumentError:

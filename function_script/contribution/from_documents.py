@@ -104,7 +104,9 @@ class _Collector:
         if part.results:
             self._parts.append(model.Contribution(results=part.results))
         if entry.policy is not None:
-            path = ("metadata", "annotations", self._dialect.annotations.depends_on)
+            keys, is_move = self._dialect.annotations, not entry.policy.depends_on
+            key = keys.moved_from if is_move else keys.depends_on
+            path = ("metadata", "annotations", key)
             self._policy_spans[name] = partial(document.span, path)
 
     def add(self, part: model.Contribution, document: Document, problems: ProblemList) -> None:
@@ -186,7 +188,9 @@ def _read(
         return composed
     if (api_version, kind) == (xr.get("apiVersion"), xr.get("kind")):
         part = _read_composite(reader, annotations, dialect)
-        if part.reads_xr and (warnings := lint.ignored_field_warnings(document, xr)):
+        if part.reads_xr and (
+            warnings := lint.ignored_field_warnings(document.value, xr, document.span)
+        ):
             return replace(part, results=warnings)
         return part
     if not problems:
@@ -234,7 +238,7 @@ def _read_composed(
         keeps_nulls=dialect.is_lenient,
         ready=reader.choice(keys.ready, READY, exact=dialect.is_lenient),
         replace=dialect.replaces_by_default if replaces is None else replaces,
-        policy=ordering.from_annotations(reader, keys) if has_policies else None,
+        policy=ordering.from_annotations(reader, keys, name) if has_policies else None,
         key=key,
     )
     results = lint.name_warnings(name, advice) if advice is not None else ()

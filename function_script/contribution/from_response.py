@@ -64,6 +64,7 @@ _ENTRY_FIELDS = (
     "depends_on",
     "ready_when",
     "usages",
+    "moved_from",
 )
 _BELOW_DESIRED = ("composite", "resources")
 _NO_FIELD = 'composed resources go below "desired", "resources"'
@@ -134,11 +135,13 @@ def _entries(resources: ObjectReader, key: str | None = None) -> dict[str, Desir
     for name, entry in resources.members(nullable=True):
         if not name:
             resources.problems.add(resources.path, "a resource name must not be empty")
-        composed[name] = DesiredResource(resource=None) if entry is None else _entry(entry, key)
+        composed[name] = (
+            DesiredResource(resource=None) if entry is None else _entry(entry, name, key)
+        )
     return composed
 
 
-def _entry(entry: ObjectReader, key: str | None) -> DesiredResource:
+def _entry(entry: ObjectReader, name: str, key: str | None) -> DesiredResource:
     is_bare = "kind" in entry.value and "resource" not in entry.value
     hint = 'wrap the object: {"resource": {...}}' if is_bare else None
     # Connection details are in an observed entry that is returned; Crossplane ignores them.
@@ -150,7 +153,7 @@ def _entry(entry: ObjectReader, key: str | None) -> DesiredResource:
         body.text("kind", required=True)
     resource = {} if body is None else without_server_fields(body)
     return DesiredResource(
-        resource=resource, ready=ready, key=key, policy=ordering.from_entry(entry)
+        resource=resource, ready=ready, key=key, policy=ordering.from_entry(entry, name)
     )
 
 

@@ -3,7 +3,7 @@
 Crossplane makes an event of the XR of each warning.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import islice
 from typing import Final
@@ -11,9 +11,10 @@ from typing import Final
 from function_script import objects, wire
 from function_script.contribution import leftovers
 from function_script.diagnostics import Diagnostic, to_line
-from function_script.documents import Document
+from function_script.objects import Path
 from function_script.problems import ProblemList
 from function_script.program import TemplateResult
+from function_script.source import Span
 from function_script.values import Object
 from function_script.wire import enums
 
@@ -89,9 +90,10 @@ def name_warnings(resource_name: str, problems: ProblemList) -> tuple[wire.Resul
     )
 
 
-def ignored_field_warnings(document: Document, xr: Object) -> tuple[wire.Result, ...]:
-    """Warn of fields in the XR's document that differ from the XR: only its status is taken."""
-    value = document.value
+def ignored_field_warnings(
+    value: Object, xr: Object, locate: Callable[[Path], Span | None]
+) -> tuple[wire.Result, ...]:
+    """Warn of fields of a desired XR that differ from the XR: only its status is taken."""
     metadata, current = _metadata(value), _metadata(xr)
     ignored = [key for key in _changes(value, _IDENTITY) if value[key] != xr.get(key)] + [
         f"metadata.{key}"
@@ -102,7 +104,7 @@ def ignored_field_warnings(document: Document, xr: Object) -> tuple[wire.Result,
         return ()
     problem = Diagnostic(
         message=f"of the XR only status can be set, not {', '.join(sorted(ignored))}",
-        span=document.span(objects.parse_path(min(ignored))),
+        span=locate(objects.parse_path(min(ignored))),
     )
     return (wire.Result(enums.SEVERITY_WARNING, to_line((problem,)), _IGNORED_FIELDS),)
 

@@ -51,6 +51,11 @@ ANNOTATIONS: Final = (
         "resources that must be ready, or fields that must exist, before this resource is created",
     ),
     Annotation("usages", "`True`, `False`", "whether its dependencies become Usages"),
+    Annotation(
+        "moved-from",
+        "resource names, separated by commas",
+        "names that the resource had before, see [renames](#renames)",
+    ),
 )
 META_KINDS: Final = (
     MetaKind(

@@ -25,12 +25,14 @@ class DeferredDocument:
 
     ``name`` is the name of its composed resource; None for another document, which ``subject``
     describes then. ``missing`` describes the value, ``span`` is the expression that needs it.
+    ``moved_from``: see ResourcePolicy.
     """
 
     name: str | None
     subject: str
     missing: str
     span: Span | None
+    moved_from: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,4 +1,4 @@
-"""The policy of a composed resource: its dependencies, its rule of readiness, its Usages.
+"""The policy of a composed resource: its dependencies, readiness, Usages and old names.
 
 It is read from the annotations of a document, or from an entry of a script's response.
 """
@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from function_script.contribution import moved_from
 from function_script.objects import parse_path
 from function_script.problems import suggest
 from function_script.reader import ObjectReader
@@ -37,11 +38,13 @@ class ResourcePolicy:
     """The conditions to create a composed resource, and to call it ready.
 
     ``usages``: protect its dependencies from deletion before it; None: as the input says.
+    ``moved_from``: names that the resource had before.
     """
 
     depends_on: tuple[Dependency, ...] = ()
     ready_when: Rule | None = None
     usages: bool | None = None
+    moved_from: tuple[str, ...] = ()
 
 
 def reject_unknown(annotations: ObjectReader, keys: Annotations) -> None:
@@ -52,11 +55,18 @@ def reject_unknown(annotations: ObjectReader, keys: Annotations) -> None:
         annotations.problems.add(annotations.at(key), "unknown annotation", hint=hint)
 
 
-def from_annotations(annotations: ObjectReader, keys: Annotations) -> ResourcePolicy | None:
-    """Read the annotations ``depends-on``, ``ready-when`` and ``usages``; None without any."""
+def from_annotations(
+    annotations: ObjectReader, keys: Annotations, name: str
+) -> ResourcePolicy | None:
+    """Read the annotations of a policy of the resource ``name``; None without any."""
     depends_on, ready_when, usages = keys.depends_on, keys.ready_when, keys.usages
     values = annotations.value
-    if depends_on not in values and ready_when not in values and usages not in values:
+    if (
+        depends_on not in values
+        and ready_when not in values
+        and usages not in values
+        and keys.moved_from not in values
+    ):
         return None
     _reject_both(annotations, keys.ready, ready_when)
     texts = str(values.get(depends_on, "")).replace("\n", ",").split(",")
@@ -66,13 +76,19 @@ def from_annotations(annotations: ObjectReader, keys: Annotations) -> ResourcePo
         depends_on=_dependencies(annotations, depends_on, filter(str.strip, texts)),
         ready_when=annotations.parsed(ready_when, parse_rule),
         usages=annotations.choice(usages, _FLAGS),
+        moved_from=moved_from.from_annotation(annotations, keys.moved_from, name),
     )
 
 
-def from_entry(entry: ObjectReader) -> ResourcePolicy | None:
-    """Read ``depends_on`` (a list of strings), ``ready_when`` and ``usages``; None without any."""
+def from_entry(entry: ObjectReader, name: str) -> ResourcePolicy | None:
+    """Read the fields of a policy of the resource ``name``; None without any."""
     values = entry.value
-    if "depends_on" not in values and "ready_when" not in values and "usages" not in values:
+    if (
+        "depends_on" not in values
+        and "ready_when" not in values
+        and "usages" not in values
+        and "moved_from" not in values
+    ):
         return None
     _reject_both(entry, "ready", "ready_when")
     texts = values.get("depends_on")
@@ -86,6 +102,7 @@ def from_entry(entry: ObjectReader) -> ResourcePolicy | None:
         depends_on=_dependencies(entry, "depends_on", map(str, texts)),
         ready_when=entry.parsed("ready_when", parse_rule),
         usages=entry.flag("usages"),
+        moved_from=moved_from.from_entry(entry, name),
     )
 
 

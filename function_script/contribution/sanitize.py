@@ -5,6 +5,7 @@ removed before anything else is read.
 """
 
 from function_script.contribution import name_rules
+from function_script.contribution.annotations import MOVED_TO
 from function_script.problems import ProblemList
 from function_script.reader import ObjectReader
 from function_script.values import Object
@@ -23,8 +24,8 @@ SERVER_METADATA = frozenset(
     }
 )
 _SERVER_FIELDS = frozenset({"status"})
-# Written by kubectl and by Crossplane itself: a desired value would flap.
-_TOOL_ANNOTATIONS = frozenset({"kubectl.kubernetes.io/last-applied-configuration"})
+# Written by kubectl, and by this function after all else: a desired value would flap.
+_TOOL_ANNOTATIONS = frozenset({"kubectl.kubernetes.io/last-applied-configuration", MOVED_TO})
 
 
 def without_server_fields(body: ObjectReader) -> Object:

@@ -77,6 +77,14 @@ class Lint:
         """Find names of resources that others depend on."""
         return ()
 
+    def find_moved_from(self, _program: Program) -> Iterable[Mention]:
+        """Find names that resources had before."""
+        return ()
+
+    def find_documents(self, _program: Program) -> Iterable[tuple[Source, str]]:
+        """Find YAML in sources: each with its text, where other characters stand for actions."""
+        return ()
+
     def find_object_names(self, _program: Program) -> Iterable[Mention]:
         """Find a ``metadata.name`` of a composed resource that is written out."""
         return ()

@@ -4,6 +4,7 @@ import re
 from abc import ABC, abstractmethod
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import Final
 
 from function_script.engines.lint import Lint, Mention, ResourceKind
@@ -30,7 +31,10 @@ _CONTROL: Final = re.compile(
     r"-? *(?:if|else|end|range|with|define|block|break|continue|template|include +\"|/\*"
     r"|\$\w+ *:?=)"
 )
-_DEPENDS_ON: Final = re.compile(r"^ +[\w.]+/depends-on: *[\"']?(?P<value>[^\"'#\n]+)", re.MULTILINE)
+_ANNOTATION: Final = r"^ +script\.fn\.crossplane\.io/{}: *[\"']?(?P<value>[^\"'#\n]+)"
+
+# The end of an action by its beginning.
+_ACTION_ENDS: Final = {"{{": "}}", "{%": "%}", "{#": "#}"}
 
 _TOP_FIELD: Final = r"^{}: *[\"']?([\w./-]+)[\"']? *$"
 _API_VERSION: Final = re.compile(_TOP_FIELD.format("apiVersion"), re.MULTILINE)
@@ -109,16 +113,40 @@ class TemplateLint(Lint, ABC):
 
     def find_dependencies(self, program: Program) -> Iterator[Mention]:
         """Find the names in annotations ``depends-on``."""
+        for mention in self._names_in("depends-on", program):
+            name = mention.text.partition(":")[0].strip()
+            yield mention._replace(text=name, span=replace(mention.span, width=len(name)))
+
+    def find_moved_from(self, program: Program) -> Iterator[Mention]:
+        """Find the names in annotations ``moved-from``."""
+        return self._names_in("moved-from", program)
+
+    def _names_in(self, annotation: str, program: Program) -> Iterator[Mention]:
+        """Find the parts between commas of an annotation's values, except those with actions."""
+        pattern = re.compile(_ANNOTATION.format(annotation), re.MULTILINE)
         marks = self.action_marks(program)
         for source in program.sources():
-            for match in _DEPENDS_ON.finditer(source.text):
+            for match in pattern.finditer(source.text):
                 value = match["value"]
                 if value.startswith(("|", ">")) or any(mark in value for mark in marks):
                     continue
                 for part in re.finditer(r"[^\s,][^,]*", value):
-                    name = part[0].partition(":")[0].strip()
+                    name = part[0].strip()
                     begin = match.start("value") + part.start()
                     yield Mention(name, source, span_at(source, begin, len(name)))
+
+    def find_documents(self, program: Program) -> Iterator[tuple[Source, str]]:
+        """Find the sources, with blank lines and words of one letter in place of actions."""
+        marks = self.action_marks(program)
+        if any(mark not in _ACTION_ENDS for mark in marks):
+            return
+        ends = "|".join(rf"{re.escape(mark)}.*?{re.escape(_ACTION_ENDS[mark])}" for mark in marks)
+        # What is alone in its line is no text of the document; elsewhere it is a part of a word.
+        alone = re.compile(rf"^[ \t]*(?:(?:{ends})[ \t]*)+$", re.DOTALL | re.MULTILINE)
+        action = re.compile(ends, re.DOTALL)
+        for source in program.sources():
+            text = alone.sub(lambda match: re.sub(r"[^\n]", " ", match[0]), source.text)
+            yield source, action.sub(lambda match: re.sub(r"[^\n]", "x", match[0]), text)
 
     def find_object_names(self, program: Program) -> Iterator[Mention]:
         """Find ``metadata.name`` without an action, in documents of composed resources."""

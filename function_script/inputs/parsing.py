@@ -13,7 +13,7 @@ from function_script.engines.language import Language
 from function_script.errors import InputError
 from function_script.inputs import gotemplating, kinds, remote
 from function_script.inputs.files import files_below
-from function_script.inputs.program_source import INLINE
+from function_script.inputs.program_source import FILE_SYSTEM, INLINE
 from function_script.inputs.step import ExternalState, ProgramSources, Step
 from function_script.limits import Limits
 from function_script.problems import ProblemList, suggest
@@ -93,6 +93,19 @@ def _has_own_program(value: Object) -> bool:
     return value["source"] == INLINE
 
 
+def _reads_files(value: Object) -> bool:
+    """Report whether the program or a module is in a file; without a source, the operator's is."""
+    source = value.get("source")
+    is_default = not source and value.get("apiVersion") != kinds.API_VERSION
+    modules = value.get("modulesFrom")
+    entries = modules if isinstance(modules, list) else []
+    return (
+        is_default
+        or source == FILE_SYSTEM
+        or any(isinstance(each, dict) and each.get("fileSystem") for each in entries)
+    )
+
+
 def parse_without_sources(value: Object, ceilings: Limits | None = None) -> Step:
     """Parse an input without a request: a program that is not in the input stays empty.
 
@@ -156,7 +169,7 @@ def _parse(value: Object, ceilings: Limits, sources: ProgramSources) -> Step:
     elif not remote.refuse(fields):
         step = KINDS[kind](fields, ceilings, sources)
         if not problems:
-            return step
+            return replace(step, reads_files=_reads_files(value))
     raise InputError(*(problem.to_diagnostic() for problem in problems))
 
 

@@ -33,7 +33,8 @@ class Step:
     ``requirements`` must be answered before the program runs, and until then ``program`` may be
     empty. ``credentials`` are the names that the program may see; None: all. ``readiness`` None:
     the input has no such field. ``doubts`` are warnings for fields of an input of
-    function-go-templating that this function ignores.
+    function-go-templating that this function ignores. ``reads_files``: its program or a module is
+    in a file, which may change without a change of the request.
     """
 
     api_version: str
@@ -49,6 +50,7 @@ class Step:
     credentials: tuple[str, ...] | None = ()
     readiness: ReadinessOptions | None = None
     doubts: tuple[Diagnostic, ...] = ()
+    reads_files: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

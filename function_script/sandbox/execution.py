@@ -48,7 +48,7 @@ _MAX_REDACTED_BYTES = 1 * MIB
 class PoolContext:
     """The objects that all executions of a pool share.
 
-    ``penalty_key`` and ``program_key`` return keys of a request, see ``PoolOptions``.
+    ``penalty_key``, ``program_key`` and ``derive_seed`` take a request, see ``PoolOptions``.
     """
 
     def __init__(  # noqa: PLR0913 # the parts of a pool
@@ -62,6 +62,7 @@ class PoolContext:
         costs: CostEstimates,
         penalty_key: Callable[[bytes], Hashable],
         program_key: Callable[[bytes], Hashable],
+        derive_seed: Callable[[bytes], bytes],
     ) -> None:
         self.limits: Final = outcome.AppliedLimits(
             timeout_seconds=limits.timeout_seconds, memory_bytes=limits.memory_bytes
@@ -73,6 +74,7 @@ class PoolContext:
         self.costs: Final = costs
         self.penalty_key: Final = penalty_key
         self.program_key: Final = program_key
+        self.derive_seed: Final = derive_seed
 
     def profile(self, data: bytes, remaining_seconds: float) -> RunProfile:
         """Return the facts about a request that the scheduler needs."""
@@ -144,7 +146,7 @@ class Execution:
         self.next_poll = self._started + POLL_SECONDS
         if self.slot.is_penalized:
             worker.set_sched_idle()
-        worker.send_request(self._data)
+        worker.send_request(self._data, self._context.derive_seed(self._data))
 
     def retry(self, worker: WorkerProcess) -> None:
         """Send the request to another worker, after ``NotBegun``."""

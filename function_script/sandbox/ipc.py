@@ -22,8 +22,10 @@ from function_script.sandbox.spawn_errors import Call, CallRefusedError
 
 # A report is parsed in the server's event loop, and a compromised worker may send any length.
 MAX_REPORT_BYTES = 1 << 20
-_REQUEST = struct.Struct("<Q")
+SEED_BYTES = 32
+_REQUEST = struct.Struct(f"<Q{SEED_BYTES}s")
 _REPLY = struct.Struct("<??QQ")
+_NO_SEED = bytes(SEED_BYTES)
 REQUEST_BYTES = _REQUEST.size
 REPLY_BYTES = _REPLY.size
 _MAX_FRAME_BYTES = 64
@@ -38,9 +40,13 @@ _EXIT_STATUS = struct.Struct("<Q?iQ")
 
 
 class RequestHeader(NamedTuple):
-    """Asks a worker to evaluate a request of ``length`` bytes."""
+    """Asks a worker to evaluate a request of ``length`` bytes.
+
+    ``seed`` is the secret of its XR from which random values derive; b"" without a salt.
+    """
 
     length: int
+    seed: bytes = b""
 
     def pack(self) -> bytes:
         """Return the frame."""
@@ -49,7 +55,8 @@ class RequestHeader(NamedTuple):
     @classmethod
     def unpack(cls, frame: bytes) -> RequestHeader:
         """Parse a frame of the pool."""
-        return cls(*_REQUEST.unpack(frame))
+        length, seed = _REQUEST.unpack(frame)
+        return cls(length, b"" if seed == _NO_SEED else seed)
 
 
 class ReplyHeader(NamedTuple):

@@ -78,14 +78,14 @@ class PlainWorker(WorkerProcess):
         """Report whether the process has not exited and has sent no frame without a request."""
         return self._process.poll() is None and self._frames.is_silent()
 
-    def send_request(self, data: bytes) -> None:
+    def send_request(self, data: bytes, seed: bytes) -> None:
         """Send a request; that the worker is gone shows when its reply is read."""
         self._started = time.monotonic()
         self._next_poll = self._started + _POLL_SECONDS
         self._frames.limits = (0.0, 0)
         self._connection.settimeout(self._max_seconds)
         try:
-            self._connection.sendall(RequestHeader(len(data)).pack())
+            self._connection.sendall(RequestHeader(len(data), seed).pack())
             self._connection.sendall(data)
         except OSError:
             return

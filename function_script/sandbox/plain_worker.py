@@ -90,10 +90,10 @@ class PeakMemory:
         """Wrap ``handle`` to fail a run that exceeded the limit between two polls of the pool."""
 
         def guarded(
-            data: bytes, limits: Limits, on_limits: Callable[[Limits], None]
+            data: bytes, limits: Limits, on_limits: Callable[[Limits], None], seed: bytes
         ) -> HandlerResult:
             before = self.grown_bytes()
-            result = handle(data, limits, on_limits)
+            result = handle(data, limits, on_limits, seed)
             # Otherwise an earlier run reached that peak, under another limit.
             if before < self.grown_bytes() > self._max_bytes:
                 raise MemoryError

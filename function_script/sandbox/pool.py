@@ -40,6 +40,11 @@ def _no_key(_: bytes) -> Hashable:
     return None
 
 
+def no_seed(_: bytes) -> bytes:
+    """Return the seed of a request without a salt."""
+    return b""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PoolOptions:
     """The configuration of a pool.
@@ -52,6 +57,8 @@ class PoolOptions:
     ``fairness_key`` returns the owner of a request: those that wait are served round robin by it.
     ``penalty_key`` returns the key that is penalized for a lost worker and that costs are estimated
     by (None: the fairness key); ``program_key`` the key that a new one's cost is estimated by.
+    ``derive_seed`` returns the secret from which a request's random values derive, of 32 bytes, or
+    b"" without a salt.
     ``batches``: short runs wait a moment for a running worker, which needs a ``Dispatcher``.
     ``module``, ``preload`` and ``warmup_requests``: see ``ZygoteConfig``.
     ``requires_confinement``: a worker that lacks a measure is not used.
@@ -69,6 +76,7 @@ class PoolOptions:
     fairness_key: Callable[[bytes], Hashable] = _no_key
     penalty_key: Callable[[bytes], Hashable] | None = None
     program_key: Callable[[bytes], Hashable] = _no_key
+    derive_seed: Callable[[bytes], bytes] = no_seed
     batches: bool = False
     module: str = "function_script.function"
     preload: tuple[str, ...] = ()
@@ -134,6 +142,7 @@ class Pool:
             costs=CostEstimates(),
             penalty_key=options.penalty_key or options.fairness_key,
             program_key=options.program_key,
+            derive_seed=options.derive_seed,
         )
 
     def __enter__(self) -> Self:

@@ -52,7 +52,7 @@ class HandlerResult(Protocol):
         """Identity, counts and limit of the request, for the log."""
 
 
-Handle: TypeAlias = Callable[[bytes, Limits, Callable[[Limits], None]], HandlerResult]
+Handle: TypeAlias = Callable[[bytes, Limits, Callable[[Limits], None], bytes], HandlerResult]
 
 
 class Memory(Protocol):
@@ -117,7 +117,7 @@ class Worker:
         limits = self._limits
         self._channel.write_limits(limits.timeout_seconds, limits.memory_bytes)
         try:
-            result = self._handle(data, limits, self._limit_setter(limits))
+            result = self._handle(data, limits, self._limit_setter(limits), request.seed)
         except BaseException as error:  # noqa: BLE001 # panics are BaseExceptions, and so are tricks
             self._memory.limit(self._limits.memory_bytes)
             failure = _classify_failure(error, data)

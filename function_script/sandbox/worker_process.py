@@ -42,7 +42,7 @@ class WorkerProcess(ABC):
         """Report whether the process has not exited."""
 
     @abstractmethod
-    def send_request(self, data: bytes) -> None:
+    def send_request(self, data: bytes, seed: bytes) -> None:
         """Send a request; that the worker is gone shows when its reply is read."""
 
     @abstractmethod
@@ -129,12 +129,12 @@ class ForkedWorker(WorkerProcess):
         """Report whether the process has not exited; takes two microseconds."""
         return not self._exits_within(0.0)
 
-    def send_request(self, data: bytes) -> None:
+    def send_request(self, data: bytes, seed: bytes) -> None:
         """Send a request; that the worker is gone shows when its reply is read."""
         self._cpu_seconds_before = self._cpu_seconds()
         self._memory.write_limits(0.0, 0)
         self._memory.write(data)
-        frame = RequestHeader(length=len(data)).pack()
+        frame = RequestHeader(len(data), seed).pack()
         try:
             self._connection.send(frame)
         except (BrokenPipeError, ConnectionResetError):

@@ -25,10 +25,10 @@ ANSWER_SECONDS = 15.0
 class ZygoteConfig:
     """The configuration of a zygote and its workers.
 
-    ``module`` has ``handle(data, limits, on_limits)``; ``preload`` are modules that it imports
-    later. ``warmup_requests`` are handled once before the first worker is forked: every worker
-    inherits what the first request of its kind has to load. ``capacity_bytes`` bounds a request,
-    and a response together with its report.
+    ``module`` has ``handle(data, limits, on_limits, seed)``; ``preload`` are modules that it
+    imports later. ``warmup_requests`` are handled once before the first worker is forked: every
+    worker inherits what the first request of its kind has to load. ``capacity_bytes`` bounds a
+    request, and a response together with its report.
     """
 
     module: str
@@ -65,7 +65,7 @@ def load_handler(config: ZygoteConfig) -> Handle:
     for name in config.preload:
         importlib.import_module(name)
     for request in config.warmup_requests:
-        handle(request, config.limits, lambda _: None)
+        handle(request, config.limits, lambda _: None, b"")
     if config.warmup_requests:
         # Imports alone leave hardly any garbage, and looking for it takes 10 ms.
         gc.collect()

@@ -13,13 +13,12 @@ from function_script.blocked import Blocked
 from function_script.contribution import Contribution, DeferredDocument, DesiredResource
 from function_script.errors import DocumentError
 from function_script.inputs import ReadinessOptions, Step
+from function_script.request import has_unanswered
 from function_script.sequencing import dependencies, status, usages
 from function_script.sequencing.cluster_state import ClusterState
 from function_script.sequencing.managed_fields import applied_configuration
 from function_script.wire import enums
 
-# Short TTL while anything is blocked, unless the program or the input sets one.
-WAITING_TTL_SECONDS = 10.0
 # Removes a resource from desired state, also one that an earlier step desires.
 _NOTHING = DesiredResource(resource=None)
 
@@ -33,7 +32,7 @@ def apply(request: wire.Request, contribution: Contribution, step: Step) -> Cont
     if (step.readiness is None and not contribution.needs_sequencing) or contribution.is_fatal:
         return contribution
     options = step.readiness or ReadinessOptions()
-    if _has_unanswered_requirements(contribution, request):
+    if has_unanswered(request, contribution.resources, contribution.schemas):
         # Crossplane calls again with what is required, unless this response is fatal.
         options = replace(options, keep_existing=True)
     cluster = ClusterState(request, contribution.composed, options)
@@ -61,7 +60,8 @@ def apply(request: wire.Request, contribution: Contribution, step: Step) -> Cont
         contribution, composed=composed, results=(*contribution.results, *unprotected)
     )
     if blocked:
-        contribution = _mark_unready(replace(contribution, blocked=tuple(blocked)), step)
+        composite = replace(contribution.composite, ready=enums.READY_FALSE)
+        contribution = replace(contribution, composite=composite, blocked=tuple(blocked))
     if options.condition is None and not graph and not options.defer_missing:
         return contribution
     kind = options.condition or status.DEFAULT_CONDITION
@@ -70,15 +70,6 @@ def apply(request: wire.Request, contribution: Contribution, step: Step) -> Cont
         contribution,
         conditions=(*contribution.conditions, status.condition(kind, blocked, unready)),
         results=(*contribution.results, *status.change_event(kind, blocked, cluster.xr)),
-    )
-
-
-def _has_unanswered_requirements(contribution: Contribution, request: wire.Request) -> bool:
-    """Report whether the step requires something that this request does not answer."""
-    answers = request.required_resources.keys() | request.extra_resources.keys()
-    return bool(
-        contribution.resources.keys() - answers
-        or contribution.schemas.keys() - request.required_schemas
     )
 
 
@@ -155,13 +146,3 @@ def _collect_unready(
         names |= cluster.earlier.keys() - composed.keys()
     verdicts = {name: cluster.verdict(name) for name in names}
     return [status.Unready(name, why) for name, (is_ready, why) in verdicts.items() if not is_ready]
-
-
-def _mark_unready(contribution: Contribution, step: Step) -> Contribution:
-    """Return the contribution with an XR that is not ready, and a short TTL if none is set."""
-    has_ttl = contribution.ttl_seconds is not None or step.ttl_seconds is not None
-    return replace(
-        contribution,
-        composite=replace(contribution.composite, ready=enums.READY_FALSE),
-        ttl_seconds=contribution.ttl_seconds if has_ttl else WAITING_TTL_SECONDS,
-    )

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from types import FrameType, TracebackType
 from typing import TYPE_CHECKING, Self
 
@@ -20,9 +21,11 @@ from function_script import __version__, build
 from function_script.engines.registry import ENGINE_MODULES
 from function_script.errors import InputError
 from function_script.limits import MIB
+from function_script.salt import SaltFile
 from function_script.sandbox import Pool, PoolOptions, capacity, rlimits
 from function_script.sandbox.confinement import Measure
 from function_script.sandbox.dispatcher import Dispatcher
+from function_script.sandbox.pool import no_seed
 from function_script.server import handler, log, memory, preflight, tracing, warmup
 from function_script.server.handler import RequestHandler
 from function_script.server.ops import OpsEndpoints
@@ -133,6 +136,7 @@ def _pool_options(options: ServeOptions) -> PoolOptions:
     root = None if options.program_root is None else str(options.program_root.resolve())
     return PoolOptions(
         limits=replace(options.limits, program_root=root),
+        derive_seed=_open_salt(options),
         workers=options.workers or capacity.cpu_count(),
         max_request_bytes=options.max_recv_message_size_mib * MIB,
         fairness_key=handler.fairness_key,
@@ -143,6 +147,21 @@ def _pool_options(options: ServeOptions) -> PoolOptions:
         warmup_requests=warmup.build_requests(),
         requires_confinement=options.require_sandbox,
     )
+
+
+def _open_salt(options: ServeOptions) -> Callable[[bytes], bytes]:
+    """Return the function that derives the seed of a request's XR. Raises InputError."""
+    path = options.seed_file
+    if path is None:
+        return no_seed
+    sources = (options.program_root, Path(options.limits.default_source or os.devnull))
+    for directory in sources:
+        if directory is not None and path.resolve().is_relative_to(directory.resolve()):
+            raise InputError.of(
+                f'cannot use the salt "{path}": a program could read it in "{directory}"',
+                hint="mount it elsewhere",
+            )
+    return SaltFile(path).derive_seed
 
 
 def _open_capture_writer(options: ServeOptions, stack: ExitStack) -> CaptureWriter | None:

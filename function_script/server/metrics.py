@@ -9,7 +9,7 @@ from __future__ import annotations
 import platform
 from bisect import bisect_left
 from collections import Counter, defaultdict, deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from itertools import accumulate
 from threading import Lock
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
@@ -53,10 +53,15 @@ _BYTES = tuple(float(1 << exponent) for exponent in range(10, 27, 2))
 # The number of observations that are counted at once. It bounds the delay of one request.
 _MAX_PENDING: Final = 64
 # Of a record: input and outcome; seconds in all, waiting, of CPU time and of the program; bytes
-# received and sent; counts; limit.
+# received and sent; counts; limit; identity and fingerprint.
 _Observation: TypeAlias = (
-    "tuple[str, str, float, float, float, float | None, int, int, Mapping[str, int], str]"
+    "tuple[str, str, float, float, float, float | None, int, int, Mapping[str, int], str, "
+    "Mapping[str, str], str]"
 )
+# The number of steps of XRs whose last response is known, and the digits of a fingerprint that
+# identify the program.
+_MAX_FINGERPRINTS: Final = 20_000
+_PROGRAM_DIGITS: Final = 8
 
 
 class Gauges(NamedTuple):
@@ -92,6 +97,9 @@ class Metrics:
         self._lookups = Counter(hit=0, miss=0)
         self._limits: Counter[str] = Counter(dict.fromkeys(_LIMIT_NAMES, 0))
         self._restarts: Counter[str] = Counter(dict.fromkeys(_LOSSES, 0))
+        self._unchanged: Counter[str] = Counter(dict.fromkeys(sorted(_INPUTS), 0))
+        # In the order of their last use.
+        self._fingerprints: dict[Hashable, str] = {}
         self._registry = CollectorRegistry()
         self._registry.register(_Collector(self._collect_counters))
         self._registry.register(_Collector(lambda: _collect_gauges(gauges())))
@@ -112,6 +120,8 @@ class Metrics:
                 record.response_bytes,
                 record.counts,
                 record.limit,
+                record.identity,
+                record.fingerprint,
             )
         )
         if len(self._pending) >= _MAX_PENDING:
@@ -137,6 +147,8 @@ class Metrics:
                 response_bytes,
                 counts,
                 limit,
+                identity,
+                fingerprint,
             ) = pending.popleft()
             kind = kind if kind in _INPUTS else UNKNOWN
             self._requests[kind, outcome] += 1
@@ -157,6 +169,18 @@ class Metrics:
                 self._limits[limit if limit in _LIMIT_NAMES else UNKNOWN] += 1
             if outcome in self._restarts:
                 self._restarts[outcome] += 1
+            if self._is_repeated(identity, fingerprint):
+                self._unchanged[kind] += 1
+
+    def _is_repeated(self, identity: Mapping[str, str], fingerprint: str) -> bool:
+        """Report whether the last response for an XR and a step added the same, and store it."""
+        key = (*sorted(identity.items()), fingerprint[:_PROGRAM_DIGITS])
+        before = self._fingerprints.pop(key, None)
+        if fingerprint:
+            self._fingerprints[key] = fingerprint
+        if len(self._fingerprints) > _MAX_FINGERPRINTS:
+            del self._fingerprints[next(iter(self._fingerprints))]
+        return bool(fingerprint) and fingerprint == before
 
     def _collect_counters(self) -> Iterator[Metric]:
         with self._lock:
@@ -170,6 +194,7 @@ class Metrics:
             yield _histograms("request_size_bytes", _RECEIVED, [], {"": self._request_bytes})
             yield _histograms("response_size_bytes", _SENT, [], {"": self._response_bytes})
             yield _counters("documents", _DOCUMENTS, ["input"], self._documents)
+            yield _counters("unchanged_responses", _UNCHANGED, ["input"], self._unchanged)
             yield _counters("memory_lookups", _LOOKUPS, ["result"], self._lookups)
             yield _counters("limits_hit", _LIMITS_HIT, ["limit"], self._limits)
             yield _counters("worker_restarts", _RESTARTS, ["cause"], self._restarts)
@@ -273,6 +298,8 @@ _CPU = "CPU time that runs needed in their workers; the time limit is one of thi
 _RECEIVED = "Size of requests."
 _SENT = "Size of responses. Crossplane accepts 4 MiB."
 _DOCUMENTS = "Composed resources that programs stated, changed or not."
+_UNCHANGED = "Responses that added to desired state what the one before for the same XR and step \
+had added, without results."
 _LOOKUPS = "Texts that workers looked up among those they had read before."
 _LIMITS_HIT = "Requests that ended at a limit."
 _RESTARTS = "Workers that were lost with the request they worked on, and replaced."

@@ -14,6 +14,7 @@ class ServeOptions:
     ``health_address`` or ``metrics_address`` means no such port. ``workers`` None means one for
     each CPU. ``program_root`` is the directory below which FileSystem sources are read.
     ``capture_dir`` receives up to ``capture_limit`` cases of requests whose XRs ask for it.
+    ``seed_file`` holds the salt of random values.
     With ``require_sandbox`` the server does not start if workers are not fully confined.
     """
 
@@ -30,3 +31,4 @@ class ServeOptions:
     capture_dir: Path | None = None
     capture_limit: int = 50
     require_sandbox: bool = False
+    seed_file: Path | None = None

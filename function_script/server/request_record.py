@@ -26,7 +26,8 @@ Identity: TypeAlias = Mapping[str, str]
 class RequestRecord(NamedTuple):
     """A finished request. Times are in seconds; ``cpu_seconds`` is the worker's CPU time.
 
-    ``counts`` are the worker's counters; ``error`` is for users and ``detail`` for the operator.
+    ``counts`` are the worker's counters, ``fingerprint`` is what the step added to desired state;
+    ``error`` is for users and ``detail`` for the operator.
     ``problems`` may quote values of the request, so they are for --debug only. ``parent`` is the
     caller's trace context.
     """
@@ -41,6 +42,7 @@ class RequestRecord(NamedTuple):
     cpu_seconds: float = 0.0
     program_seconds: float | None = None
     counts: Mapping[str, int] = {}
+    fingerprint: str = ""
     limit: str = ""
     error: str = ""
     detail: str = ""
@@ -90,6 +92,7 @@ def _build_answered(
         cpu_seconds=reply.cpu_seconds,
         program_seconds=None if microseconds is None else microseconds * 1e-6,
         counts=info.counts(),
+        fingerprint=info.fingerprint,
         limit=info.limit,
         error=diagnostics.to_line(reply.diagnostics) if reply.diagnostics else "",
         detail=info.bug,

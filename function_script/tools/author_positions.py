@@ -31,7 +31,7 @@ def map_to_source(problem: Diagnostic, step_input: StepInput, programs: Path | N
         field = objects.read_path(problem.field)
         # Without a field's path, the problem is the whole step's.
         path = (*step_input.path, *field[1:]) if field else step_input.path[:-1]
-        return _at(problem, step_input.document.span(path), step_input.document)
+        return to_span(problem, step_input.document.span(path), step_input.document)
     if _embedded(span, step_input) is None:
         return _in_file(problem, span, step_input, programs)
     outer = find_outer(span, step_input)
@@ -42,8 +42,8 @@ def map_to_source(problem: Diagnostic, step_input: StepInput, programs: Path | N
         if documents.is_folded(step_input.document.text, path):
             hint = f"> makes one line of several: write `{span.name}: |`, which keeps them"
             noted = replace(noted, hint=hint)
-        return _at(noted, step_input.document.span(path), step_input.document)
-    return _at(_mentioning(problem, step_input), outer, step_input.document)
+        return to_span(noted, step_input.document.span(path), step_input.document)
+    return to_span(_mentioning(problem, step_input), outer, step_input.document)
 
 
 def _mentioning(problem: Diagnostic, step_input: StepInput) -> Diagnostic:
@@ -67,12 +67,12 @@ def _outer(span: Span, step_input: StepInput) -> Span:
 def to_field(problem: Diagnostic, document: Document) -> Diagnostic:
     """A problem with a field of ``document``, at that field; others unchanged."""
     span = document.span(objects.read_path(problem.field)) if problem.field else None
-    return _at(problem, span, document)
+    return to_span(problem, span, document)
 
 
 def locate(problem: Diagnostic, document: Document, path: objects.Path = ()) -> Diagnostic:
     """Return the problem at the field at ``path``, or at its nearest ancestor that exists."""
-    return _at(problem, document.span(path), document)
+    return to_span(problem, document.span(path), document)
 
 
 def find_outer(span: Span, step_input: StepInput) -> Span | None:
@@ -99,7 +99,8 @@ def _embedded(span: Span, step_input: StepInput) -> objects.Path | None:
     return (*step_input.path, *path)
 
 
-def _at(problem: Diagnostic, span: Span | None, document: Document) -> Diagnostic:
+def to_span(problem: Diagnostic, span: Span | None, document: Document) -> Diagnostic:
+    """Return the problem at a position in ``document``; unchanged without one."""
     source = document.origin.source
     if span is None:
         return problem

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from function_script import objects
+from function_script.contribution.annotations import MOVED_TO
 from function_script.values import Object, Value
 
 COMPOSITION: Final = ("apiextensions.crossplane.io/v1", "Composition")
@@ -60,6 +61,11 @@ def labels(manifest: Object) -> dict[str, str]:
 def annotation(manifest: Object, key: str) -> str:
     """Return one of ``metadata.annotations``, or ""."""
     return texts_at(manifest, "metadata", "annotations").get(key, "")
+
+
+def resource_name(manifest: Object) -> str:
+    """Return the name of a composed resource in the pipeline; that of a moved one is the new."""
+    return annotation(manifest, MOVED_TO) or annotation(manifest, RESOURCE_NAME)
 
 
 def group(api_version: str) -> str:

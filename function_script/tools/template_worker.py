@@ -12,13 +12,13 @@ from function_script.program import TemplateResult
 
 
 def handle(
-    data: bytes, limits: Limits, on_limits: Callable[[Limits], None]
+    data: bytes, limits: Limits, on_limits: Callable[[Limits], None], seed: bytes
 ) -> function.HandlerResult:
     """Return the text as UTF-8 in place of the response; it is empty if there are diagnostics."""
     effective = EffectiveLimits(limits, on_limits)
     try:
         return function.HandlerResult(
-            response=_render(function.index_request(data), limits, effective).encode()
+            response=_render(function.index_request(data), limits, effective, seed).encode()
         )
     except LimitError as error:
         problems = effective.attribute(error).diagnostics
@@ -27,12 +27,12 @@ def handle(
         return function.HandlerResult(response=b"", diagnostics=error.diagnostics)
 
 
-def _render(data: wire.Request, ceilings: Limits, effective: EffectiveLimits) -> str:
+def _render(data: wire.Request, ceilings: Limits, effective: EffectiveLimits, seed: bytes) -> str:
     step = inputs.parse(
         wire.decode_struct(data.input or b""), ceilings, function.external_sources(data)
     )
     effective.narrow(step.limits)
-    scope = function.scope_of(data, step)
+    scope = function.scope_of(data, step, seed)
     missing = requirements.unresolved(requirements.resolve(step.requirements, scope, data), data)
     if missing:
         raise InputError.of(

@@ -49,6 +49,15 @@ class State:
         """The encoded State message."""
         return self._message.to_bytes()
 
+    def contains(self, text: bytes) -> bool:
+        """Report whether the encoded message contains these bytes."""
+        message = self._message
+        return message.data.find(text, message.start, message.end) >= 0
+
+    def with_resources(self, resources: dict[str, Resource]) -> State:
+        """Return the state with other names of its resources; ``payload`` stays as it is."""
+        return State(self._message, self.composite, resources)
+
 
 class Request(NamedTuple):
     """A RunFunctionRequest. ``input``, ``context`` and the schemas are Structs."""

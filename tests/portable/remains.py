@@ -113,7 +113,7 @@ class Answer:
     info: RequestInfo = field(default_factory=RequestInfo)
 
 
-def handle(data: bytes, limits: Limits, on_limits: Callable[[Limits], None]) -> Answer:
+def handle(data: bytes, limits: Limits, on_limits: Callable[[Limits], None], seed: bytes) -> Answer:
     """Answer any request with what this worker still has."""
-    del data, limits, on_limits
+    del data, limits, on_limits, seed
     return Answer(response="\n".join(find_in_this_process()).encode())

@@ -55,14 +55,14 @@ class Answer:
     blocked: tuple[Blocked, ...] = ()
 
 
-def handle(data: bytes, limits: Limits, on_limits: Callable[[Limits], None]) -> Answer:
+def handle(data: bytes, limits: Limits, on_limits: Callable[[Limits], None], seed: bytes) -> Answer:
     """Execute the command of the request."""
     command, _, argument = data.partition(b" ")
     if command == b"narrow":
         timeout, memory, rest = argument.split(b" ", 2)
         narrowed = replace(limits, timeout_seconds=float(timeout), memory_bytes=int(memory) * MIB)
         on_limits(narrowed)
-        return handle(rest, narrowed, on_limits)
+        return handle(rest, narrowed, on_limits, seed)
     return Answer(
         response=COMMANDS[command.decode()](argument),
         diagnostics={b"problem": (PROBLEM,), b"problems": PROBLEMS}.get(command, ()),

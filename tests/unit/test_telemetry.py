@@ -143,3 +143,23 @@ def test_a_run_counts_what_it_stated_and_what_it_knew() -> None:
     assert last.documents == 1
     assert (last.looked_up or 0) >= (last.remembered or 0) > 0
     assert (last.program_microseconds or 0) > 0
+
+
+def test_fingerprint_is_of_what_the_step_adds() -> None:
+    """It depends neither on the tag nor on the order of fields, and there is none with results."""
+
+    def fingerprint(script: str, **parts: object) -> str:
+        data = builders.request(builders.starlark(script), **parts).SerializeToString()
+        return function.handle(data, Limits(), lambda _: None).info.fingerprint
+
+    entry = '{"resource": {"apiVersion": "v1", "kind": "A", "spec": {"x": %s}}}'
+    script = "def main(req):\n" + '    return {"desired": {"resources": {"a": ' + entry + "}}}\n"
+    first = fingerprint(script % 1)
+    assert first == fingerprint(script % 1, meta={"tag": "another"})
+    assert first[:8] != fingerprint(script % 2)[:8]
+    count = script % 'req["observed"]["composite"]["resource"]["spec"]["count"]'
+    changed = {"composite": {"resource": {**builders.XR, "spec": {"count": 3}}}}
+    assert fingerprint(count)[:8] == fingerprint(count, observed=changed)[:8]
+    assert fingerprint(count) != fingerprint(count, observed=changed)
+    event = '{"results": [{"severity": "Normal", "message": "x"}]}'
+    assert not fingerprint(f"def main(req):\n    return {event}\n")

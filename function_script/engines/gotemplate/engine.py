@@ -38,7 +38,7 @@ def evaluate(program: Program, scope: Scope, limits: Limits) -> TemplateResult:
     loaded = _load(program, parts)
     pieces: list[str] = []
     start_seconds = allowance.used_seconds()
-    run = Run(loaded.program, limits, scope.seed)
+    run = Run(loaded.program, limits, scope.seed, is_salted=scope.is_salted)
     try:
         run.render(_data(program, scope, loaded), pieces)
     except (GoError, LimitExceededError, RecursionError) as error:
@@ -52,7 +52,8 @@ def evaluate(program: Program, scope: Scope, limits: Limits) -> TemplateResult:
         seconds = allowance.left_seconds()
         if run_seconds * source_map.STRETCH > seconds:
             return []
-        rerun = Run(loaded.program, replace(limits, timeout_seconds=seconds), scope.seed)
+        remaining = replace(limits, timeout_seconds=seconds)
+        rerun = Run(loaded.program, remaining, scope.seed, is_salted=scope.is_salted)
         return source_map.trace(rerun, _data(program, scope, loaded))
 
     def locate(line: int) -> Span | None:

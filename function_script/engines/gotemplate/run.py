@@ -6,6 +6,7 @@ Every evaluation makes a new one; generated code and functions have it as first 
 from __future__ import annotations
 
 import hashlib
+import hmac
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Final, NamedTuple, Protocol
@@ -61,6 +62,7 @@ class Run:
         "_counted_parts",
         "_deadline",
         "_depth",
+        "_is_salted",
         "_limits",
         "_next_check",
         "_output_characters",
@@ -76,7 +78,9 @@ class Run:
         "templates",
     )
 
-    def __init__(self, program: CompiledProgram, limits: Limits, seed: str) -> None:
+    def __init__(
+        self, program: CompiledProgram, limits: Limits, seed: str, *, is_salted: bool = False
+    ) -> None:
         self.templates = program.templates
         self.mutates = program.mutates
         # The main template's data, for functions that imply it.
@@ -85,6 +89,7 @@ class Run:
         self.is_random_zero = False
         self._limits = limits
         self._seed = seed
+        self._is_salted = is_salted
         self._random_counts: dict[str, int] = {}
         self.random_texts: list[str] = []
         self._steps = limits.steps
@@ -262,7 +267,11 @@ class Run:
             if self.is_random_zero:
                 return 0
             count = self._random_counts[site] = self._random_counts.get(site, 0) + 1
-            digest = hashlib.sha256(f"{self._seed}\0{site}\0{count}".encode()).digest()
+            draw = f"{site}\0{count}"
+            if self._is_salted:
+                digest = hmac.digest(self._seed.encode(), draw.encode(), "sha256")
+            else:
+                digest = hashlib.sha256(f"{self._seed}\0{draw}".encode()).digest()
             return int.from_bytes(digest) % bound
 
         return _RandomNumbers(next_random, self.random_texts)

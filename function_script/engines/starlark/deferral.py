@@ -27,12 +27,15 @@ _RESULT: Final = starlark.parse(
     WRAPPER,
     """
 load("script", "main")
-load("bridge", "built", "functions_of", "only", "to_json", "without")
+load("bridge", "built", "functions_of", "moved_from", "only", "to_json", "without")
 
 result = built(main(json.decode(request)))
 
 def names():
     return json.encode(functions_of(result))
+
+def moved(name):
+    return json.encode(moved_from(result, name))
 
 def one(name, nodes, depth):
     to_json(only(result, name), nodes, depth)
@@ -96,7 +99,9 @@ class DeferredEvaluation:
         problem = error.diagnostics[0]
         path = _MISSING_PATH.match(problem.hint or "")
         missing = path[0] if path else problem.message.removeprefix(_RUN)
-        return DeferredResource(name=name, missing=missing, span=problem.span)
+        moved_from = json.loads(cast("str", self._call("moved", name)))
+        names = tuple(moved_from) if isinstance(moved_from, list) else ()
+        return DeferredResource(name=name, missing=missing, span=problem.span, moved_from=names)
 
     def _call(self, name: str, *arguments: object) -> object:
         return self._result.call_with(self._options, name, *arguments).value

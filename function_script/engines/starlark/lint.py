@@ -11,7 +11,7 @@ from function_script.engines.reads import FieldAccess, FieldComparison
 from function_script.engines.starlark import mistakes
 from function_script.engines.starlark.analysis import request_reads, syntax
 from function_script.program import Program
-from function_script.source import Source, Span, span_at
+from function_script.source import Span, span_at
 
 _CREDENTIALS_GETTER: Final = re.compile(
     r"""^[^#\n]*?\bget_credentials\(\s*\w+\s*,\s*["'](?P<name>[^"'\\]+)["']""", re.MULTILINE
@@ -83,15 +83,12 @@ class StarlarkLint(Lint):
 
     def find_dependencies(self, program: Program) -> Iterator[Mention]:
         """Find the texts in lists that are called ``depends_on``."""
-        for source in program.sources():
-            tree = syntax.parse(source.text)
-            for node in ast.walk(tree) if tree is not None else ():
-                if isinstance(node, ast.keyword) and node.arg == "depends_on":
-                    yield from _dependencies(node.value, source)
-                elif isinstance(node, ast.Dict):
-                    for key, value in zip(node.keys, node.values, strict=True):
-                        if isinstance(key, ast.Constant) and key.value == "depends_on":
-                            yield from _dependencies(value, source)
+        for mention in _texts_of("depends_on", program):
+            yield mention._replace(text=mention.text.partition(":")[0].strip())
+
+    def find_moved_from(self, program: Program) -> Iterator[Mention]:
+        """Find the texts that are called ``moved_from``, also in lists."""
+        return _texts_of("moved_from", program)
 
     def find_object_names(self, program: Program) -> Iterator[Mention]:
         """Find ``metadata.name`` in dicts of whole Kubernetes objects."""
@@ -178,11 +175,25 @@ def _texts(nodes: Iterable[ast.expr | None]) -> set[str] | None:
     return texts
 
 
-def _dependencies(names: ast.expr, source: Source) -> Iterator[Mention]:
-    for node in names.elts if isinstance(names, ast.List) else ():
-        if isinstance(node, ast.Constant) and isinstance(node.value, str):
-            name = node.value.partition(":")[0].strip()
-            yield Mention(name, source, syntax.span_of(node, source))
+def _texts_of(field: str, program: Program) -> Iterator[Mention]:
+    """Yield the texts of arguments and members of this name, also those in lists."""
+    for source in program.sources():
+        tree = syntax.parse(source.text)
+        for node in ast.walk(tree) if tree is not None else ():
+            values: list[ast.expr] = []
+            if isinstance(node, ast.keyword) and node.arg == field:
+                values = [node.value]
+            elif isinstance(node, ast.Dict):
+                members = zip(node.keys, node.values, strict=True)
+                values = [
+                    value
+                    for key, value in members
+                    if isinstance(key, ast.Constant) and key.value == field
+                ]
+            for value in values:
+                for text in value.elts if isinstance(value, ast.List) else [value]:
+                    if isinstance(text, ast.Constant) and isinstance(text.value, str):
+                        yield Mention(text.value, source, syntax.span_of(text, source))
 
 
 def _object_names(node: ast.AST) -> Iterator[ast.Constant]:

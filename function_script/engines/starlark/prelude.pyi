@@ -11,7 +11,7 @@ from _typeshed import Incomplete
 class Response:
     """What ``response()`` gives."""
 
-    def resource(self, name: str, body: dict[str, Incomplete] | Callable[[], dict[str, Incomplete]], ready: bool | None=None, depends_on: list[Incomplete] | None=None, ready_when: str | None=None, usages: bool | None=None) -> None:
+    def resource(self, name: str, body: dict[str, Incomplete] | Callable[[], dict[str, Incomplete]], ready: bool | None=None, depends_on: list[Incomplete] | None=None, ready_when: str | None=None, usages: bool | None=None, moved_from: str | list[Incomplete] | None=None) -> None:
         """Set a composed resource of this step. ``ready`` is True, False, or None for no statement. ``body`` is the object, or a function that returns it: with `missing: Defer` only this resource waits for missing values."""
 
     def remove(self, name: str) -> None:

@@ -101,9 +101,9 @@ def before_step(cluster: FakeCluster, step: Step) -> FakeCluster:
             objects.merge(manifest, {"metadata": {"managedFields": [fields]}})
         spans = {}
     else:
-        foreign = {_resource_name(item.value): item.value for item in step.observed}
+        foreign = {manifests.resource_name(item.value): item.value for item in step.observed}
         whole = dict(foreign)
-        spans = {_resource_name(item.value): item.span for item in step.observed}
+        spans = {manifests.resource_name(item.value): item.span for item in step.observed}
     _check_names(step, whole)
     for name in {*step.ready, *step.changed}:
         foreign[name] = _changed(step, name, foreign[name])
@@ -122,12 +122,20 @@ def before_step(cluster: FakeCluster, step: Step) -> FakeCluster:
 
 def after_step(cluster: FakeCluster, setup: Setup, result: RenderResult) -> FakeCluster:
     """Return the state after a pipeline: composed resources exist, the XR has its status."""
+    resources = result.composition.resources.values()
+    composed = {manifests.resource_name(manifest): manifest for manifest in resources}
     return replace(
         cluster,
         applied=_applied_xr(setup, result),
-        foreign={name: cluster.foreign.get(name, {}) for name in result.composition.resources},
-        composed=result.composition.resources,
+        foreign={name: _foreign(cluster, name, composed[name]) for name in composed},
+        composed=composed,
     )
+
+
+def _foreign(cluster: FakeCluster, name: str, manifest: Object) -> Object:
+    """Return the fields of others, also of a resource that had another name before."""
+    old_name = manifests.annotation(manifest, manifests.RESOURCE_NAME)
+    return cluster.foreign.get(name, cluster.foreign.get(old_name, {}))
 
 
 def _applied_xr(setup: Setup, result: RenderResult) -> Object:
@@ -158,10 +166,6 @@ def _check_names(step: Step, observed: Mapping[str, Object]) -> None:
             problems.append(Diagnostic(message=message, hint=hint))
     if problems:
         raise InputError(*problems)
-
-
-def _resource_name(manifest: Object) -> str:
-    return manifests.annotation(manifest, manifests.RESOURCE_NAME)
 
 
 def _merged(base: Object, added: Object) -> Object:

@@ -50,16 +50,20 @@ def to_object(result: RenderResult, responses: Mapping[str, fnv1.RunFunctionResp
     xr: Object = {key: objects.deep_copy(value) for key, value in result.xr.items()}
     objects.merge(xr, conditions.with_times_replaced(result.composition.xr))
     status = manifests.object_at(xr, "status")
-    composed = result.composition.resources
+    resources = result.composition.resources
+    names = {old: manifests.resource_name(resources[old]) or old for old in resources}
     *_, last = (fnv1.RunFunctionResponse(), *responses.values())
     desired = last.desired.resources
     return {
         "xr": xr,
         "resources": {
-            name: conditions.with_times_replaced(composed[name]) for name in sorted(composed)
+            names[old]: conditions.with_times_replaced(resources[old])
+            for old in sorted(resources, key=names.__getitem__)
         },
         "status": status,
-        "ready": {name: desired[name].ready == fnv1.READY_TRUE for name in sorted(desired)},
+        "ready": {
+            names.get(old, old): desired[old].ready == fnv1.READY_TRUE for old in sorted(desired)
+        },
         "conditions": status.get("conditions") or [],
         "events": [
             {"severity": event.severity, "reason": event.reason, "message": event.message}

@@ -12,7 +12,15 @@ from function_script.errors import InputError
 from function_script.inputs import Step
 from function_script.limits import Limits
 from function_script.tools import author_positions, sources, step_inputs
-from function_script.tools.check import composed, misplaced, paths, rules, searching, templates
+from function_script.tools.check import (
+    composed,
+    misplaced,
+    paths,
+    plain_scalars,
+    rules,
+    searching,
+    templates,
+)
 from function_script.tools.check.composites import FILES, XrChecker
 from function_script.tools.check.definitions import Definitions, find_xrds, load
 from function_script.tools.check.findings import Finding, Report, Skipped
@@ -86,7 +94,6 @@ def check(
                 _finding(rules.INPUT, problem) for problem in misplaced.find_misplaced(document)
             ]
             findings += _check_document(ours, directory, schemas, is_salted=is_salted)
-            findings += _check_document(ours, directory, schemas)
             builtin = step_inputs.find_builtin(document)
             steps += len(builtin)
             findings += _check_builtin(builtin)
@@ -94,6 +101,10 @@ def check(
                 findings += [
                     _finding(rules.TEMPLATE, problem)
                     for problem in templates.find_dropped(document)
+                ]
+                findings += [
+                    _finding(rules.SCALAR, problem)
+                    for problem in plain_scalars.find_in_document(document, ours)
                 ]
     if not (files or skipped):
         raise InputError.of(

@@ -18,6 +18,7 @@ from function_script.inputs import Step
 from function_script.problems import suggest
 from function_script.source import excerpt
 from function_script.tools import manifests, step_inputs
+from function_script.tools.check import plain_scalars
 from function_script.tools.step_inputs import StepInput
 
 if TYPE_CHECKING:
@@ -157,6 +158,25 @@ def _unknown_dependencies(subject: CheckedStep) -> Iterator[Diagnostic]:
             )
 
 
+def _moved_resources(subject: CheckedStep) -> Iterator[Diagnostic]:
+    owners: set[str] = set()
+    for mention in subject.step.language.lint.find_moved_from(subject.step.program):
+        name = mention.text
+        message = ""
+        if subject.composed is not None and name in subject.composed:
+            message = f'a step composes "{name}", so nothing can be moved from it'
+        elif name in owners:
+            message = f'two resources are moved from "{name}", which is one object'
+        owners.add(name)
+        if message:
+            yield Diagnostic(
+                message=message,
+                span=mention.span,
+                excerpt=excerpt(mention.source, mention.span),
+                hint="moved-from has a name that the resource had before, and no resource has now",
+            )
+
+
 def _unlisted_credentials(subject: CheckedStep) -> Iterator[Diagnostic]:
     step = subject.step
     # None: the program may see all of them.
@@ -211,6 +231,13 @@ def _doubts(subject: CheckedStep) -> Iterator[Diagnostic]:
         )
 
 
+SCALAR: Final = Rule(
+    name="plain-scalar",
+    severity="warning",
+    means="A plain word or number that YAML 1.1 reads as another type than it seems to have, "
+    "such as the key `on` or `1_000`: see below.",
+    find=lambda subject: plain_scalars.find_in_program(subject.step),
+)
 YAML: Final = Rule(name="yaml", severity="error", means="The file is not YAML.")
 INPUT: Final = Rule(
     name="input",
@@ -283,6 +310,7 @@ RULES: Final = (
         means="A result that the program emits in every call, whether anything has changed or not.",
         find=_constant_events,
     ),
+    SCALAR,
     Rule(
         name="predictable-secret",
         severity="warning",
@@ -295,6 +323,12 @@ RULES: Final = (
         severity="warning",
         means="A dependency on a resource that no step composes, if all names are constants.",
         find=_unknown_dependencies,
+    ),
+    Rule(
+        name="moved-from",
+        severity="warning",
+        means="A `moved-from` with a name that a step still composes, or that is there twice.",
+        find=_moved_resources,
     ),
     Rule(
         name="unlisted-credentials",

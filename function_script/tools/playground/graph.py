@@ -24,7 +24,10 @@ def build(
     States: ready, unready, waiting, and deleted for a resource that exists and is no longer
     composed.
     """
-    resources = result.composition.resources
+    composed = result.composition.resources
+    resources = {
+        manifests.resource_name(composed[name]) or name: composed[name] for name in composed
+    }
     ready = objects.find_path(outcome, ("ready",))
     is_ready = ready if isinstance(ready, dict) else {}
     nodes: list[Value] = [_node(XR, manifests.name(result.xr), result.xr, _xr_state(outcome))]
@@ -36,7 +39,7 @@ def build(
         nodes.append({**_node(_id(name), name, {}, "waiting"), "note": each.reason})
     for manifest in observed:
         name = manifests.annotation(manifest, manifests.RESOURCE_NAME)
-        if name and name not in resources and name not in blocked:
+        if name and name not in composed and name not in blocked:
             nodes.append(_node(_id(name), name, manifest, "deleted"))
     composes: list[Value] = [[XR, _id(name)] for name in (*sorted(resources), *blocked)]
     dependencies: list[Value] = [

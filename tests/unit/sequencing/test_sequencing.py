@@ -118,7 +118,7 @@ def test_a_resource_waits_until_its_dependency_is_ready(language: str) -> None:
     assert set(desired(response)) == {"a", "b"}
     assert "composite" not in response["desired"]
     assert condition(response)["message"] == "Unready: b does not exist yet"
-    assert response["meta"]["ttl"] == "60s"
+    assert int(response["meta"]["ttl"].removesuffix("s")) > 3000
 
 
 def test_a_resource_that_exists_is_never_withdrawn(language: str) -> None:

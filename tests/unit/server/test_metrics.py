@@ -169,3 +169,12 @@ def test_metrics_and_log_are_cheap(capfd: pytest.CaptureFixture[str]) -> None:
         each = (time.process_time() - began) / count
     server_logs.text(capfd)
     assert each < stretched(100e-6)
+
+
+def test_unchanged_responses_are_those_with_the_fingerprint_of_the_one_before() -> None:
+    """Of the same XR and program; none is unknown."""
+    other = {**RECORD.identity, "name": "another"}
+    fingerprints = ["aaaaaaaa11", "aaaaaaaa11", "bbbbbbbb22", "aaaaaaaa12", "aaaaaaaa12", "", ""]
+    records = [RECORD._replace(fingerprint=each) for each in fingerprints]
+    records += [RECORD._replace(fingerprint="aaaaaaaa12", identity=other)]
+    assert samples(*records)['unchanged_responses_total{input="GoTemplate"}'] == 2

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from support.case_projects import folder, messages, project, run, run_one
+from support.case_projects import HEAD, folder, indented, messages, project, run, run_one
 
 from function_script.tools.cases.verdicts import Status
 
@@ -131,3 +131,39 @@ def test_events_of_the_first_reconcile_are_not_repeated(tmp_path: Path) -> None:
     texts = [path.read_text() for path in verdict.snapshots]
     assert [path.name for path in verdict.snapshots] == ["expected-1.yaml", "expected-2.yaml"]
     assert ["SelectComposition" in text for text in texts] == [True, False]
+
+
+MOVED = """\
+apiVersion: script.fn.crossplane.io/v1beta1
+kind: JinjaTemplate
+autoReady: {}
+inline: |
+  apiVersion: example.org/v1
+  kind: Database
+  metadata:
+    annotations:
+      script.fn.crossplane.io/composition-resource-name: database
+      script.fn.crossplane.io/moved-from: db
+  spec: {names: {{ observed.resources | list | tojson }}}
+"""
+
+
+def test_sequence_of_a_moved_resource_has_its_new_name(tmp_path: Path) -> None:
+    """What is observed may be given under the old name; everything else has the new one."""
+    case = """
+        steps:
+        - observed: {db: {apiVersion: example.org/v1, kind: Database, metadata: {name: mine}}}
+          expect:
+            resources: {database: {metadata: {name: mine}, spec: {names: [database]}}}
+            ready: false
+            absent: [db]
+        - ready: database
+          expect:
+            resources: {database: {metadata: {name: mine}, spec: {names: [database]}}}
+            ready: true
+        """
+    path = project(tmp_path, one=case)
+    (path / "composition.yaml").write_text(HEAD + indented(MOVED, 6))
+    verdict = run(path)["one"]
+    assert messages(verdict) == []
+    assert verdict.status is Status.PASSED

@@ -178,3 +178,49 @@ def test_names_of_go_templating_count(tmp_path: Path) -> None:
     theirs = document("netwrok").replace("script.fn", "gotemplating.fn")
     text = peer("source: Inline", "inline:", "  template: |", indent(theirs, "    "))
     assert found(tmp_path, template(NETWORK, BAD), text).findings == ()
+
+
+MOVED_FROM = "script.fn.crossplane.io/moved-from"
+
+
+def moved(name: str, old: str) -> str:
+    """A document of a template that had another name."""
+    return document(name).replace(f"{NAME}: {name}\n", f"{NAME}: {name}\n    {MOVED_FROM}: {old}\n")
+
+
+MOVES = [
+    pytest.param([template(moved("a", "old"))], [], id="moved"),
+    pytest.param(
+        [template(moved("a", "older, old"), document("old"))],
+        ['a step composes "old", so nothing can be moved from it'],
+        id="composed-here",
+    ),
+    pytest.param(
+        [template(moved("a", "old"), kind="JinjaTemplate"), template(document("old"))],
+        ['a step composes "old", so nothing can be moved from it'],
+        id="composed-by-another-step",
+    ),
+    pytest.param(
+        [template(moved("a", "old"), moved("b", "old"))],
+        ['two resources are moved from "old", which is one object'],
+        id="twice",
+    ),
+    pytest.param(
+        [
+            script(
+                f'rsp.resource("a", {BODY}, moved_from = "old")',
+                f'rsp.resource("b", {BODY}, moved_from = ["older", "old"])',
+            )
+        ],
+        ['two resources are moved from "old", which is one object'],
+        id="twice-in-a-script",
+    ),
+]
+
+
+@pytest.mark.parametrize(("inputs", "messages"), MOVES)
+def test_moved_from_of_a_name_in_use_is_found(
+    tmp_path: Path, inputs: list[str], messages: list[str]
+) -> None:
+    findings = found(tmp_path, *inputs).findings
+    assert [finding.diagnostic.message for finding in findings] == messages

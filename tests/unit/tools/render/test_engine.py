@@ -120,6 +120,7 @@ def test_a_fatal_result_leaves_what_there_was() -> None:
         ("Responsive", "True"),
         ("Synced", "False"),
         ("Asked", "True"),
+        ("ProgramWarnings", "True"),
     ]
 
 

@@ -1,0 +1,279 @@
+"""Calls of the function, events and deletions, in a model of what Crossplane does with answers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, cast
+
+import pytest
+from support import builders
+from support.core_model import Core, make_ready
+
+from function_script.limits import Limits
+
+if TYPE_CHECKING:
+    from function_script.values import Object
+
+HOUR = 3600.0
+# The TTL of every step before there was one by the cause.
+BEFORE = Limits(default_ttl_seconds=60.0)
+AFTER = Limits()
+CONDITION = "ProgramWarnings"
+
+
+def thing(name: str, spec: str = "{}", **annotations: str) -> str:
+    """A document with a composed resource."""
+    keys = {"composition-resource-name": name, **annotations}
+    lines = [
+        f'    script.fn.crossplane.io/{key.replace("_", "-")}: "{value}"\n'
+        for key, value in keys.items()
+    ]
+    return (
+        "---\napiVersion: example.org/v1\nkind: Thing\nmetadata:\n  annotations:\n"
+        + "".join(lines)
+        + f"spec: {spec}\n"
+    )
+
+
+SETTLED = builders.jinja(thing("a"), autoReady={})
+
+
+def edit(core: Core) -> None:
+    """Let a user change the XR's spec."""
+    spec = cast("Object", core.xr["spec"])
+    spec["count"] = cast("int", spec["count"]) + 1
+
+
+def settle(core: Core) -> None:
+    """Let the resources exist and be ready, and reset the counters."""
+    core.run(1.0)
+    make_ready(core)
+    core.run(1.0)
+    core.calls = core.reconciles = 0
+
+
+@pytest.mark.parametrize("has_cache", [False, True], ids=["", "cached"])
+def test_calls_of_a_settled_xr_fall_from_sixty_to_one_an_hour(
+    has_cache: bool,
+) -> None:
+    counts = {}
+    for name, limits in (("before", BEFORE), ("after", AFTER)):
+        core = Core(pipeline=[SETTLED], limits=limits, has_cache=has_cache)
+        settle(core)
+        core.run(HOUR)
+        counts[name] = core.calls
+    assert 54 <= counts["before"] <= 67
+    assert counts["after"] <= 2
+    assert not core.deleted
+
+
+def test_calls_of_a_waiting_xr_are_six_a_minute() -> None:
+    core = Core(pipeline=[SETTLED], limits=AFTER)
+    core.run(1.0)
+    core.calls = 0
+    core.run(HOUR)
+    assert 350 <= core.calls <= 370
+
+
+def test_calls_of_a_changing_xr_are_its_changes() -> None:
+    """A change is seen by a watch, not by the TTL."""
+    counts = {}
+    step = builders.jinja(thing("a", "{x: {{ xr.spec.count }}}"), autoReady={})
+    for name, limits in (("before", BEFORE), ("after", AFTER)):
+        core = Core(pipeline=[step], limits=limits)
+        settle(core)
+        core.run(HOUR, [(at * 600.0 + 30.0, edit) for at in range(6)])
+        counts[name] = core.calls
+        resource = cast("Object", core.resources["a"]["resource"])
+        assert resource["spec"] == {"x": 8}
+    assert counts["before"] >= 60
+    assert counts["after"] <= 14
+
+
+def test_calls_without_realtime_compositions_are_by_the_poll_interval() -> None:
+    """The TTL decides nothing then; the cache answers instead of the function."""
+    counts = {}
+    for has_cache in (False, True):
+        core = Core(pipeline=[SETTLED], is_realtime=False, has_cache=has_cache)
+        settle(core)
+        core.run(HOUR)
+        counts[has_cache] = core.calls
+        assert core.reconciles >= 59
+    assert counts[False] >= 59
+    assert counts[True] <= 2
+
+
+WARNING = 'def main(req):\n    return {"results": [{"severity": "Warning", "message": "%s"}]}\n'
+
+
+def test_a_warning_is_one_event_and_a_condition() -> None:
+    core = Core(pipeline=[builders.starlark(WARNING % "too small")])
+    core.run(HOUR * 3)
+    assert core.warnings() == ["too small"]
+    condition = core.condition(CONDITION)
+    assert condition is not None
+    assert condition["status"] == "True"
+    assert condition["reason"] == "Warnings"
+    assert "too small" in str(condition["message"])
+    assert core.reconciles <= 9
+
+
+def test_a_warning_that_changes_is_another_event_and_one_that_goes_is_none() -> None:
+    script = (
+        "def main(req):\n"
+        '    count = req["observed"]["composite"]["resource"]["spec"]["count"]\n'
+        '    results = [{"severity": "Warning", "message": "count %d" % count}]\n'
+        '    return {"results": results if count < 4 else []}\n'
+    )
+    core = Core(pipeline=[builders.starlark(script)])
+    core.run(HOUR, [(100.0, edit), (200.0, edit), (300.0, edit)])
+    assert core.warnings() == ["count 2", "count 3"]
+    condition = core.condition(CONDITION)
+    assert condition is not None
+    assert (condition["status"], condition["reason"]) == ("False", "NoWarnings")
+    before = core.reconciles
+    core.run(HOUR)
+    assert core.reconciles <= before + 2
+
+
+PAIRS = {
+    "both": ("one", "two"),
+    "first": ("one", ""),
+    "second": ("", "two"),
+}
+
+
+@pytest.mark.parametrize("texts", PAIRS.values(), ids=PAIRS)
+def test_the_warnings_of_two_steps_share_the_condition_and_do_not_flap(
+    texts: tuple[str, str],
+) -> None:
+    silent = builders.starlark("def main(req):\n    return {}\n")
+    pipeline = [builders.starlark(WARNING % text) if text else silent for text in texts]
+    core = Core(pipeline=pipeline)
+    core.run(HOUR * 3)
+    assert sorted(core.warnings()) == sorted(filter(None, texts))
+    message = str((core.condition(CONDITION) or {})["message"])
+    assert all(text in message for text in texts)
+    assert core.reconciles <= 9
+    core.pipeline = [silent, silent]
+    core.xr["spec"] = {
+        **cast("Object", core.xr["spec"]),
+        "crossplane": {"compositionRevisionRef": {"name": "app-2"}},
+    }
+    core.run(HOUR * 3)
+    condition = core.condition(CONDITION)
+    assert condition is not None
+    assert condition["status"] == "False"
+    assert len(core.warnings()) == len(list(filter(None, texts)))
+
+
+def test_warnings_of_a_pipeline_that_is_fatal_come_back_once() -> None:
+    fatal = builders.starlark('def main(req):\n    fail("no")\n')
+    warning = builders.starlark(WARNING % "too small")
+    core = Core(pipeline=[warning, fatal])
+    core.run(60.0)
+    assert core.warnings() == ["too small"]
+    core.pipeline = [warning]
+    core.run(HOUR * 2)
+    assert core.warnings() == ["too small"]
+
+
+def test_a_condition_of_before_a_fatal_answer_is_settled_again() -> None:
+    silent = builders.starlark("def main(req):\n    return {}\n")
+    fatal = builders.starlark('def main(req):\n    fail("no")\n')
+    core = Core(pipeline=[builders.starlark(WARNING % "too small")])
+    core.run(60.0)
+    core.pipeline = [fatal, silent]
+    core.run(10.0)
+    assert (core.condition(CONDITION) or {})["status"] == "Unknown"
+    core.pipeline = [silent]
+    core.run(HOUR)
+    assert (core.condition(CONDITION) or {})["status"] == "False"
+
+
+def test_a_warning_of_the_functions_own_is_one_event() -> None:
+    """In a template and in a script alike."""
+    document = "apiVersion: example.org/v1\nkind: XThing\nspec:\n  size: large\n"
+    script = (
+        "def main(req):\n"
+        '    xr = req["observed"]["composite"]["resource"]\n'
+        '    return {"desired": {"composite": {"resource": dict(xr, spec={"size": "large"})}}}\n'
+    )
+    for step in (builders.jinja(document), builders.starlark(script)):
+        core = Core(pipeline=[step])
+        core.run(HOUR * 3)
+        (warning,) = core.warnings()
+        assert "of the XR only status can be set, not spec" in warning
+
+
+def named(name: str, **policy: object) -> dict[str, Object]:
+    """Steps of two languages that compose one resource of this name."""
+    annotations = {key: str(value) for key, value in policy.items()}
+    fields = ", ".join(f'"{key}": "{value}"' for key, value in policy.items())
+    script = (
+        'def main(req):\n    body = {"apiVersion": "example.org/v1", "kind": "Thing", "spec": {}}\n'
+        f'    return {{"desired": {{"resources": {{"{name}": {{"resource": body, {fields}}}}}}}}}\n'
+    )
+    return {
+        "starlark": builders.starlark(script, autoReady={}),
+        "jinja": builders.jinja(thing(name, **annotations), autoReady={}),
+        "gotemplate": {
+            **builders.jinja(thing(name, **annotations), autoReady={}),
+            "kind": "GoTemplate",
+        },
+    }
+
+
+LANGUAGES = tuple(named("a"))
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_rename_with_moved_from_deletes_nothing(language: str) -> None:
+    core = Core(pipeline=[named("old")[language]])
+    settle(core)
+    core.pipeline = [named("new", moved_from="old")[language]]
+    core.run(HOUR)
+    make_ready(core)
+    core.run(HOUR)
+    assert core.created == ["demo-old"]
+    assert not core.deleted
+    assert not [event for event in core.events if event.kind == "Fatal"]
+    assert list(core.resources) == ["old"]
+    assert core.reconciles < 400
+    # A second rename names the last name, or all.
+    core.pipeline = [named("newest", moved_from="new")[language]]
+    core.run(HOUR)
+    # The object remembers its name: moved-from may go.
+    core.pipeline = [named("newest")[language]]
+    core.run(HOUR)
+    assert core.created == ["demo-old"]
+    assert not core.deleted
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_rename_without_moved_from_deletes_the_object(language: str) -> None:
+    core = Core(pipeline=[named("old")[language]])
+    settle(core)
+    core.pipeline = [named("new")[language]]
+    core.run(HOUR)
+    assert core.created == ["demo-old", "demo-new"]
+    assert core.deleted == ["demo-old"]
+
+
+@pytest.mark.parametrize("is_first", [True, False])
+def test_the_warnings_of_two_equal_steps_do_not_flap(is_first: bool) -> None:
+    """The same input twice: only one of them warns, or both in other words."""
+    sign = "==" if is_first else "!="
+    script = (
+        "def main(req):\n"
+        '    body = {"apiVersion": "example.org/v1", "kind": "Thing"}\n'
+        '    count = len(req["desired"]["resources"])\n'
+        '    results = [{"severity": "Warning", "message": "at %d" % count}]\n'
+        '    return {"desired": {"resources": {"a%d" % count: {"resource": body}}},\n'
+        f'            "results": results if count {sign} 0 else []}}\n'
+    )
+    core = Core(pipeline=[builders.starlark(script)] * 2)
+    core.run(HOUR * 3)
+    # The second of them gets a line of its own once it knows that there is another.
+    assert set(core.warnings()) == {f"at {0 if is_first else 1}"}
+    assert len(core.warnings()) <= 2
+    assert core.reconciles <= 9

@@ -1,0 +1,84 @@
+"""A real server with a salt: random values that only it can compute, and that nobody sees."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from e2e.serving import Server, call
+from support import builders
+from support.timing import wait_until
+
+from function_script import capture
+from function_script.objects import find_path
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import grpc
+
+    from function_script.values import Object
+
+SCRIPT = (
+    "def main(req):\n"
+    '    status = {"id": stable_id("password", 64)}\n'
+    '    return {"desired": {"composite": {"resource": {"status": status}}}}\n'
+)
+# All that a script can ask for, and what it prints.
+CURIOUS = (
+    "def main(req):\n"
+    "    print(json.encode(req), dir(req))\n"
+    '    return {"desired": {"composite": {"resource": {"status": {"all": json.encode(req)}}}}}\n'
+)
+
+
+def value(channel: grpc.Channel, script: str = SCRIPT) -> object:
+    """The status of an XR that asks to be captured."""
+    annotations: Object = {capture.ANNOTATION: "true"}
+    metadata: Object = {"name": "demo", "uid": "8a4c2f0e", "annotations": annotations}
+    observed = {"composite": {"resource": {**builders.XR, "metadata": metadata}}}
+    response = call(channel, builders.request(builders.starlark(script), observed=observed))
+    assert not response.results
+    return find_path(builders.to_dict(response), "desired.composite.resource.status")
+
+
+def test_a_salt_decides_random_values_and_is_seen_by_nobody(tmp_path: Path) -> None:
+    salt, cases = tmp_path / "salt", tmp_path / "cases"
+    cases.mkdir()
+    salt.write_text("the salt of this cluster")
+    flags = ("--insecure", "--debug", "--seed-file", str(salt), "--capture-dir", str(cases))
+    values = []
+    for _ in range(2):
+        with Server(*flags) as server, server.channel() as channel:
+            values.append(value(channel))
+            values.append(value(channel))
+            seen = str(value(channel, CURIOUS))
+            salt.with_name("new").write_text("another salt of this cluster")
+            salt.with_name("new").rename(salt)
+            wait_until(lambda channel=channel: value(channel) != values[0])  # type: ignore[misc] # called at once
+            server.stop()
+            texts = [seen, *server.text, *(path.read_text() for path in cases.iterdir())]
+        salt.write_text("the salt of this cluster")
+        assert "of this cluster" not in "".join(texts)
+        assert "using a new salt" in "".join(texts)
+    assert len(set(map(str, values))) == 1
+
+
+@pytest.mark.parametrize("content", ["short", None])
+def test_a_salt_that_cannot_be_used_is_refused_at_the_start(
+    tmp_path: Path, content: str | None
+) -> None:
+    salt = tmp_path / "salt"
+    if content is not None:
+        salt.write_text(content)
+    server = Server("--insecure", "--seed-file", str(salt))
+    assert server.stop() != 0
+    assert "cannot read the salt" in "".join(server.text)
+
+
+def test_a_salt_that_programs_could_read_is_refused(tmp_path: Path) -> None:
+    salt = tmp_path / "salt"
+    salt.write_text("the salt of this cluster")
+    server = Server("--insecure", "--seed-file", str(salt), "--program-root", str(tmp_path))
+    assert server.stop() != 0
+    assert "a program could read it" in "".join(server.text)
