@@ -41,9 +41,22 @@ def nearest(name: str, names: Iterable[str]) -> str | None:
             closest, matches = distance, []
         matches.append(candidate)
     if len(matches) > 1:
-        # The same letters in another case are closer than with another separator.
-        matches = [each for each in matches if each.lower() == name.lower()]
+        matches = _in_spelling_of(name, matches)
     return matches[0] if len(matches) == 1 else None
+
+
+def _in_spelling_of(name: str, matches: list[str]) -> list[str]:
+    """Return those of one word that are spelt most as ``name`` is: ``to_yaml``, not ``toYaml``."""
+    if same_letters := [each for each in matches if each.lower() == name.lower()]:
+        return same_letters
+    if len(set(map(_fold, matches))) > 1:
+        return matches
+    distances = [_distance(name, each, _MAX_LENGTH) for each in matches]
+    return [
+        each
+        for each, distance in zip(matches, distances, strict=True)
+        if distance == min(distances)
+    ]
 
 
 def _is_misspelling(name: str, candidate: str) -> bool:

@@ -61,6 +61,8 @@ Examples:
 )
 @click.option(
     "--function",
+    cls=Flag,
+    group="Functions",
     metavar="PACKAGE",
     help="Call the function of this package instead, which runs as a confined process; with "
     "=process after it also where it cannot be confined.",

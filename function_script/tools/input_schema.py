@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
+from importlib.resources.abc import Traversable
 from typing import TYPE_CHECKING, Final, cast
 
 from function_script import objects
@@ -74,7 +75,8 @@ class Violation:
 
 def find_schema(value: Object) -> Object | None:
     """Return the schema of our inputs and of built-in functions' ones; None for other objects."""
-    return schemas().get(objects.api_version_and_kind(value))
+    key = objects.api_version_and_kind(value)
+    return schemas().get(key) or _builtin_schemas().get(key)
 
 
 def check(value: Object) -> list[tuple[str, str]]:
@@ -114,11 +116,18 @@ def find_violations(value: Object, schema: Object) -> list[Violation]:
 
 @cache
 def schemas() -> dict[tuple[str, str], Object]:
-    """Read the schemas of our CRDs, and of built-in functions, by apiVersion and kind."""
+    """Read the schemas of our CRDs, by apiVersion and kind."""
+    return _read(resources.files("function_script") / "input_crds")
+
+
+@cache
+def _builtin_schemas() -> dict[tuple[str, str], Object]:
+    return _read(resources.files("function_script.tools.render.builtin") / "inputs")
+
+
+def _read(folder: Traversable) -> dict[tuple[str, str], Object]:
     by_kind: dict[tuple[str, str], Object] = {}
-    package = resources.files("function_script")
-    folders = (package / "input_crds", package / "tools" / "render" / "builtin" / "inputs")
-    for file in (file for folder in folders for file in folder.iterdir()):
+    for file in folder.iterdir():
         source = Source(name=file.name, text=file.read_text("utf-8"))
         for document in sources.read(source):
             # A built-in function has the spec of its CRD alone.

@@ -62,3 +62,10 @@ def test_misspelt_word_of_a_name_is_one(name: str, other: str) -> None:
 def test_two_names_at_one_distance_are_not_suggested() -> None:
     assert nearest("portx", ("ports", "porta")) is None
     assert nearest("toYAML", ("toYaml", "to_yaml")) == "toYaml"
+
+
+def test_of_one_word_in_two_styles_the_one_of_the_name_is_near() -> None:
+    styles = ["to_yaml", "toYaml"]
+    assert nearest("to_yml", styles) == "to_yaml"
+    assert nearest("toYml", styles) == "toYaml"
+    assert nearest("toyaml", styles) == "toYaml"

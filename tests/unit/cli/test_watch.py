@@ -19,7 +19,8 @@ def test_current_directory_is_the_default(
     starters.write("starlark", tmp_path / "new")
     monkeypatch.chdir(tmp_path / "new")
     assert execute([command]) == 0
-    (tmp_path / "new" / "composition.yaml").write_text("broken: [")
+    composition = tmp_path / "new" / "composition.yaml"
+    composition.write_text(f"{composition.read_text()}broken: [")
     assert execute([command]) == 1
 
 
