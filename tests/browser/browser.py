@@ -90,6 +90,10 @@ class Browser:
         """Load the page again."""
         self._ask("Page.reload")
 
+    def forget(self, origin: str) -> None:
+        """Delete what pages of an origin have in the local storage."""
+        self._ask("Storage.clearDataForOrigin", origin=origin, storageTypes="local_storage")
+
     def resize(self, width: int, height: int, *, is_phone: bool = False) -> None:
         """The window's size in CSS pixels."""
         self._ask(

@@ -1,4 +1,7 @@
-"""A browser at the sizes of a small and of a large screen, and playgrounds of copied examples."""
+"""One browser, as large as a small screen, and playgrounds of copied examples.
+
+Tests of the layout run on a large screen, too: they have the mark `at_each_size`.
+"""
 
 from __future__ import annotations
 
@@ -28,18 +31,29 @@ class Serve(Protocol):
     def __call__(self, root: Path, runtimes: Mapping[str, Selection] | None = None) -> Browser: ...
 
 
-@pytest.fixture(scope="session", params=SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
-def window(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Browser]:
+at_each_size = pytest.mark.parametrize(
+    "window", SIZES, indirect=True, ids=lambda size: f"{size[0]}x{size[1]}"
+)
+
+
+@pytest.fixture(scope="session")
+def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
     """A browser with an empty page."""
     program = find()
     if program is None:
         pytest.skip("there is no Chromium on PATH")
     with Browser(program, tmp_path_factory.mktemp("profile")) as browser:
-        browser.size = request.param
-        browser.resize(*browser.size)
         yield browser
+
+
+@pytest.fixture
+def window(request: pytest.FixtureRequest, chromium: Browser) -> Browser:
+    """The browser at the size of the test's screen."""
+    size = getattr(request, "param", SIZES[0])
+    if chromium.size != size:
+        chromium.size = size
+        chromium.resize(*size)
+    return chromium
 
 
 @contextmanager
@@ -56,12 +70,12 @@ def open_playground(
 
 
 @pytest.fixture(scope="module")
-def home(window: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def home(chromium: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The origin of a playground of three examples."""
     root = tmp_path_factory.mktemp("playground")
     for name in ("starlark-status", "filesystem-source", "program-in-context"):
         shutil.copytree(EXAMPLES / name, root / name)
-    with open_playground(window, root) as page:
+    with open_playground(chromium, root) as page:
         yield page.origin
 
 
@@ -91,9 +105,32 @@ def root(tmp_path: Path) -> Path:
     return directory
 
 
+@pytest.fixture(scope="module")
+def own_root(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The directory of the playground of `own_page`, which has starlark-status alone."""
+    directory = tmp_path_factory.mktemp("own") / "root"
+    shutil.copytree(EXAMPLES / "starlark-status", directory / "starlark-status")
+    return directory
+
+
+@pytest.fixture(scope="module")
+def own_home(chromium: Browser, own_root: Path) -> Iterator[str]:
+    """The origin of the playground of `own_root`."""
+    with open_playground(chromium, own_root) as page:
+        yield page.origin
+
+
 @pytest.fixture
-def own_page(window: Browser, root: Path) -> Iterator[Browser]:
-    """The page on a playground of ``root`` alone."""
-    with open_playground(window, root) as page:
-        pages.choose(page, "starlark-status")
-        yield page
+def own_page(window: Browser, own_root: Path, own_home: str) -> Browser:
+    """The page as on a first visit, with files that a test may change: they are copied anew."""
+    window.open("about:blank")
+    window.wait_for('location.href === "about:blank"')
+    window.forget(own_home)
+    folder = own_root / "starlark-status"
+    shutil.rmtree(folder)
+    shutil.copytree(EXAMPLES / "starlark-status", folder)
+    window.origin = own_home
+    window.open(own_home)
+    window.wait_for(f'location.origin === "{own_home}" && {pages.DONE}')
+    pages.choose(window, "starlark-status")
+    return window

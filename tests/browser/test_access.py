@@ -7,7 +7,7 @@ import shutil
 from typing import TYPE_CHECKING
 
 import pytest
-from browser.conftest import EXAMPLES, open_playground
+from browser.conftest import EXAMPLES, at_each_size, open_playground
 from browser.pages import BAD, GOOD, choose, file_names, replace
 
 if TYPE_CHECKING:
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 FOCUS = "document.activeElement.id || document.activeElement.ariaLabel"
 
 
+@at_each_size
 def test_focus_goes_through_the_page_in_its_order(page: Browser) -> None:
     page.evaluate('document.querySelector("#folders").focus()')
     order = []
@@ -82,6 +83,7 @@ def test_the_editor_tells_how_to_leave_it(page: Browser) -> None:
     assert "Escape, then Tab" in str(text)
 
 
+@at_each_size
 def test_tabs_of_all_files_fit(window: Browser, root: Path) -> None:
     folder = root / "starlark-status"
     names = ("required", "credentials", "xrd", "definition")

@@ -38,8 +38,10 @@ EDITED = 'document.querySelectorAll("#files .edited").length'
 
 
 @pytest.fixture
-def composition(root: Path) -> Path:
-    return root / "starlark-status" / "composition.yaml"
+def composition(own_page: Browser, own_root: Path) -> Path:
+    """The file as it is when the page is open."""
+    del own_page
+    return own_root / "starlark-status" / "composition.yaml"
 
 
 def edit(page: Browser) -> None:

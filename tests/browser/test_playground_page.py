@@ -6,6 +6,7 @@ import json
 from typing import TYPE_CHECKING
 
 import pytest
+from browser.conftest import at_each_size
 from browser.pages import BAD, GOOD, changed_lines, choose, file_names, open_file, pane, replace
 
 from function_script.cli import execute
@@ -26,6 +27,7 @@ def test_typing_renders(page: Browser) -> None:
     ]
 
 
+@at_each_size
 def test_problems_are_marked(page: Browser) -> None:
     """A mistake is shown with its hint, its line has a mark, and its position is a link."""
     replace(page, '["image"]', '["imgae"]')
@@ -96,9 +98,9 @@ def test_programs_in_files(browser: Browser) -> None:
     assert bad == program
 
 
-@pytest.mark.parametrize(("width", "height"), [(390, 844), (320, 568), (1366, 768)])
+@pytest.mark.parametrize(("width", "height"), [(390, 844), (320, 568), (1366, 768), (1920, 1080)])
 def test_nothing_runs_over_the_edge(page: Browser, width: int, height: int) -> None:
-    """On a phone and on a laptop, the page is as wide as the window, in both views."""
+    """On a phone, a laptop and a large screen, the page is as wide as the window, in both views."""
     page.resize(width, height, is_phone=width < 800)
     try:
         for view in ("edit", "result"):
@@ -109,7 +111,7 @@ def test_nothing_runs_over_the_edge(page: Browser, width: int, height: int) -> N
         page.resize(*page.size)
 
 
-@pytest.mark.parametrize(("width", "height"), [(390, 844), (1366, 768)])
+@pytest.mark.parametrize(("width", "height"), [(390, 844), (1366, 768), (1920, 1080)])
 def test_the_graph_is_seen_at_a_glance(page: Browser, width: int, height: int) -> None:
     """On a phone, too, its boxes are inside of the window, next to a legend of the colours."""
     page.resize(width, height, is_phone=width < 800)
