@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING
 
 import pytest
@@ -17,9 +18,13 @@ if TYPE_CHECKING:
 
     from support.gotemplating import Case
 
-    from function_script.values import Object
-
 CASES = gotemplating.load()
+
+
+@cache
+def load(head: str) -> dict[str, Case]:
+    """Load the cases by name, with the head of a name in their inputs, once for all tests."""
+    return {case.name: case for case in gotemplating.load(gotemplating.HEADS[head])}
 
 
 def call(case: Case, directory: Path) -> pb.RunFunctionResponse:
@@ -37,15 +42,15 @@ def call(case: Case, directory: Path) -> pb.RunFunctionResponse:
     return pb.RunFunctionResponse.FromString(answer.response)
 
 
-@pytest.mark.parametrize("head", gotemplating.HEADS.values(), ids=gotemplating.HEADS)
+@pytest.mark.parametrize("head", gotemplating.HEADS)
 @pytest.mark.parametrize("name", [case.name for case in CASES])
-def test_case(name: str, head: Object, tmp_path: Path) -> None:
+def test_case(name: str, head: str, tmp_path: Path) -> None:
     """The response is that of the table; a fatal one is the request with one result, without TTL.
 
     The head of the input makes no difference: function-go-templating reads neither its apiVersion
     nor its kind.
     """
-    (case,) = (case for case in gotemplating.load(head) if case.name == name)
+    case = load(head)[name]
     response = call(case, tmp_path)
     results = list(response.results)
     del response.results[:]
