@@ -9,6 +9,7 @@ import time
 import traceback
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from functools import lru_cache
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -115,8 +116,7 @@ class Recorder:
 
     def fingerprint(self, step: Step, added: Mapping[str, bytes]) -> None:
         """Record what the step added to desired state, by name, to count unchanged responses."""
-        text = step.program.main.text.encode("utf-8", "replace")
-        program = hashlib.blake2b(text, digest_size=4).hexdigest()
+        program = _digest_program(step.program.main.text)
         names = sorted(added)
         parts = [" ".join(names).encode("utf-8", "replace"), *map(added.__getitem__, names)]
         digest = hashlib.blake2b(b"\0".join(parts), digest_size=8).hexdigest()
@@ -133,3 +133,9 @@ class Recorder:
             f"{Path(frame.filename).stem}:{frame.lineno} in {frame.name}" for frame in frames
         )
         self.info = self.info._replace(bug=f"{type(error).__name__} at {positions}")
+
+
+@lru_cache(maxsize=8)
+def _digest_program(text: str) -> str:
+    """Return a digest of a program. Few are remembered: a text may have a quarter of a MiB."""
+    return hashlib.blake2b(text.encode("utf-8", "replace"), digest_size=4).hexdigest()
