@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from support import linux_only
 from support.example_counts import load_profile
 from support.score_report import Scoreboard
+from support.shared_zygotes import Zygotes
 
 from function_script import wire
 from function_script.sandbox import system
 
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
 TESTS = Path(__file__).resolve().parent
+# What is tested on pools here, and not the processes of pools.
+SHARING_ZYGOTES = ("behaviour/", "browser/", "test_", "unit/cli/", "unit/tools/")
 
 # Before test modules are imported: their own settings are derived from the profile's.
 load_profile()
@@ -71,3 +78,21 @@ def scoreboard(request: pytest.FixtureRequest) -> Scoreboard:
 def update_goldens(request: pytest.FixtureRequest) -> bool:
     """Whether golden files are to be written."""
     return bool(request.config.getoption("--update-goldens"))
+
+
+@pytest.fixture(scope="session")
+def zygotes() -> Iterator[Zygotes]:
+    """Zygotes that live as long as the run."""
+    shared = Zygotes()
+    yield shared
+    shared.close()
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _pools_of_shared_zygotes(request: pytest.FixtureRequest, zygotes: Zygotes) -> Iterator[None]:
+    """Where pools are not what is tested, they start sooner."""
+    if request.path.relative_to(TESTS).as_posix().startswith(SHARING_ZYGOTES):
+        with zygotes.sharing():
+            yield
+    else:
+        yield
