@@ -5,10 +5,7 @@ Write them anew with `make goldens`, and review the difference as behaviour.
 
 from __future__ import annotations
 
-import os
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -31,28 +28,27 @@ def command_for(example: Path) -> str:
     return f"render{' operation' if is_operation else ''} examples/{example.name}"
 
 
-def render(example: Path) -> subprocess.CompletedProcess[str]:
-    """What `function-script render examples/NAME` does, in a process of its own."""
-    command = [sys.executable, "-m", "function_script.cli", *command_for(example).split()]
-    environment = {**os.environ, "NO_COLOR": "1"}
-    return subprocess.run(
-        command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False
-    )
-
-
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.name)
-def test_example(example: Path, update_goldens: bool) -> None:
+def test_example(
+    example: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+    update_goldens: bool,
+) -> None:
     """The example gives exactly what stands beside it."""
-    result = render(example)
-    failed = result.returncode != 0
+    monkeypatch.chdir(ROOT)
+    monkeypatch.setenv("NO_COLOR", "1")
+    code = execute(command_for(example).split())
+    printed = capfd.readouterr()
+    failed = code != 0
     expected = example / ("expected-error.txt" if failed else "expected.yaml")
-    text = without_note(result.stderr) if failed else result.stdout
+    text = without_note(printed.err) if failed else printed.out
     if update_goldens:
         expected.write_text(text)
     assert expected.is_file(), text
     assert text == expected.read_text(), "run `make goldens` and review it"
-    assert result.returncode in {0, 1}
-    assert (result.stdout == "") == failed
+    assert code in {0, 1}
+    assert (printed.out == "") == failed
 
 
 OBSERVING = [path for path in EXAMPLES if (path / "observed.yaml").exists()]
