@@ -42,7 +42,7 @@ def files(directory: Path, count: int) -> list[Path]:
 
 def test_requests_are_captured_and_replayed(tmp_path: Path) -> None:
     """Good and failing requests are captured, without a secret in a file."""
-    flags = ("--insecure", "--capture-dir", str(tmp_path), "--timeout", "2s")
+    flags = ("--insecure", "--capture-dir", str(tmp_path), "--time-limit", "500ms")
     with Server(*flags) as server, server.channel() as channel:
         for script in (PROGRAM, "def main(req):\n    fail('no')\n", ENDLESS):
             call(channel, request(script))
@@ -52,7 +52,7 @@ def test_requests_are_captured_and_replayed(tmp_path: Path) -> None:
     assert len(paths) == len(list(tmp_path.iterdir())) == 3
     assert "- time than its limit\n" in "".join(path.read_text() for path in paths)
     assert "aHVudGVyMg" not in "".join(path.read_text() for path in paths)
-    assert cli.execute(["test", str(tmp_path), "--ci"]) == 0
+    assert cli.execute(["test", str(tmp_path), "--ci", "--time-limit", "500ms"]) == 0
 
 
 def test_nothing_is_captured_without_the_flag(tmp_path: Path) -> None:
