@@ -137,7 +137,7 @@ def _choose(step: Step, index: FunctionIndex) -> Choice | Diagnostic:
         choice = (
             _select_by_flag(function, index)
             or _select_by_annotation(function)
-            or _select_by_itself(function)
+            or _select_by_itself(function, index)
         )
     except InputError as error:
         (problem,) = error.diagnostics
@@ -145,6 +145,8 @@ def _choose(step: Step, index: FunctionIndex) -> Choice | Diagnostic:
         return replace(problem, message=message)
     if choice is None:
         return _no_choice(function, index)
+    if isinstance(choice, Diagnostic):
+        return choice
     if index.is_strict and isinstance(choice.runtime, Builtin):
         return _check_version(choice, choice.runtime)
     return choice
@@ -209,11 +211,18 @@ def _select_by_annotation(function: FunctionReference) -> Choice | None:
     return _choice(function, kind.build(function), f"its Function has {_RUNTIME}: {value}")
 
 
-def _select_by_itself(function: FunctionReference) -> Choice | None:
-    """Return the first way that suits. Later ones are not judged, which may take time."""
+def _select_by_itself(
+    function: FunctionReference, index: FunctionIndex
+) -> Choice | Diagnostic | None:
+    """Return the first way that suits, or the problem of a name that FUNCTIONS spells otherwise.
+
+    Later ways are not judged, which may take time.
+    """
     for kind in RUNTIMES:
         suitability = kind.judge(function)
         if suitability.is_suitable:
+            if problem := _find_misspelling(function, index):
+                return problem
             reason = suitability.reason
             if value := function.annotations.get(_RUNTIME):
                 default = next(kind for kind in RUNTIMES if kind.annotation == value)
@@ -222,6 +231,25 @@ def _select_by_itself(function: FunctionReference) -> Choice | None:
             choice = _choice(function, kind.build(function), reason)
             return replace(choice, kind=kind)
     return None
+
+
+def _find_misspelling(function: FunctionReference, index: FunctionIndex) -> Diagnostic | None:
+    """Return the problem of a name that FUNCTIONS has in another spelling.
+
+    Its input may be ours and would run here, but a cluster has no such function.
+    """
+    functions = index.manifests or ()
+    if _find_manifest(function.step, functions) is not None:
+        return None
+    near = spelling.nearest(function.name, map(manifests.name, functions))
+    if near is None:
+        return None
+    name = function.step.name
+    return Diagnostic(
+        message=f'cannot run step "{name}": FUNCTIONS has no function "{function.name}"',
+        field=_name_field(function.step),
+        hint=f'did you mean "{near}"?',
+    )
 
 
 def _choice(function: FunctionReference, runtime: Runtime, reason: str) -> Choice:
@@ -247,10 +275,14 @@ def _no_choice(function: FunctionReference, index: FunctionIndex) -> Diagnostic:
     ways = {kind.word: kind.meaning for kind in RUNTIMES}
     return Diagnostic(
         message=f'cannot run step "{function.step.name}": nothing says how function "{name}" runs',
-        field=f"spec.pipeline[{function.step.index}].functionRef.name",
+        field=_name_field(function.step),
         notes=tuple(note for note in (*_absences(function, index), *reasons) if note),
         hint="; ".join(f"--function {name}={word} {meaning}" for word, meaning in ways.items()),
     )
+
+
+def _name_field(step: Step) -> str:
+    return f"spec.pipeline[{step.index}].functionRef.name"
 
 
 def _absences(function: FunctionReference, index: FunctionIndex) -> Iterator[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -342,6 +343,18 @@ def test_unknown_annotation_is_an_error() -> None:
         f'invalid annotation {RUNTIME} "Lambda": must be one of Development, Docker'
         in problem.message
     )
+
+
+def test_name_that_functions_spells_otherwise_runs_only_by_flag() -> None:
+    """A cluster has no such function, though the input is ours."""
+    index = FunctionIndex(manifests=[function("function-onw")], runtimes={}, annotations={})
+    step: Object = {"functionRef": {"name": "function-own"}, "input": OURS}
+    with pytest.raises(InputError) as caught:
+        find(step, index)
+    (problem,) = caught.value.diagnostics
+    assert problem.hint == 'did you mean "function-onw"?'
+    chosen = replace(index, runtimes={"function-own": Selection(value="local")})
+    assert find(step, chosen) == LOCAL
 
 
 def test_podman_stands_in_for_docker(commands: Path) -> None:
