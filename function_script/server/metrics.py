@@ -9,7 +9,7 @@ from __future__ import annotations
 import platform
 from bisect import bisect_left
 from collections import Counter, defaultdict, deque
-from collections.abc import Callable, Hashable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from itertools import accumulate
 from threading import Lock
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
@@ -58,9 +58,9 @@ _Observation: TypeAlias = (
     "tuple[str, str, float, float, float, float | None, int, int, Mapping[str, int], str, "
     "Mapping[str, str], str]"
 )
-# The number of steps of XRs whose last response is known, and the digits of a fingerprint that
-# identify the program.
+# The number of steps of XRs whose last response is known.
 _MAX_FINGERPRINTS: Final = 20_000
+# Digits of a fingerprint that identify the program.
 _PROGRAM_DIGITS: Final = 8
 
 
@@ -82,9 +82,12 @@ class Metrics:
     """All metrics of one server, in a registry of its own.
 
     The counters are here, because those of Prometheus' client take three times as long.
+    ``max_fingerprints`` is the number of steps of XRs whose last response is known.
     """
 
-    def __init__(self, gauges: Callable[[], Gauges]) -> None:
+    def __init__(
+        self, gauges: Callable[[], Gauges], max_fingerprints: int = _MAX_FINGERPRINTS
+    ) -> None:
         self._lock = Lock()
         # Both ends of a deque are thread-safe, so only counting takes the lock.
         self._pending: deque[_Observation] = deque()
@@ -98,8 +101,9 @@ class Metrics:
         self._limits: Counter[str] = Counter(dict.fromkeys(_LIMIT_NAMES, 0))
         self._restarts: Counter[str] = Counter(dict.fromkeys(_LOSSES, 0))
         self._unchanged: Counter[str] = Counter(dict.fromkeys(sorted(_INPUTS), 0))
-        # In the order of their last use.
-        self._fingerprints: dict[Hashable, str] = {}
+        self._max_fingerprints = max_fingerprints
+        # By a hash of XR, step and program, in the order of their last use.
+        self._fingerprints: dict[int, str] = {}
         self._registry = CollectorRegistry()
         self._registry.register(_Collector(self._collect_counters))
         self._registry.register(_Collector(lambda: _collect_gauges(gauges())))
@@ -174,11 +178,11 @@ class Metrics:
 
     def _is_repeated(self, identity: Mapping[str, str], fingerprint: str) -> bool:
         """Report whether the last response for an XR and a step added the same, and store it."""
-        key = (*sorted(identity.items()), fingerprint[:_PROGRAM_DIGITS])
+        key = hash((*sorted(identity.items()), fingerprint[:_PROGRAM_DIGITS]))
         before = self._fingerprints.pop(key, None)
         if fingerprint:
             self._fingerprints[key] = fingerprint
-        if len(self._fingerprints) > _MAX_FINGERPRINTS:
+        if len(self._fingerprints) > self._max_fingerprints:
             del self._fingerprints[next(iter(self._fingerprints))]
         return bool(fingerprint) and fingerprint == before
 

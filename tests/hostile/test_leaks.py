@@ -104,7 +104,8 @@ def served() -> Iterator[grpc.UnaryUnaryMultiCallable]:
     with Pool(PoolOptions(workers=1, min_idle=0, fairness_key=fairness_key)) as pool:
         loop = asyncio.new_event_loop()
         dispatcher = Dispatcher(pool, loop)
-        handler = RequestHandler(dispatcher, [Metrics(Gauges).observe])
+        metrics = Metrics(Gauges, max_fingerprints=FIRST // 2)
+        handler = RequestHandler(dispatcher, [metrics.observe])
         with Served(handler, loop=loop) as server:
             try:
                 with server.channel() as channel:

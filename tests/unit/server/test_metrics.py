@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import time
+import tracemalloc
 import weakref
 from concurrent.futures import ThreadPoolExecutor
 
@@ -178,3 +179,28 @@ def test_unchanged_responses_are_those_with_the_fingerprint_of_the_one_before() 
     records = [RECORD._replace(fingerprint=each) for each in fingerprints]
     records += [RECORD._replace(fingerprint="aaaaaaaa12", identity=other)]
     assert samples(*records)['unchanged_responses_total{input="GoTemplate"}'] == 2
+
+
+def test_last_responses_are_remembered_of_a_number_of_steps() -> None:
+    server_metrics = metrics.Metrics(metrics.Gauges, max_fingerprints=2)
+    for name in ("a", "b", "c", "c", "a"):
+        identity = {**RECORD.identity, "name": name}
+        server_metrics.observe(RECORD._replace(fingerprint="aaaaaaaa11", identity=identity))
+    assert b'unchanged_responses_total{input="GoTemplate"} 1.0' in server_metrics.render()
+
+
+def test_a_last_response_is_remembered_in_a_few_bytes() -> None:
+    """A name of any length may be in a request."""
+    server_metrics = metrics.Metrics(metrics.Gauges)
+    count = 6_400
+    tracemalloc.start()
+    try:
+        before, _ = tracemalloc.get_traced_memory()
+        for number in range(count):
+            identity = {**RECORD.identity, "name": f"{number}{'x' * 5_000}"}
+            fingerprint = f"aaaaaaaa{number:016x}"
+            server_metrics.observe(RECORD._replace(fingerprint=fingerprint, identity=identity))
+        after, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert (after - before) / count < 400
