@@ -138,8 +138,8 @@ def _loop_input() -> dict[str, str]:
 
 def test_the_playground_has_limits_too(tmp_path: Path) -> None:
     files = {"composition.yaml": project(tmp_path, LOOP).joinpath("composition.yaml").read_text()}
-    (tmp_path / "programs").mkdir()
     with local_pool.open_pool(None, limits=Limits(timeout_seconds=0.3)) as pool:
-        page = RenderSession(pool, tmp_path / "programs").render({**files, "xr.yaml": XR})
+        session = RenderSession(pool, tmp_path / "page", {})
+        page = session.render({**files, "xr.yaml": XR}, None)
     assert "its limit of 0.3 s" in page["problems"][0]["message"]
     assert "set by --time-limit" in page["problems"][0]["hint"]

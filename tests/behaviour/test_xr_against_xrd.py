@@ -270,13 +270,15 @@ def test_check_leaves_objects_alone_that_are_no_xr(
 def test_the_playground_shows_an_invalid_xr_at_its_place(tmp_path: Path) -> None:
     files = {"xrd.yaml": XRD, "composition.yaml": COMPOSITION}
     with local_pool.open_pool(tmp_path) as pool:
-        session = RenderSession(pool, tmp_path)
-        page = session.render({**files, "xr.yaml": f"{XR}  replicas: 55\n"})
+        session = RenderSession(pool, tmp_path, {})
+        page = session.render({**files, "xr.yaml": f"{XR}  replicas: 55\n"}, None)
         (problem,) = page["problems"]
         assert (problem["file"], problem["line"], problem["column"]) == ("xr.yaml", 7, 3)
-        page = session.render({**files, "xr.yaml": f"{XR}  replcas: 3\n"})
-        assert page["problems"] == []
-        assert "warning: unknown field of the XR: spec.replcas" in page["printed"]
+        page = session.render({**files, "xr.yaml": f"{XR}  replcas: 3\n"}, None)
+        (problem,) = page["problems"]
+        assert problem["severity"] == "warning"
+        assert problem["message"].startswith("unknown field of the XR: spec.replcas")
+        assert (problem["file"], problem["line"], problem["column"]) == ("xr.yaml", 7, 3)
 
 
 def test_an_xr_without_a_name_is_refused_at_its_place(

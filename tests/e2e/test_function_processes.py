@@ -242,7 +242,7 @@ def test_a_command_that_is_interrupted_ends_a_start_at_once(
     functions = project / "functions.yaml"
     functions.write_text(functions.read_text().replace(":render", ":interrupted"))
     with subprocess.Popen(
-        [sys.executable, "-m", "function_script.cli", "render", str(project)],
+        [sys.executable, "-m", "function_script", "render", str(project)],
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     ) as command:

@@ -56,7 +56,8 @@ ATTACKS = (
         "loop-internals", "a loop's iterator", "{% for i in l %}{{ loop._iterator }}{% endfor %}"
     ),
     _refused("method-internals", "a method's owner", "{{ s.upper.owner }}"),
-    _refused("function-internals", "a function's code", "{{ range.call }}"),
+    _refused("function-internals", "a function's code", "{{ dict.call }}"),
+    _refused("function-of-go", "the same of a tag in Go", "{{ range.call }}", "is a function"),
     _refused("namespace-internals", "a namespace's dict", "{{ namespace()._Namespace__attrs }}"),
     _refused(
         "namespace-class",

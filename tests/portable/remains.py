@@ -24,6 +24,7 @@ from function_script.telemetry import RequestInfo
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from function_script.blocked import Blocked
     from function_script.diagnostics import Diagnostic
     from function_script.limits import Limits
 
@@ -110,6 +111,7 @@ class Answer:
 
     response: bytes
     diagnostics: tuple[Diagnostic, ...] = ()
+    blocked: tuple[Blocked, ...] = ()
     info: RequestInfo = field(default_factory=RequestInfo)
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 from support import builders
 
+from function_script import ttl
 from function_script.proto.v1 import run_function_pb2 as pb
 
 if TYPE_CHECKING:
@@ -205,8 +206,7 @@ def test_waiting_hands_on_the_very_state() -> None:
         deterministic=True
     )
     assert response.context == message.context
-    assert response.meta.HasField("ttl")
-    assert response.meta.ttl.ToSeconds() == 0
+    assert response.meta.ttl.ToSeconds() == ttl.WAITING_SECONDS
 
 
 FROM_XR: list[object] = [
