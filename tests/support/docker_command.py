@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Self, TypeAlias
 
@@ -17,9 +18,10 @@ Answer: TypeAlias = tuple[list[str], int, str, str]
 
 _CALLS: Final = "calls.jsonl"
 _ANSWERS: Final = "answers.json"
-# A command line without an answer succeeds and prints nothing.
+# A command line without an answer succeeds and prints nothing. It is called often, so it starts
+# without what an environment adds.
 _PROGRAM: Final = f"""\
-#!/usr/bin/env python3
+#!{sys.executable} -IS
 import json, pathlib, sys
 folder = pathlib.Path(__file__).parent
 with (folder / "{_CALLS}").open("a") as file:
