@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import io
 import json
-import subprocess
 import sys
 from pathlib import Path
+from subprocess import CompletedProcess
+from typing import Protocol
 
 import pytest
 from support.validate_helpers import check
 
+from function_script.cli import execute
 from function_script.tools.validate import render_text
 
 ROOT = Path(__file__).resolve().parents[4]
@@ -120,19 +123,31 @@ def test_extensions_win(tmp_path: Path) -> None:
     assert report.notes == ()
 
 
-def run(*args: str, stdin: str | None = None) -> subprocess.CompletedProcess[str]:
-    """The command line in a process of its own."""
-    command = [sys.executable, "-m", "function_script.cli", *args]
-    return subprocess.run(
-        command, cwd=ROOT, input=stdin, capture_output=True, text=True, check=False
-    )
+class Run(Protocol):
+    """Runs a command line in the checkout."""
+
+    def __call__(self, *args: str, stdin: str = "") -> CompletedProcess[str]: ...
+
+
+@pytest.fixture
+def run(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Run:
+    """Run command lines in this process."""
+    monkeypatch.chdir(ROOT)
+
+    def run(*args: str, stdin: str = "") -> CompletedProcess[str]:
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin.encode())))
+        code = execute(args)
+        printed = capfd.readouterr()
+        return CompletedProcess(args, code, printed.out, printed.err)
+
+    return run
 
 
 EXAMPLE = "examples/gotemplate-conditions"
 
 
 @pytest.mark.parametrize("output", ["text", "json", "yaml"])
-def test_render_validates_what_it_renders(output: str) -> None:
+def test_render_validates_what_it_renders(run: Run, output: str) -> None:
     """The same report and exit code as with the two commands in a pipe."""
     rendered = run("render", EXAMPLE, "--include-full-xr")
     piped = run("validate", f"{EXAMPLE}/xrd.yaml", "-", "-o", output, stdin=rendered.stdout)
@@ -141,7 +156,7 @@ def test_render_validates_what_it_renders(output: str) -> None:
     assert at_once.returncode == piped.returncode == 0
 
 
-def test_render_fails_when_what_it_renders_is_invalid(tmp_path: Path) -> None:
+def test_render_fails_when_what_it_renders_is_invalid(run: Run, tmp_path: Path) -> None:
     """The XRD of `render` is used for validation; other schemas come with --crds."""
     crd = tmp_path / "crd.yaml"
     text = CRD_OF_CONFIG_MAPS.replace("group: apps", "group: rds.aws.upbound.io")
@@ -152,18 +167,18 @@ def test_render_fails_when_what_it_renders_is_invalid(tmp_path: Path) -> None:
     assert json.loads(completed.stdout)["summary"]["invalid"] == 1
 
 
-def test_missing_schemas_may_fail_too() -> None:
+def test_missing_schemas_may_fail_too(run: Run) -> None:
     """The flag is the same as in `validate`."""
     assert run("render", EXAMPLE, "--validate", "--error-on-missing-schemas").returncode == 1
 
 
 @pytest.mark.parametrize("flags", [("--watch", "--validate", "--crds", "x,-"), ("--crds", "x")])
-def test_flags_that_do_not_go_together_are_wrong_usage(flags: tuple[str, ...]) -> None:
+def test_flags_that_do_not_go_together_are_wrong_usage(run: Run, flags: tuple[str, ...]) -> None:
     """Nothing is ignored in silence."""
     assert run("render", EXAMPLE, *flags).returncode == 2
 
 
-def test_without_schemas_it_is_said_where_they_go() -> None:
+def test_without_schemas_it_is_said_where_they_go(run: Run) -> None:
     """A report of nothing but missing schemas is no good news."""
     completed = run("render", "examples/starlark-robots", "--validate")
     assert "note: no schemas were given: --xrd and --crds name them" in completed.stderr
