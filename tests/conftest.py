@@ -9,6 +9,7 @@ import pytest
 from support import linux_only
 from support.example_counts import load_profile
 from support.score_report import Scoreboard
+from support.shared_evaluators import Evaluators
 from support.shared_zygotes import Zygotes
 
 from function_script import wire
@@ -88,11 +89,21 @@ def zygotes() -> Iterator[Zygotes]:
     shared.close()
 
 
+@pytest.fixture(scope="session")
+def evaluators() -> Iterator[Evaluators]:
+    """Processes for CEL rules that live as long as the run."""
+    shared = Evaluators()
+    yield shared
+    shared.close()
+
+
 @pytest.fixture(scope="module", autouse=True)
-def _pools_of_shared_zygotes(request: pytest.FixtureRequest, zygotes: Zygotes) -> Iterator[None]:
-    """Where pools are not what is tested, they start sooner."""
+def _shared_processes(
+    request: pytest.FixtureRequest, zygotes: Zygotes, evaluators: Evaluators
+) -> Iterator[None]:
+    """Where processes are not what is tested, those of earlier tests are used."""
     if request.path.relative_to(TESTS).as_posix().startswith(SHARING_ZYGOTES):
-        with zygotes.sharing():
+        with zygotes.sharing(), evaluators.sharing():
             yield
     else:
         yield
