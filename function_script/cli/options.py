@@ -48,12 +48,12 @@ def size(text: str) -> int:
 
 def _positive(parse: Callable[[str], Number], text: str) -> Number:
     try:
-        parsed = parse(text)
+        number = parse(text)
     except ValueError as error:
         raise click.BadParameter(str(error)) from error
-    if parsed <= 0:
+    if number <= 0:
         raise click.BadParameter(f'"{text}" must be more than 0')
-    return parsed
+    return number
 
 
 def address(text: str) -> str:

@@ -219,6 +219,6 @@ def inspect(**flags: Unpack[_InspectFlags]) -> None:
     from function_script.tools import xpkg  # noqa: PLC0415 - slow to import
 
     trust = xpkg.Trust(plain_http=flags["plain_http"], ca_file=flags["ca_file"])
-    inspected = xpkg.inspect(flags["place"], trust)
+    report = xpkg.inspect(flags["place"], trust)
     is_json = flags["output"] == "json"
-    terminal.echo(xpkg.to_json(inspected) if is_json else xpkg.to_text(inspected))
+    terminal.echo(xpkg.to_json(report) if is_json else xpkg.to_text(report))

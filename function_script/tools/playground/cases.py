@@ -25,8 +25,8 @@ def to_case(inputs: RenderInputs, functions: Sequence[Object], expectation: Obje
         "schemas": [*inputs.schemas],
         "context": inputs.context,
     }
-    filled: Object = {key: value for key, value in case.items() if value}
-    return documents.to_yaml({**filled, "expect": expectation})
+    parts: Object = {key: value for key, value in case.items() if value}
+    return documents.to_yaml({**parts, "expect": expectation})
 
 
 def expect_outcome(outcome: Object) -> Object:

@@ -56,7 +56,7 @@ class _Project:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Rendered:
+class _Rendering:
     """The result of rendering, and the responses of the steps as one plain object."""
 
     result: RenderResult
@@ -95,7 +95,7 @@ class RenderSession:
 
         Never raises for mistakes in the texts: ``problems`` lists them.
         """
-        printed: list[str] = []
+        output_texts: list[str] = []
         errors: list[Object] = []
 
         def report(problem: Diagnostic, severity: str) -> None:
@@ -106,8 +106,8 @@ class RenderSession:
             started = time.perf_counter()
             try:
                 project = self._load(texts, folder)
-                rendered = self._run(project, report, printed.append)
-                content = _to_page(rendered, project.inputs)
+                rendering = self._run(project, report, output_texts.append)
+                content = _to_page(rendering, project.inputs)
             except FatalError as error:
                 errors += problems.to_page(error.diagnostics, self._mirror)
             seconds = time.perf_counter() - started
@@ -115,7 +115,7 @@ class RenderSession:
         return {
             **content,
             "problems": [*errors, *findings],
-            "printed": self._mirror.strip("".join(printed)),
+            "printed": self._mirror.strip("".join(output_texts)),
             "milliseconds": round(seconds * _MILLISECONDS, 1),
         }
 
@@ -168,7 +168,7 @@ class RenderSession:
 
     def _run(
         self, project: _Project, report: Report, print_text: Callable[[str], None]
-    ) -> _Rendered:
+    ) -> _Rendering:
         """Render; ``report`` gets problems of the XR, and of steps that the result is without."""
 
         def locate(problem: Diagnostic) -> Diagnostic:
@@ -188,7 +188,7 @@ class RenderSession:
                 runners.build(runtimes, caller, self._timeout_seconds, timeout_flag="")
             )
             result = render.render(inputs, recorder)
-        return _Rendered(
+        return _Rendering(
             result=result,
             outcome=to_object(result, recorder.responses),
             waiting=[each for blocked in recorder.blocked.values() for each in blocked],
@@ -219,8 +219,8 @@ def _find_runtimes(
             if isinstance(runtime, Remote) and not remote.is_answering(runtime.address):
                 problems = [_unanswered(step, runtime)]
         if problems:
-            omitted = replace(index, runtimes={**index.runtimes, step.function: _SKIP})
-            runtimes |= functions.find_runtimes([step], omitted)
+            skipping_index = replace(index, runtimes={**index.runtimes, step.function: _SKIP})
+            runtimes |= functions.find_runtimes([step], skipping_index)
             span = composition.span(("spec", "pipeline", step.index, "functionRef"))
             note = "the result is without this step"
             for problem in problems:
@@ -236,8 +236,8 @@ def _unanswered(step: Step, runtime: Remote) -> Diagnostic:
     )
 
 
-def _to_page(rendered: _Rendered, inputs: RenderInputs) -> Object:
-    result = rendered.result
+def _to_page(rendering: _Rendering, inputs: RenderInputs) -> Object:
+    result = rendering.result
     names = ["", *sorted(result.composition.resources)]
     manifests = output.documents(result, output.OutputOptions(full_xr=True))
     return {
@@ -249,6 +249,6 @@ def _to_page(rendered: _Rendered, inputs: RenderInputs) -> Object:
             {"severity": event.severity, "reason": event.reason, "message": event.message}
             for event in result.events
         ],
-        "graph": graph.build(result, rendered.outcome, inputs.observed, rendered.waiting),
-        "waiting": [{"name": each.subject, "reason": each.reason} for each in rendered.waiting],
+        "graph": graph.build(result, rendering.outcome, inputs.observed, rendering.waiting),
+        "waiting": [{"name": each.subject, "reason": each.reason} for each in rendering.waiting],
     }

@@ -76,10 +76,10 @@ def _resolve(root: str, path: str) -> str:
     """Return the path of a file of the image; outside of namespaces links lead elsewhere."""
     if not root:
         return path
-    resolved = os.path.realpath(f"{root}/{path.lstrip('/')}")
-    if os.path.commonpath((resolved, os.path.realpath(root))) != os.path.realpath(root):
+    target = os.path.realpath(f"{root}/{path.lstrip('/')}")
+    if os.path.commonpath((target, os.path.realpath(root))) != os.path.realpath(root):
         raise OSError(2, "it is a link to a file outside of the image", path)
-    return resolved
+    return target
 
 
 def _lower(number: int, value: int) -> None:

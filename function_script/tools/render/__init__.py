@@ -133,8 +133,8 @@ def _observed_by_name(xr: Xr, observed: Sequence[Object], store: Store) -> dict[
     for manifest in observed:
         namespace = xr.namespace or manifests.namespace(manifest)
         type_ = (manifests.text_at(manifest, "apiVersion"), manifests.text_at(manifest, "kind"))
-        stored = store.find(*type_, namespace, manifests.name(manifest)) or manifest
-        by_name[manifests.annotation(stored, manifests.RESOURCE_NAME)] = stored
+        current = store.find(*type_, namespace, manifests.name(manifest)) or manifest
+        by_name[manifests.annotation(current, manifests.RESOURCE_NAME)] = current
     return by_name
 
 

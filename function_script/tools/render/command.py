@@ -171,7 +171,7 @@ def _load_index(paths: PipelinePaths, options: Options) -> FunctionIndex:
 def load_inputs(paths: RenderPaths, composition: Document, xr: Document) -> RenderInputs:
     """Load the inputs of a rendering from their files. Raises FatalError."""
     observed = [] if paths.observed is None else loading.load_all(paths.observed)
-    shared = loading.load_shared(paths)
+    shared_inputs = loading.load_shared(paths)
     xrd = None
     if paths.xrd is not None:
         from function_script.tools.validate import definitions  # noqa: PLC0415 - slow to import
@@ -189,7 +189,7 @@ def load_inputs(paths: RenderPaths, composition: Document, xr: Document) -> Rend
         observed=[document.value for document in observed],
         xrd=xrd,
         spans={index: span for index, span in spans.items() if span is not None},
-        **shared,
+        **shared_inputs,
     )
 
 
@@ -207,12 +207,12 @@ def _is_output(manifest: Object, xr: Object) -> bool:
 
 def _load_operation_inputs(paths: OperationPaths, manifest: Object) -> OperationInputs:
     operation_ = templates.to_operation(manifest)
-    shared = loading.load_shared(paths)
+    shared_inputs = loading.load_shared(paths)
     if paths.watched is not None:
         watched = loading.load_one(paths.watched, "the watched resource").value
         templates.require(operation_, watched)
-        shared["required"] = [*shared["required"], watched]
-    return operation.OperationInputs(operation=operation_, **shared)
+        shared_inputs["required"] = [*shared_inputs["required"], watched]
+    return operation.OperationInputs(operation=operation_, **shared_inputs)
 
 
 def _with_context_steps(

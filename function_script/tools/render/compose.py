@@ -206,8 +206,8 @@ def _composed_xr(
     composed: Object = {"apiVersion": xr.api_version, "kind": xr.kind}
     manifests.set_text(composed, xr.name, "metadata", "name")
     manifests.set_text(composed, xr.namespace, "metadata", "namespace")
-    ordered = sorted(resources, key=lambda manifest: _reference_order(manifest, xr))
-    xrs.set_resource_refs(composed, xr, ordered)
+    references = sorted(resources, key=lambda manifest: _reference_order(manifest, xr))
+    xrs.set_resource_refs(composed, xr, references)
     desired = messages.read_struct(outcome.desired.composite.resource)
     composed["status"] = objects.deep_copy(manifests.object_at(desired, "status"))
     # Conditions of the file come after those of the desired status.
@@ -228,8 +228,8 @@ def _custom_conditions(outcome: PipelineResult) -> list[Condition]:
 def _name_claim_conditions(composed: Object, custom: list[Condition], xr: Xr) -> None:
     """List the conditions that the claim of a legacy XR shows, too."""
     status = manifests.object_at(composed, "status")
-    listed = status.get("claimConditionTypes")
-    types: list[Value] = [*listed] if isinstance(listed, list) else []
+    current = status.get("claimConditionTypes")
+    types: list[Value] = [*current] if isinstance(current, list) else []
     for condition in custom:
         if condition.for_claim and condition.type not in types:
             types.append(condition.type)

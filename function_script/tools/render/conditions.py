@@ -43,12 +43,12 @@ DELETING: Final = Condition(type="Ready", status="False", reason="Deleting")
 
 def unready(names: Sequence[str]) -> Condition:
     """Return the condition for unready composed resources, with the names of a few of them."""
-    ordered = sorted(names)
-    text = ", ".join(ordered)
-    if len(ordered) == _MAX_NAMES:
-        text = f"{', '.join(ordered[:-1])}, and {ordered[-1]}"
-    elif len(ordered) > _MAX_NAMES:
-        text = f"{', '.join(ordered[:_MAX_NAMES])}, and {len(ordered) - _MAX_NAMES} more"
+    sorted_names = sorted(names)
+    text = ", ".join(sorted_names)
+    if len(sorted_names) == _MAX_NAMES:
+        text = f"{', '.join(sorted_names[:-1])}, and {sorted_names[-1]}"
+    elif len(sorted_names) > _MAX_NAMES:
+        text = f"{', '.join(sorted_names[:_MAX_NAMES])}, and {len(sorted_names) - _MAX_NAMES} more"
     return Condition(
         type="Ready", status="False", reason="Creating", message=f"Unready resources: {text}"
     )
@@ -64,12 +64,12 @@ def undetermined(xr: Object, custom: Sequence[Condition], generation: int) -> li
 
     ``custom`` are those that functions set. The others become unknown and keep their time.
     """
-    determined = SYSTEM_TYPES | {condition.type for condition in custom}
+    known_types = SYSTEM_TYPES | {condition.type for condition in custom}
     message = "A fatal error occurred before the status of this condition could be determined."
     unknown: Object = {"status": "Unknown", "reason": "FatalError", "message": message}
     if generation:
         unknown["observedGeneration"] = generation
-    return [{**item, **unknown} for item in read(xr) if item["type"] not in determined]
+    return [{**item, **unknown} for item in read(xr) if item["type"] not in known_types]
 
 
 def mark(xr: Object, conditions: Sequence[Condition], *, generation: int = 0) -> None:

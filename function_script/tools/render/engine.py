@@ -56,9 +56,9 @@ class EngineResponse:
 
 def respond(request: bytes, options: Options) -> EngineResponse:
     """Render what a request holds. Raises FatalError if there is no response."""
-    parsed = render_pb2.RenderRequest()
+    render_request = render_pb2.RenderRequest()
     try:
-        parsed.ParseFromString(request)
+        render_request.ParseFromString(request)
     except DecodeError as error:
         raise InputError.of(
             f"cannot read the request: {error}",
@@ -67,7 +67,7 @@ def respond(request: bytes, options: Options) -> EngineResponse:
         ) from error
     response = render_pb2.RenderResponse(meta={})
     with ExitStack() as stack:
-        failure = _fill(response, parsed, _RunnerFactory(stack, options))
+        failure = _fill(response, render_request, _RunnerFactory(stack, options))
     return EngineResponse(response=response.SerializeToString(), failure=failure)
 
 

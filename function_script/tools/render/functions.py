@@ -204,8 +204,8 @@ def _select_by_annotation(function: FunctionReference) -> Choice | None:
         return None
     kind = next((kind for kind in RUNTIMES if kind.annotation == value), None)
     if kind is None:
-        allowed = ", ".join(kind.annotation for kind in RUNTIMES if kind.annotation)
-        raise InputError.of(f'invalid annotation {_RUNTIME} "{value}": must be one of {allowed}')
+        values = ", ".join(kind.annotation for kind in RUNTIMES if kind.annotation)
+        raise InputError.of(f'invalid annotation {_RUNTIME} "{value}": must be one of {values}')
     if kind.is_default and not kind.judge(function).is_suitable:
         return None
     return _choice(function, kind.build(function), f"its Function has {_RUNTIME}: {value}")

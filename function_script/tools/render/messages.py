@@ -123,11 +123,11 @@ def secret_data(secret: Object) -> dict[str, bytes]:
     """Decode a Secret's data; ``stringData`` wins, as when it is applied. Raises InputError."""
     data = manifests.texts_at(secret, "data")
     try:
-        decoded = {key: base64.b64decode(text, validate=True) for key, text in data.items()}
+        values = {key: base64.b64decode(text, validate=True) for key, text in data.items()}
     except binascii.Error as error:
         raise InputError.of(
             f"cannot read {manifests.describe(secret)}: its data is not base64",
             hint="plain text goes into stringData",
         ) from error
     texts = manifests.texts_at(secret, "stringData")
-    return decoded | {key: text.encode() for key, text in texts.items()}
+    return values | {key: text.encode() for key, text in texts.items()}

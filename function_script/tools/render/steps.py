@@ -103,12 +103,12 @@ def _check_mode(spec: ObjectReader, *, is_composition: bool) -> None:
 def check_type(composition: Object, xr: Object) -> None:
     """Raise InputError unless the Composition is for XRs of this type."""
     reference = manifests.object_at(composition, "spec", "compositeTypeRef")
-    expected = objects.api_version_and_kind(reference)
+    expected_type = objects.api_version_and_kind(reference)
     actual = objects.api_version_and_kind(xr)
-    if expected != actual:
+    if expected_type != actual:
         problem = Problem(
             "spec.compositeTypeRef",
-            f"is {expected[1]} of {expected[0]}, "
+            f"is {expected_type[1]} of {expected_type[0]}, "
             f"but the XR to render is {actual[1]} of {actual[0]}",
             "they must be the same: give the Composition of this XR, or mend one of both; "
             "for a claim, --xrd gives the XRD that defines it",
@@ -135,8 +135,8 @@ def _step(index: int, fields: ObjectReader) -> Step:
     revision_ref = fields.object("functionRevisionRef")
     revision = "" if revision_ref is None else revision_ref.text("name", required=True) or ""
     step_input = fields.object("input")
-    if misplaced := step_inputs.find_misplaced(fields.value):
-        path = ".".join((fields.path, *misplaced))
+    if misplaced_path := step_inputs.find_misplaced(fields.value):
+        path = ".".join((fields.path, *misplaced_path))
         fields.problems.add(path, step_inputs.MISPLACED, hint=step_inputs.MISPLACED_HINT)
     requirements = fields.object("requirements") or ObjectReader(
         {}, fields.at("requirements"), fields.problems

@@ -88,11 +88,11 @@ def _data(config: Object, path: str) -> Object:
 
 def _merge(target: Object, source: Object) -> Object:
     """Merge maps key by key; every other value of ``source`` replaces the target's."""
-    merged = dict(target)
+    result = dict(target)
     for key, value in source.items():
-        before = merged.get(key)
+        before = result.get(key)
         if isinstance(before, dict) and isinstance(value, dict):
-            merged[key] = _merge(before, value)
+            result[key] = _merge(before, value)
         else:
-            merged[key] = value
-    return merged
+            result[key] = value
+    return result

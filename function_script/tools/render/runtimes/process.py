@@ -118,9 +118,9 @@ class ProcessKind(RuntimeKind):
             raise InputError.of(self.judge(function).reason)
         policy = function.annotations.get(_PULL_POLICY) or "IfNotPresent"
         if policy not in _POLICIES:
-            allowed = ", ".join(_POLICIES)
+            policies = ", ".join(_POLICIES)
             raise InputError.of(
-                f'invalid annotation {_PULL_POLICY} "{policy}": not one of {allowed}'
+                f'invalid annotation {_PULL_POLICY} "{policy}": not one of {policies}'
             )
         return Process(
             function=function.name,
