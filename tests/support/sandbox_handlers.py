@@ -184,7 +184,7 @@ def _stop(_: bytes) -> bytes:
 
 def _connection() -> int:
     """Return the descriptor of the connection to the pool."""
-    for descriptor in range(3, 32):
+    for descriptor in range(3, 1_024):
         with suppress(OSError):
             if stat.S_ISSOCK(os.fstat(descriptor).st_mode):
                 return descriptor
