@@ -5,7 +5,7 @@ BIN := .venv/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PIP_ROOT_USER_ACTION := ignore
 
-.PHONY: FORCE help demo test test-attacks test-compiled test-portable test-install test-image lint proto lock bench neighbours soak fuzz search goldens names clean
+.PHONY: FORCE help demo test test-browser test-attacks test-compiled test-portable test-install test-image lint proto lock bench neighbours soak fuzz search goldens names clean
 
 help: ## List the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -31,6 +31,9 @@ demo: .venv/runtime ## Set up .venv and render an example to the terminal
 test: .venv/dev ## Run the whole test suite
 	@$(BIN)/python -m pytest -q -n 2 -m "not serial and not attack"
 	@$(BIN)/python -m pytest -q -m serial
+
+test-browser: .venv/dev ## Drive the playground in a real browser (Chromium)
+	@$(BIN)/python -m pytest -q -n 2 tests/browser
 
 test-attacks: .venv/dev ## Flood a real server in every way that its tests know
 	@$(BIN)/python -m pytest -q -m attack

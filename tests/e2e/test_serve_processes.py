@@ -64,6 +64,7 @@ def test_too_few_processes_are_refused_at_the_start(tmp_path: Path, group: pids.
     assert "Traceback" not in ended.stderr
 
 
+@pytest.mark.attack
 def test_the_number_that_is_needed_is_enough(tmp_path: Path, group: pids.Group) -> None:
     """It is enough for good programs and for bad ones that lose their workers, all at once."""
     group.limit(capacity.needed_processes(WORKERS))

@@ -107,6 +107,7 @@ def test_colliding_keys_in_a_request_are_bounded(pool: Pool) -> None:
     assert time.monotonic() - began < LIMITS.timeout_seconds + SLACK_SECONDS
 
 
+@pytest.mark.attack
 def test_good_requests_are_answered_among_hostile_ones() -> None:
     """Of forty requests at once, the twenty good ones get their own answers."""
     bombs = [case for case in BOMBS if len(case.script) < 1_000]
