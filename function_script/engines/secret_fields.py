@@ -25,8 +25,8 @@ _PUBLIC: Final = re.compile(
 )
 _WORD_BREAK: Final = re.compile(r"[-.\s]+")
 
-# What comes before a call: a quoted argument such as that of `set`, or a key or a name and what
-# sets it.
+# The text before a call: a quoted argument such as that of `set`, or a key or a name with the
+# operator that sets it.
 _ARGUMENT: Final = re.compile(r"""["'](?P<key>[A-Za-z_][\w.-]*)["'],?\s+\(*\s*$""")
 _KEY: Final = re.compile(
     r"""(?P<key>[A-Za-z_][\w.-]*)(?:["']\s*:|["']?\]?\s*(?::=|=(?!=)|:(?=\s)))"""

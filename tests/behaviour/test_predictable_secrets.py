@@ -4,7 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from support import builders
+from support import builders, one_step
 
 from function_script import cli, contribution, function, telemetry, wire
 from function_script.contribution.model import Contribution
@@ -228,29 +228,14 @@ def test_a_name_beside_a_secret_is_not_one(name: str) -> None:
 
 
 def test_render_prints_the_warning(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (tmp_path / "xr.yaml").write_text(
-        "apiVersion: example.org/v1\nkind: App\nmetadata: {name: a, namespace: b}\n"
-    )
-    (tmp_path / "composition.yaml").write_text(
-        """\
-apiVersion: apiextensions.crossplane.io/v1
-kind: Composition
-metadata: {name: apps}
-spec:
-  compositeTypeRef: {apiVersion: example.org/v1, kind: App}
-  mode: Pipeline
-  pipeline:
-  - step: run
-    functionRef: {name: function-script}
-    input:
-      apiVersion: script.fn.crossplane.io/v1beta1
-      kind: StarlarkScript
-      script: |
+    program = """\
         def main(req):
             secret = {"apiVersion": "v1", "kind": "Secret", "stringData": {"p": stable_id("x")}}
             return {"desired": {"resources": {"a": {"resource": secret}}}}
-"""
-    )
+        """
+    composition = one_step.composition("StarlarkScript", program, field="script")
+    (tmp_path / "xr.yaml").write_text(one_step.XR)
+    (tmp_path / "composition.yaml").write_text(composition)
     assert cli.execute(["render", str(tmp_path)]) == 0
     err = capsys.readouterr().err
-    assert 'warning: Pipeline step "run": resource "a": stringData.p is a random text' in err
+    assert 'warning: Pipeline step "one": resource "a": stringData.p is a random text' in err

@@ -7,8 +7,7 @@ from function_script.diagnostics import Diagnostic
 from function_script.engines.gotemplate import programs, registry
 from function_script.engines.gotemplate.positions import find_span, read_source_parts
 from function_script.engines.gotemplate.run import MAIN
-from function_script.engines.gotemplate.syntax import nodes, parser
-from function_script.engines.gotemplate.syntax.parser import ParseFailure
+from function_script.engines.gotemplate.syntax import nodes
 from function_script.program import Program
 
 _COMPARISONS: Final = frozenset({"eq", "ge", "gt", "le", "lt", "ne"})
@@ -23,13 +22,8 @@ _TYPES: Final = {
 
 def find_failures(program: Program) -> Iterator[Diagnostic]:
     """Find comparisons of a text, a number or a boolean with one of the others."""
-    sources = programs.sources_of(program)
     own_parts = read_source_parts(program.options)
-    for name, source in sources.texts:
-        try:
-            trees = parser.parse(name, source.text, sources.settings.grammar()).trees
-        except ParseFailure:
-            continue
+    for name, source, trees in programs.parse_texts(program):
         for part in nodes.walk_nodes(list(trees.values())):
             match part:
                 case nodes.Command(words=(nodes.Identifier(name=function), *words)) if (

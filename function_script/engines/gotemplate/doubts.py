@@ -12,7 +12,6 @@ from function_script.engines.gotemplate.positions import find_span, read_source_
 from function_script.engines.gotemplate.programs import Settings
 from function_script.engines.gotemplate.run import MAIN
 from function_script.engines.gotemplate.syntax import nodes, parser
-from function_script.engines.gotemplate.syntax.parser import ParseFailure
 from function_script.engines.gotemplate.variables import find_lost
 from function_script.program import Program
 from function_script.source import Source
@@ -45,15 +44,11 @@ class Doubt(NamedTuple):
 
 def find(program: Program) -> Iterator[Diagnostic]:
     """Find the doubtful parts of all sources of a program that compiles."""
-    sources = programs.sources_of(program)
+    settings = programs.read_settings(program.options)
     own_parts = read_source_parts(program.options)
-    for name, source in sources.texts:
-        try:
-            trees = parser.parse(name, source.text, sources.settings.grammar()).trees
-        except ParseFailure:
-            continue
+    for name, source, trees in programs.parse_texts(program):
         doubts = [
-            *_of_nodes(trees, source, sources.settings),
+            *_of_nodes(trees, source, settings),
             *(doubt for root in trees.values() for doubt in _of_variables(root, source)),
         ]
         for doubt in sorted(doubts):

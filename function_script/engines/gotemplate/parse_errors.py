@@ -33,11 +33,11 @@ def find(source: str, errors: Sequence[ParseError], grammar: Grammar) -> list[Mi
     text = _CorrectedText(source)
     room = _MAX_PARSED
     while errors and len(mistakes) < _MAX_ERRORS:
-        known = {mistake.position for mistake in mistakes}
+        positions = {mistake.position for mistake in mistakes}
         correction = None
         for error in errors:
             position = _position(error)
-            if text.to_source(position) in known or text.is_corrected(position):
+            if text.to_source(position) in positions or text.is_corrected(position):
                 continue
             unclosed = corrections.find_unclosed(text.text, position, grammar.delims)
             if unclosed is not None:

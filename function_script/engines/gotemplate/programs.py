@@ -3,7 +3,7 @@
 The cache is keyed by content, so a template is compiled once however often it runs.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Final, NamedTuple
 
 from function_script.cache import ByteLruCache
@@ -131,6 +131,16 @@ def parse_main(program: Program) -> list[Node]:
 _programs: Final[ByteLruCache[Sources, LoadedProgram]] = ByteLruCache(
     _MAX_CHARACTERS, max_entries=_MAX_PROGRAMS
 )
+
+
+def parse_texts(program: Program) -> Iterator[tuple[str, Source, parser.Trees]]:
+    """Yield the name, the source and the trees of each text of a program that parses."""
+    sources = sources_of(program)
+    for name, source in sources.texts:
+        try:
+            yield name, source, parser.parse(name, source.text, sources.settings.grammar()).trees
+        except ParseFailure:
+            continue
 
 
 def load(sources: Sources) -> LoadedProgram:

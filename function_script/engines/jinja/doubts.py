@@ -39,7 +39,7 @@ _SINGLE_BRACES: Final = re.compile(
     re.MULTILINE,
 )
 _CONDITIONS: Final = (nodes.If, nodes.CondExpr)
-# Where a name may be read that no analysis sees.
+# Tags that may read a name without an analysis seeing it.
 _SHARING: Final = (nodes.Include, nodes.Block, nodes.Extends)
 
 
@@ -68,7 +68,7 @@ def find(program: Program) -> Iterator[Diagnostic]:
             *_conditions(tree),
             *_filters(tree),
             *_single_braces(tree),
-            # What a module sets may be read by those who import it.
+            # A template that imports a module may read the names that it sets.
             *(() if name else _never_read(tree, reads)),
         ]
         for doubt in sorted(set(doubts)):

@@ -83,7 +83,7 @@ class Site:
 
     @property
     def is_statement(self) -> bool:
-        """Whether the tag is ``{% … %}``."""
+        """True if the tag is ``{% … %}``."""
         return self.begin.kind == "block_begin"
 
     @property

@@ -200,7 +200,7 @@ class LineLocator:
             return None
         lines = text.split("\n")
         sources = {source.name: source for source in self._program.sources()}
-        # What begins in the line before may make this line the one that cannot be read.
+        # A construct that begins in the line before may make this line unreadable.
         for number in (line, line - 1):
             span = self.locate(number)
             if span is None:

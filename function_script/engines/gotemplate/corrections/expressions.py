@@ -17,7 +17,7 @@ from function_script.engines.gotemplate.function import Function
 
 
 class Names(NamedTuple):
-    """What a name can mean: the functions, the declared variables, and the prefix of the root.
+    """The meanings of names: the functions, the declared variables, and the prefix of the root.
 
     ``root`` is "" where the root of the data is not certain to be at hand.
     """

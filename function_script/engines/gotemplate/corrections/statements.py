@@ -26,7 +26,7 @@ class Proposal(NamedTuple):
 
 
 class Scope:
-    """What an action can refer to: functions, and the variables and blocks before it."""
+    """The names that an action can refer to: functions, and the variables and blocks before it."""
 
     def __init__(self, before: str, grammar: Grammar) -> None:
         left = re.escape(grammar.delims[0])

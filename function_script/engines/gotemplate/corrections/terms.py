@@ -69,7 +69,7 @@ def compare(operator: str, left: Term, right: Term) -> Term:
     if operator in {"is", "is not"} and right.text != "nil":
         raise Unreadable
     if right.text == "nil":
-        # What is null or missing is false.
+        # A null or missing value is false.
         if operator in {"=", "==", "===", "is"}:
             return call("not", left, is_boolean=True)
         if operator in {"!=", "!==", "<>", "is not"}:
