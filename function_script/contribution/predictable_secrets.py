@@ -1,7 +1,8 @@
-"""Warnings for secrets that can be computed: random texts of a program that was given no salt."""
+"""Warnings for secrets that can be computed: unsalted random texts of a program, and digests."""
 
 import base64
 import binascii
+import hashlib
 from collections.abc import Collection, Iterator
 from dataclasses import replace
 from typing import Final
@@ -20,6 +21,9 @@ _MIN_CHARACTERS: Final = 6
 _MAX_TEXTS: Final = 100
 _MAX_CHARACTERS: Final = 1 << 20
 _MAX_WARNINGS: Final = 10
+# A digest of a random text is no more secret than the text; programs cut digests to this length.
+_DIGESTS: Final = ("md5", "sha1", "sha256", "sha512")
+_DIGEST_CHARACTERS: Final = 12
 _SECRET: Final = ("v1", "Secret")
 _MEMBERS: Final = ("data", "stringData")
 
@@ -34,7 +38,7 @@ def warn(
     texts = {text for text in random_texts if len(text) >= _MIN_CHARACTERS}
     if is_salted or not texts:
         return contribution
-    search = _Search(sorted(texts)[:_MAX_TEXTS])
+    search = _Search([part for text in sorted(texts)[:_MAX_TEXTS] for part in _parts(text)])
     places = [*_places(contribution, search)]
     results = tuple(
         wire.Result(enums.SEVERITY_WARNING, _message(place), lint.PREDICTABLE)
@@ -50,6 +54,14 @@ def _message(place: str) -> str:
         f"{place} is a random text that is no secret: whoever knows the XR's uid and the program "
         "can compute it (take it from a Secret, or serve with --seed-file)"
     )
+
+
+def _parts(text: str) -> Iterator[str]:
+    """Yield a random text, and the beginnings of its digests."""
+    yield text
+    for name in _DIGESTS:
+        digest = hashlib.new(name, text.encode("utf-8", "replace"), usedforsecurity=False)
+        yield digest.hexdigest()[:_DIGEST_CHARACTERS]
 
 
 class _Search:

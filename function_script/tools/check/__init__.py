@@ -16,6 +16,7 @@ from function_script.tools.check import (
     composed,
     misplaced,
     paths,
+    pipelines,
     plain_scalars,
     rules,
     searching,
@@ -92,6 +93,12 @@ def check(
             schemas = _Schemas(xr=xr, definitions=definitions)
             findings += [
                 _finding(rules.INPUT, problem) for problem in misplaced.find_misplaced(document)
+            ]
+            findings += [
+                _finding(rules.COMPOSITION, problem) for problem in pipelines.find_errors(document)
+            ]
+            findings += [
+                _finding(rules.UNREAD, problem) for problem in pipelines.find_warnings(document)
             ]
             findings += _check_document(ours, directory, schemas, is_salted=is_salted)
             builtin = step_inputs.find_builtin(document)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from function_script import inputs, objects
 from function_script.diagnostics import Diagnostic
+from function_script.engines import kubernetes_kinds
 from function_script.engines.lint import Mention
 from function_script.errors import FatalError
 from function_script.inputs import Step
@@ -130,6 +131,18 @@ def _constant_events(subject: CheckedStep) -> Iterator[Diagnostic]:
         )
 
 
+def _api_versions(subject: CheckedStep) -> Iterator[Diagnostic]:
+    for mention, kind in subject.step.language.lint.find_kinds(subject.step.program):
+        right = kubernetes_kinds.find_api_version(mention.text, kind)
+        if right is not None:
+            yield Diagnostic(
+                message=f"there is no {kind} in {mention.text}",
+                span=mention.span,
+                excerpt=excerpt(mention.source, mention.span),
+                hint=f"write apiVersion: {right}",
+            )
+
+
 def _random_secrets(subject: CheckedStep) -> Iterator[Diagnostic]:
     if subject.is_salted:
         return
@@ -244,6 +257,17 @@ INPUT: Final = Rule(
     severity="error",
     means="The input is invalid: an unknown field, or a value of a wrong type.",
 )
+COMPOSITION: Final = Rule(
+    name="composition",
+    severity="error",
+    means="A Composition with a step of ours that no engine runs: a step without its name or "
+    "function, another mode, an input that is a text.",
+)
+UNREAD: Final = Rule(
+    name="unread-field",
+    severity="warning",
+    means="A field beside a pipeline that only the mode Resources of Crossplane 1 reads.",
+)
 TEMPLATE: Final = Rule(
     name="template-metadata",
     severity="error",
@@ -262,6 +286,8 @@ XR_FIELD: Final = Rule(
 )
 RULES: Final = (
     YAML,
+    COMPOSITION,
+    UNREAD,
     INPUT,
     TEMPLATE,
     XR,
@@ -311,6 +337,12 @@ RULES: Final = (
         find=_constant_events,
     ),
     SCALAR,
+    Rule(
+        name="api-version",
+        severity="warning",
+        means="A kind of Kubernetes itself, such as Deployment, in an apiVersion without it.",
+        find=_api_versions,
+    ),
     Rule(
         name="predictable-secret",
         severity="warning",

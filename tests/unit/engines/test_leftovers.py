@@ -2,7 +2,7 @@
 
 import pytest
 
-from function_script.contribution import leftovers
+from function_script.engines import leftovers
 
 LEAVINGS = [
     ("replicas: %!d(string=three)", "printf wrote an error"),
