@@ -31,7 +31,9 @@ def correct(source: str, position: int, grammar: Grammar) -> str | None:
         match node:
             case nodes.Command(words=(nodes.Identifier(name=name), *arguments)) if (
                 text := _corrected(name, arguments, grammar)
-            ) is not None and any(part.position == position for part in nodes.walk_nodes([node])):
+            ) is not None and any(
+                getattr(part, "position", None) == position for part in nodes.walk_nodes([node])
+            ):
                 return text
             case _:
                 pass

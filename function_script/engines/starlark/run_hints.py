@@ -47,6 +47,8 @@ NO_RESULT: Final = frozenset({"append", "extend", "insert", "update", "clear", "
 _CHANGING: Final = NO_RESULT | {"setdefault"}
 # A path by dots with a dash in a key: in a difference of two values, blanks are usual.
 _DASHED: Final = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*\.[A-Za-z_]\w*(?:-[A-Za-z]\w*)+")
+# Messages of a response's functions.
+_REFUSED_WORD: Final = re.compile(r"fail: (?:reason|status) must be ")
 _SEVERITIES: Final = {"Warning": "warning", "Normal": "event", "Fatal": "fatal", "Error": "fatal"}
 _STATUSES: Final = frozenset({"True", "False", "Unknown"})
 _DEFAULT: Final = "it is None: get(value, path, default) takes a default"
@@ -105,6 +107,8 @@ def find(message: str, span: Span | None, source: Source | None) -> RunHint | No
     tree = syntax.parse(source.text)
     if tree is None:
         return None
+    if _REFUSED_WORD.match(message):
+        return _wrong_word(tree, span, source)
     node = _node_at(tree, span, source)
     if node is None:
         return None
@@ -457,10 +461,12 @@ def _usage(method: str) -> str:
     return signatures.methods()[method].usage
 
 
-def _wrong_word(failure: _Failure) -> RunHint | None:
-    for node in failure.inside():
+def _wrong_word(tree: ast.Module, span: Span, source: Source) -> RunHint | None:
+    for node in ast.walk(tree):
         if isinstance(node, ast.Call) and (wrong := find_wrong_word(node)):
-            return RunHint(wrong.hint, span=failure.span(wrong.node))
+            place = syntax.span_of(wrong.node, source)
+            if place.line == span.line:
+                return RunHint(wrong.hint, span=place)
     return None
 
 
@@ -638,7 +644,6 @@ def _dashed_path(failure: _Failure) -> str | None:
 
 
 _RULES: Final = (
-    _wrong_word,
     _attribute,
     _unpack,
     _number,

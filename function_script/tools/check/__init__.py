@@ -95,7 +95,9 @@ def check(
                 _finding(rules.INPUT, problem) for problem in misplaced.find_misplaced(document)
             ]
             findings += [
-                _finding(rules.COMPOSITION, problem) for problem in pipelines.find_errors(document)
+                _finding(rules.COMPOSITION, problem)
+                for problem in pipelines.find_errors(document)
+                if step_inputs.MISPLACED not in problem.message
             ]
             findings += [
                 _finding(rules.UNREAD, problem) for problem in pipelines.find_warnings(document)

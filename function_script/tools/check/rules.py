@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Final
 
 from function_script import inputs, objects
 from function_script.diagnostics import Diagnostic
-from function_script.engines import kubernetes_kinds
+from function_script.engines import kubernetes_kinds, leftovers
 from function_script.engines.lint import Mention
 from function_script.errors import FatalError
 from function_script.inputs import Step
 from function_script.problems import suggest
-from function_script.source import excerpt
+from function_script.source import Span, excerpt
 from function_script.tools import manifests, step_inputs
 from function_script.tools.check import plain_scalars
 from function_script.tools.step_inputs import StepInput
@@ -231,6 +231,17 @@ def _unknown_fields(subject: CheckedStep, *, is_guarded: bool) -> Iterator[Diagn
 def _doubts(subject: CheckedStep) -> Iterator[Diagnostic]:
     lint, program = subject.step.language.lint, subject.step.program
     yield from lint.find_doubts(program)
+    for source, text in lint.find_documents(program):
+        for leftover, number in leftovers.find(text):
+            line = source.text.split("\n")[number - 1]
+            column = line.find(leftover.part) + 1
+            span = Span(name=source.name, line=number, column=column, width=len(leftover.part))
+            yield Diagnostic(
+                message=leftover.message,
+                span=span,
+                excerpt=excerpt(source, span),
+                hint=leftover.hint,
+            )
     for comparison in lint.find_comparisons(program):
         kind = subject.request.type_of(comparison.path)
         if kind is None or kind == comparison.type or {kind, comparison.type} <= _NUMBERS:

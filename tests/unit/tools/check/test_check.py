@@ -5,7 +5,7 @@ import json
 from pathlib import Path
 
 import pytest
-from support.check_helpers import LINE, composition, found, ours
+from support.check_helpers import LINE, PIPELINE, composition, found, ours
 from support.paths import ROOT
 
 from function_script import cli
@@ -179,7 +179,7 @@ def test_programs_that_only_a_request_brings_are_named(tmp_path: Path) -> None:
 
 def test_composition_without_steps_of_ours_is_no_mistake(tmp_path: Path) -> None:
     """Of repositories most Compositions may be other functions' alone."""
-    (tmp_path / "a.yaml").write_text(composition().replace("  pipeline:\n", "  mode: Resources\n"))
+    (tmp_path / "a.yaml").write_text(composition().replace(PIPELINE, "  mode: Resources\n"))
     report = check.check([str(tmp_path)])
     assert (report.files, report.steps, report.is_success(strict=True)) == (1, 0, True)
 
