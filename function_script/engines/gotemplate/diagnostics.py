@@ -61,19 +61,16 @@ def _parse_problem(mistake: Mistake, source: Source, parts: tuple[SourcePart, ..
     word = _WORD.match(source.text, mistake.position)
     width = len(word[0]) if word is not None else 1
     location = find_span(source, mistake.position, width, parts)
+    cause = error.text
+    function = _UNKNOWN.fullmatch(cause)
+    if function is not None and registry.unavailable_reason(function[1]):
+        cause = f'function "{function[1]}" is not available'
     return Diagnostic(
-        message=f"cannot parse {location.span.name}: {_parse_cause(error)}",
+        message=f"cannot parse {location.span.name}: {cause}",
         span=location.span,
         excerpt=location.excerpt,
         hint=_parse_hint(mistake, source),
     )
-
-
-def _parse_cause(error: errors.ParseError) -> str:
-    function = _UNKNOWN.fullmatch(error.text)
-    if function is not None and registry.unavailable_reason(function[1]):
-        return f'function "{function[1]}" is not available'
-    return error.text
 
 
 def _parse_hint(mistake: Mistake, source: Source) -> str | None:

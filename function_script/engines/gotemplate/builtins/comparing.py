@@ -75,20 +75,16 @@ def _equals(left: object, right: object) -> bool:
         raise CallError(_incompatible(left, right))
     if kind:
         return bool(left == right)
-    _check_kinds(left, right)
-    if is_nil(left) or is_nil(right):
-        return is_nil(left) == is_nil(right)
-    if not isinstance(right, Struct):
-        raise CallError(f"non-comparable type {_format_operand(right)}: {go_type(right)}")
-    return isinstance(left, Struct) and left.fields == right.fields
-
-
-def _check_kinds(left: object, right: object) -> None:
     kinds = {go_kind(left), go_kind(right)}
     if len(kinds) > 1 and "invalid" not in kinds:
         right_text = to_text(right) if is_small(right, _MAX_NODES) else "…"
         types = f"{_format_operand(left)}: {go_type(left)}, {go_type(right)}: {right_text}"
         raise CallError(f"non-comparable types {types}")
+    if is_nil(left) or is_nil(right):
+        return is_nil(left) == is_nil(right)
+    if not isinstance(right, Struct):
+        raise CallError(f"non-comparable type {_format_operand(right)}: {go_type(right)}")
+    return isinstance(left, Struct) and left.fields == right.fields
 
 
 _NOTHING: Final = (None, MISSING)
