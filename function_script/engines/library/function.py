@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from typing import ParamSpec, Protocol, cast
+from dataclasses import dataclass, field
+from typing import ParamSpec, Protocol, TypedDict, TypeVar, Unpack, cast
 
 from function_script.engines.library.bounds import READERS, Read, check_length
 from function_script.values import Readable, Value
 
 P = ParamSpec("P")
+R = TypeVar("R", bound=Readable)
 
 
 class Call(Protocol):
@@ -42,7 +43,8 @@ class Function:
     ``example`` is an expression that is valid in all languages, ``result`` its value.
     ``is_filter``: the first argument is naturally piped. ``is_seeded``: ``call`` takes the
     scope's seed before the parameters, and the language must bind it. ``gives_random_text``: the
-    language records the result in the scope.
+    language records the result in the scope. ``go_name``: the name in Go templates, which then
+    have the function, too.
     """
 
     name: str
@@ -56,6 +58,7 @@ class Function:
     is_filter: bool = False
     is_seeded: bool = False
     gives_random_text: bool = False
+    go_name: str = ""
 
     @property
     def signature(self) -> str:
@@ -66,48 +69,62 @@ class Function:
         return f"{self.name}({', '.join([*positional, *star, *named_only])})"
 
 
+class _Traits(TypedDict, total=False):
+    """Fields of Function that have a default."""
+
+    is_filter: bool
+    is_seeded: bool
+    gives_random_text: bool
+    go_name: str
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Group:
-    """The functions of one module of the library, which the methods define."""
+    """The functions of one module of the library, which the methods add: they are decorators."""
 
     name: str
     summary: str
+    functions: list[Function] = field(default_factory=list, compare=False, repr=False)
 
-    def function(self, call: Callable[P, Readable], *, example: str, result: Value) -> Function:
-        """Define a function that is not piped, and is the same for every composite resource."""
-        signature = inspect.signature(call)
-        parameters = tuple(map(_parameter, signature.parameters.values()))
-        return Function(
-            name=call.__name__,
-            group=self,
-            summary=(call.__doc__ or "").partition("\n")[0],
-            parameters=parameters,
-            returns=_RETURNS[signature.return_annotation],
-            example=example,
-            result=result,
-            call=_checked(call.__name__, cast("Call", call), parameters),
-        )
+    def function(
+        self, *, example: str, result: Value
+    ) -> Callable[[Callable[P, R]], Callable[P, R]]:
+        """Add a function that is not piped, and is the same for every composite resource."""
+        return self._add(example, result)
 
-    def filter(self, call: Callable[P, Readable], *, example: str, result: Value) -> Function:
-        """Define a function whose first argument is naturally piped into it."""
-        return replace(self.function(call, example=example, result=result), is_filter=True)
+    def filter(
+        self, *, example: str, result: Value, go_name: str = ""
+    ) -> Callable[[Callable[P, R]], Callable[P, R]]:
+        """Add a function whose first argument is naturally piped into it."""
+        return self._add(example, result, is_filter=True, go_name=go_name)
 
     def seeded(
-        self,
-        call: Callable[P, Readable],
-        *,
-        example: str,
-        result: Value,
-        gives_random_text: bool = False,
-    ) -> Function:
-        """Define a function whose first parameter is the seed: the XR's identity."""
-        function = self.function(call, example=example, result=result)
-        return replace(
-            function,
-            is_seeded=True,
-            gives_random_text=gives_random_text,
-            parameters=function.parameters[1:],
-        )
+        self, *, example: str, result: Value, gives_random_text: bool = False
+    ) -> Callable[[Callable[P, R]], Callable[P, R]]:
+        """Add a function whose first parameter is the seed: the XR's identity."""
+        return self._add(example, result, is_seeded=True, gives_random_text=gives_random_text)
+
+    def _add(
+        self, example: str, result: Value, **traits: Unpack[_Traits]
+    ) -> Callable[[Callable[P, R]], Callable[P, R]]:
+        def register(call: Callable[P, R]) -> Callable[P, R]:
+            signature = inspect.signature(call)
+            parameters = tuple(map(_parameter, signature.parameters.values()))
+            function = Function(
+                name=call.__name__,
+                group=self,
+                summary=(call.__doc__ or "").partition("\n")[0],
+                parameters=parameters[1:] if "is_seeded" in traits else parameters,
+                returns=_RETURNS[signature.return_annotation],
+                example=example,
+                result=result,
+                call=_checked(call.__name__, cast("Call", call), parameters),
+                **traits,
+            )
+            self.functions.append(function)
+            return call
+
+        return register
 
 
 # Names of result types in the reference, by the annotation of the implementation.

@@ -5,20 +5,23 @@ The names are the library's in Go's spelling. Bytes are base64, as everywhere in
 
 import json
 from collections.abc import Mapping
-from typing import Final
+from typing import Final, cast
 
+from function_script.engines import library
 from function_script.engines.gotemplate.data import copy_tree
 from function_script.engines.gotemplate.errors import CallError
 from function_script.engines.gotemplate.function import FunctionTable, Injects
 from function_script.engines.gotemplate.run import Run
 from function_script.engines.gotemplate.values import NilMap
 from function_script.engines.gotemplate.yaml import writer
-from function_script.engines.library import connection, resources
+from function_script.engines.library import connection
 from function_script.objects import EXTERNAL_NAME, WATCHED
-from function_script.values import Object, type_phrase
+from function_script.values import Object, Readable, type_phrase
 
 FUNCTIONS: Final = FunctionTable()
 
+# Go's types of results, by the names in the reference.
+_GO_TYPES: Final = {"boolean": "bool", "string": "string"}
 _MAX_NAMES: Final = len(("name", "namespace"))
 
 
@@ -47,16 +50,24 @@ def _encode(key: str, item: object) -> str:
         raise CallError(f"{error}, write it through b64enc") from error
 
 
-@FUNCTIONS.add("isDeleting", parameters="any", returns="bool")
-def is_deleting(resource: object) -> bool:
-    """True if the resource is being deleted."""
-    return isinstance(resource, dict) and resources.is_deleting(resource)
+def _add_row(row: library.Function) -> None:
+    """Add a function of the library that has a name in Go; its arguments are objects or null."""
+
+    def call(*arguments: object) -> object:
+        objects = [cast("Readable", each) if isinstance(each, dict) else None for each in arguments]
+        try:
+            return row.call(*objects)
+        except ValueError as error:
+            raise CallError(str(error)) from error
+
+    parameters = " ".join("any" for _ in row.parameters)
+    returns = _GO_TYPES[row.returns]
+    FUNCTIONS.add(row.go_name, parameters=parameters, returns=returns, summary=row.summary)(call)
 
 
-@FUNCTIONS.add("unreadyReason", parameters="any", returns="string")
-def unready_reason(resource: object) -> str:
-    """The reason why the resource is not ready; empty if it is ready."""
-    return resources.unready_reason(resource if isinstance(resource, dict) else None)
+for _row in library.FUNCTIONS:
+    if _row.go_name:
+        _add_row(_row)
 
 
 @FUNCTIONS.add("hasCapability", parameters="string", injects=Injects.RUN, returns="bool")
