@@ -19,7 +19,7 @@ from function_script.engines.library import (
     text,
     units,
 )
-from function_script.engines.library.function import Call, Function, Group, Parameter
+from function_script.engines.library.function import Call, Function, Group, Parameter, find_hint
 
 _MODULES = (
     dicts,
@@ -38,4 +38,4 @@ FUNCTIONS: tuple[Function, ...] = tuple(
     function for module in _MODULES for function in module.GROUP.functions
 )
 
-__all__ = ["FUNCTIONS", "Call", "Function", "Group", "Parameter"]
+__all__ = ["FUNCTIONS", "Call", "Function", "Group", "Parameter", "find_hint"]
