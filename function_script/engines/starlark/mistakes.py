@@ -4,7 +4,7 @@ A finding is certain from the script alone.
 """
 
 import ast
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Final, NamedTuple
 
 from function_script import spelling
@@ -13,7 +13,6 @@ from function_script.engines import habits
 from function_script.engines.starlark import run_hints, signatures
 from function_script.engines.starlark.analysis import kinds, syntax
 from function_script.engines.starlark.analysis.names import Bindings, Value
-from function_script.engines.tables import Rules
 from function_script.program import Program
 from function_script.source import Source, Span, excerpt, span_at
 
@@ -47,45 +46,51 @@ class _Finding(NamedTuple):
     hint: str | None
 
 
-class _Script(NamedTuple):
-    """A source with its tree, and the values of names that have one; ``is_main``: not a module."""
-
-    source: Source
-    tree: ast.Module
-    values: Mapping[str, Value]
-    is_main: bool
-
-
-_Rule = Callable[[_Script], Iterator[_Finding]]
-_FAILURES: Final = Rules[_Rule]()
-_DOUBTS: Final = Rules[_Rule]()
-
-
 def find_failures(program: Program) -> Iterator[Diagnostic]:
     """Yield operations that fail in every run that reaches them."""
-    return _apply(_FAILURES, program)
+    for source, tree, values in _trees(program):
+        findings = [
+            *_missing_attributes(source, tree, values),
+            *_changed_constants(source, tree),
+            *_wrong_arguments(source, tree, values),
+            *_unreadable_numbers(source, tree),
+            *_wrong_operands(source, tree, values),
+        ]
+        if source is program.main:
+            findings += _no_result(source, tree)
+        yield from _diagnostics(source, findings)
 
 
 def find_doubts(program: Program) -> Iterator[Diagnostic]:
     """Yield parts that run without an error, and that nobody can mean."""
-    return _apply(_DOUBTS, program)
+    for source, tree, values in _trees(program):
+        findings = [
+            *_comparisons(source, tree, values),
+            *_conditions(source, tree),
+            *_results_of_changes(source, tree),
+            *_never_read(source, tree),
+            *_paths(source, tree),
+        ]
+        yield from _diagnostics(source, findings)
 
 
-def _apply(rules: Rules[_Rule], program: Program) -> Iterator[Diagnostic]:
+def _trees(program: Program) -> Iterator[tuple[Source, ast.Module, Mapping[str, Value]]]:
     for source in program.sources():
         tree = syntax.parse(source.text)
-        if tree is None:
-            continue
-        values = Bindings.of([tree]).single_values()
-        script = _Script(source, tree, values, is_main=source is program.main)
-        unique = dict.fromkeys(finding for rule in rules for finding in rule(script))
-        for finding in sorted(unique, key=lambda each: (each.span.line, each.span.column or 0)):
-            yield Diagnostic(
-                message=finding.message,
-                span=finding.span,
-                excerpt=excerpt(source, finding.span),
-                hint=finding.hint,
-            )
+        if tree is not None:
+            values = Bindings.of([tree]).single_values()
+            yield source, tree, values
+
+
+def _diagnostics(source: Source, findings: Iterable[_Finding]) -> Iterator[Diagnostic]:
+    unique = dict.fromkeys(findings)
+    for finding in sorted(unique, key=lambda each: (each.span.line, each.span.column or 0)):
+        yield Diagnostic(
+            message=finding.message,
+            span=finding.span,
+            excerpt=excerpt(source, finding.span),
+            hint=finding.hint,
+        )
 
 
 def _functions(tree: ast.Module) -> Iterator[ast.FunctionDef]:
@@ -95,14 +100,15 @@ def _functions(tree: ast.Module) -> Iterator[ast.FunctionDef]:
 # -- Failures
 
 
-@_FAILURES.add
-def _missing_attributes(script: _Script) -> Iterator[_Finding]:
+def _missing_attributes(
+    source: Source, tree: ast.Module, values: Mapping[str, Value]
+) -> Iterator[_Finding]:
     """Find methods that values of a certain type do not have."""
-    called = {id(node.func) for node in ast.walk(script.tree) if isinstance(node, ast.Call)}
-    for node in ast.walk(script.tree):
+    called = {id(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
+    for node in ast.walk(tree):
         if not isinstance(node, ast.Attribute):
             continue
-        kind = kinds.kind_of(node.value, script.values) or ""
+        kind = kinds.kind_of(node.value, values) or ""
         names = signatures.attributes().get(kind, ())
         if not names or node.attr in names:
             continue
@@ -113,21 +119,20 @@ def _missing_attributes(script: _Script) -> Iterator[_Finding]:
             hint = f'did you mean "{near}"?'
         if hint is None and kind == "dict" and id(node) not in called:
             hint = f'fields of a dict: ["{node.attr}"], or .get("{node.attr}")'
-        span = run_hints.attribute_span(node, script.source) or syntax.span_of(node, script.source)
+        span = run_hints.attribute_span(node, source) or syntax.span_of(node, source)
         yield _Finding(span, f'a value of type {kind} has no attribute "{node.attr}"', hint)
 
 
-@_FAILURES.add
-def _changed_constants(script: _Script) -> Iterator[_Finding]:
+def _changed_constants(source: Source, tree: ast.Module) -> Iterator[_Finding]:
     """Find functions that change values of the top level, which are frozen, or their names."""
     constants = {
         target.id: statement.value
-        for statement in script.tree.body
+        for statement in tree.body
         if isinstance(statement, ast.Assign)
         for target in statement.targets
         if isinstance(target, ast.Name)
     }
-    for function in (node for node in script.tree.body if isinstance(node, ast.FunctionDef)):
+    for function in (node for node in tree.body if isinstance(node, ast.FunctionDef)):
         local = {
             node.id
             for node in ast.walk(function)
@@ -141,7 +146,7 @@ def _changed_constants(script: _Script) -> Iterator[_Finding]:
                 ):
                     message = f'a function cannot change "{name}", which is set outside of it'
                     hint = run_hints.local_hint(name)
-                    yield _Finding(syntax.span_of(target, script.source), message, hint)
+                    yield _Finding(syntax.span_of(target, source), message, hint)
                 case ast.Assign(targets=[ast.Subscript(value=ast.Name(id=name) as target)]) | (
                     ast.Call(
                         func=ast.Attribute(
@@ -154,15 +159,15 @@ def _changed_constants(script: _Script) -> Iterator[_Finding]:
                     if not isinstance(value, (ast.List, ast.Dict, ast.ListComp, ast.DictComp)):
                         continue
                     message = f'a function cannot change "{name}", which is set outside of it'
-                    copy = (
-                        f"list({name})"
-                        if isinstance(value, (ast.List, ast.ListComp))
-                        else f"merge({{}}, {name})"
-                    )
+                    copy = f"list({name})" if _is_list(value) else f"merge({{}}, {name})"
                     hint = f"change a copy: `copy = {copy}`"
-                    yield _Finding(syntax.span_of(target, script.source), message, hint)
+                    yield _Finding(syntax.span_of(target, source), message, hint)
                 case _:
                     pass
+
+
+def _is_list(node: ast.expr) -> bool:
+    return isinstance(node, (ast.List, ast.ListComp))
 
 
 def _count_stores(function: ast.FunctionDef) -> dict[str, int]:
@@ -178,11 +183,12 @@ def _count_stores(function: ast.FunctionDef) -> dict[str, int]:
     return counts
 
 
-@_FAILURES.add
-def _wrong_arguments(script: _Script) -> Iterator[_Finding]:
+def _wrong_arguments(
+    source: Source, tree: ast.Module, values: Mapping[str, Value]
+) -> Iterator[_Finding]:
     """Find arguments of a type that a predeclared function does not take."""
-    bound = Bindings.of([script.tree])
-    for call in (node for node in ast.walk(script.tree) if isinstance(node, ast.Call)):
+    bound = Bindings.of([tree])
+    for call in (node for node in ast.walk(tree) if isinstance(node, ast.Call)):
         if not isinstance(call.func, ast.Name) or bound.is_bound(call.func.id):
             continue
         signature = signatures.functions().get(call.func.id)
@@ -191,7 +197,7 @@ def _wrong_arguments(script: _Script) -> Iterator[_Finding]:
             continue
         is_wrong = False
         for argument, parameter in zip(call.args, signature.parameters, strict=False):
-            kind = kinds.kind_of(argument, script.values)
+            kind = kinds.kind_of(argument, values)
             if kind is None or not parameter.types or kind in parameter.types:
                 continue
             if kinds.can_be_equal(kind, next(iter(parameter.types))):
@@ -199,22 +205,19 @@ def _wrong_arguments(script: _Script) -> Iterator[_Finding]:
             types = " or ".join(sorted(parameter.types - {"NoneType"}))
             message = f'argument "{parameter.name}" is of type {types}, not {kind}'
             is_wrong = True
-            yield _Finding(
-                syntax.span_of(argument, script.source), message, f"write {signature.usage}"
-            )
+            yield _Finding(syntax.span_of(argument, source), message, f"write {signature.usage}")
         count = len(call.args) + len(call.keywords)
         required = sum(each.is_required for each in signature.parameters)
         is_spread = any(each.arg is None for each in call.keywords)
         if count < required and not is_spread and not is_wrong:
             message = f"{call.func.id} takes {required} arguments, not {count}"
-            span = syntax.span_of(call.func, script.source)
+            span = syntax.span_of(call.func, source)
             yield _Finding(span, message, f"write {signature.usage}")
 
 
-@_FAILURES.add
-def _unreadable_numbers(script: _Script) -> Iterator[_Finding]:
+def _unreadable_numbers(source: Source, tree: ast.Module) -> Iterator[_Finding]:
     """Find texts that are no number, and formats that there are not."""
-    for node in ast.walk(script.tree):
+    for node in ast.walk(tree):
         match node:
             case ast.Call(
                 func=ast.Name(id="int" | "float" as name), args=[ast.Constant(value=str(text))]
@@ -222,22 +225,23 @@ def _unreadable_numbers(script: _Script) -> Iterator[_Finding]:
                 hint = run_hints.number_hint(text, name)
                 if hint is not None:
                     message = f'cannot read "{text}" as a number'
-                    yield _Finding(syntax.span_of(node.args[0], script.source), message, hint)
+                    yield _Finding(syntax.span_of(node.args[0], source), message, hint)
             case ast.Call(
                 func=ast.Attribute(value=ast.Constant(value=str(text)) as value, attr="format")
             ):
                 hint = run_hints.format_hint(text)
                 if hint is not None:
                     message = "format has no specifications after a colon"
-                    yield _Finding(syntax.span_of(value, script.source), message, hint)
+                    yield _Finding(syntax.span_of(value, source), message, hint)
             case _:
                 pass
 
 
-@_FAILURES.add
-def _wrong_operands(script: _Script) -> Iterator[_Finding]:
+def _wrong_operands(
+    source: Source, tree: ast.Module, values: Mapping[str, Value]
+) -> Iterator[_Finding]:
     """Find sums and comparisons of values of two types."""
-    for node in ast.walk(script.tree):
+    for node in ast.walk(tree):
         match node:
             case ast.BinOp(left=left, op=ast.Add(), right=right):
                 verb = "add"
@@ -249,22 +253,19 @@ def _wrong_operands(script: _Script) -> Iterator[_Finding]:
                 verb = "compare"
             case _:
                 continue
-        one, two = kinds.kind_of(left, script.values), kinds.kind_of(right, script.values)
+        one, two = kinds.kind_of(left, values), kinds.kind_of(right, values)
         if one is None or two is None or kinds.can_be_equal(one, two):
             continue
         hint = None
         if {one, two} == {"int", "string"}:
             hint = "use str(value) for the number, or int(text) for the text"
         message = f"cannot {verb} a value of type {one} and one of type {two}"
-        yield _Finding(syntax.span_of(right, script.source), message, hint)
+        yield _Finding(syntax.span_of(right, source), message, hint)
 
 
-@_FAILURES.add
-def _no_result(script: _Script) -> Iterator[_Finding]:
+def _no_result(source: Source, tree: ast.Module) -> Iterator[_Finding]:
     """Find a main that returns nothing."""
-    if not script.is_main:
-        return
-    for function in script.tree.body:
+    for function in tree.body:
         if not isinstance(function, ast.FunctionDef) or function.name != "main":
             continue
         nodes = [*ast.walk(function)]
@@ -289,9 +290,9 @@ def _no_result(script: _Script) -> Iterator[_Finding]:
             ),
             None,
         )
-        lines = script.source.text.split("\n")
+        lines = source.text.split("\n")
         offset = sum(len(line) + 1 for line in lines[: function.lineno - 1])
-        span = span_at(script.source, offset, len("def main"))
+        span = span_at(source, offset, len("def main"))
         hint = f"end it with `return {builder}`" if builder else None
         yield _Finding(span, "main returns nothing", hint)
 
@@ -299,10 +300,11 @@ def _no_result(script: _Script) -> Iterator[_Finding]:
 # -- Doubts
 
 
-@_DOUBTS.add
-def _comparisons(script: _Script) -> Iterator[_Finding]:
+def _comparisons(
+    source: Source, tree: ast.Module, values: Mapping[str, Value]
+) -> Iterator[_Finding]:
     """Find comparisons of values that can never be equal."""
-    for node in ast.walk(script.tree):
+    for node in ast.walk(tree):
         match node:
             case ast.Compare(
                 left=left, ops=[ast.Eq() | ast.NotEq() as operator], comparators=[right]
@@ -313,9 +315,9 @@ def _comparisons(script: _Script) -> Iterator[_Finding]:
         if doubt := _doubt_of_type_name(left, right) or _doubt_of_type_name(right, left):
             name, hint = doubt
             message = f"this is always {result}: no type is called {name}"
-            yield _Finding(syntax.span_of(right, script.source), message, hint)
+            yield _Finding(syntax.span_of(right, source), message, hint)
             continue
-        one, two = kinds.kind_of(left, script.values), kinds.kind_of(right, script.values)
+        one, two = kinds.kind_of(left, values), kinds.kind_of(right, values)
         if one is None or two is None or "NoneType" in {one, two} or kinds.can_be_equal(one, two):
             continue
         message = (
@@ -326,7 +328,7 @@ def _comparisons(script: _Script) -> Iterator[_Finding]:
             hint = "leave the quotes of the number out, or convert with str(...)"
         elif {one, two} == {"bool", "string"}:
             hint = "write True and False without quotes"
-        yield _Finding(syntax.span_of(right, script.source), message, hint)
+        yield _Finding(syntax.span_of(right, source), message, hint)
 
 
 def _doubt_of_type_name(call: ast.expr, other: ast.expr) -> tuple[str, str] | None:
@@ -347,10 +349,9 @@ def _doubt_of_type_name(call: ast.expr, other: ast.expr) -> tuple[str, str] | No
             return None
 
 
-@_DOUBTS.add
-def _conditions(script: _Script) -> Iterator[_Finding]:
+def _conditions(source: Source, tree: ast.Module) -> Iterator[_Finding]:
     """Find conditions that a text makes true, such as ``x == "a" or "b"``."""
-    for node in ast.walk(script.tree):
+    for node in ast.walk(tree):
         if not isinstance(node, (ast.If, ast.IfExp)):
             continue
         for part in ast.walk(node.test):
@@ -360,15 +361,14 @@ def _conditions(script: _Script) -> Iterator[_Finding]:
                         if isinstance(other, ast.Constant) and isinstance(other.value, str):
                             message = "this condition is always true: a text alone is true"
                             hint = 'write `value in ["a", "b"]`'
-                            yield _Finding(syntax.span_of(other, script.source), message, hint)
+                            yield _Finding(syntax.span_of(other, source), message, hint)
                 case _:
                     pass
 
 
-@_DOUBTS.add
-def _results_of_changes(script: _Script) -> Iterator[_Finding]:
+def _results_of_changes(source: Source, tree: ast.Module) -> Iterator[_Finding]:
     """Find lists that are set to the result of a change, which is None."""
-    for node in ast.walk(script.tree):
+    for node in ast.walk(tree):
         match node:
             case (
                 ast.Assign(value=ast.Call(func=ast.Attribute(value=value, attr=name)) as call)
@@ -379,15 +379,14 @@ def _results_of_changes(script: _Script) -> Iterator[_Finding]:
                 hint = f"write {name} on a line of its own, and then {text}"
                 if not isinstance(value, (ast.Name, ast.Subscript)):
                     hint = f"give the list a name, and write {name} on a line of its own"
-                yield _Finding(syntax.span_of(call, script.source), message, hint)
+                yield _Finding(syntax.span_of(call, source), message, hint)
             case _:
                 pass
 
 
-@_DOUBTS.add
-def _never_read(script: _Script) -> Iterator[_Finding]:
+def _never_read(source: Source, tree: ast.Module) -> Iterator[_Finding]:
     """Find names that a function sets and never reads."""
-    for function in _functions(script.tree):
+    for function in _functions(tree):
         reads = {
             node.id
             for node in ast.walk(function)
@@ -409,16 +408,15 @@ def _never_read(script: _Script) -> Iterator[_Finding]:
                         continue
                     message = f'"{name}" is set and never read'
                     yield _Finding(
-                        syntax.span_of(target, script.source), message, "use it, or take it out"
+                        syntax.span_of(target, source), message, "use it, or take it out"
                     )
                 case _:
                     pass
 
 
-@_DOUBTS.add
-def _paths(script: _Script) -> Iterator[_Finding]:
+def _paths(source: Source, tree: ast.Module) -> Iterator[_Finding]:
     """Find paths that begin with the wrapper, which getters of objects have taken off."""
-    for node in ast.walk(script.tree):
+    for node in ast.walk(tree):
         match node:
             case ast.Call(func=ast.Name(id=name), args=[_, *others]) if name in _OBJECT_GETTERS:
                 paths = others[:1] if name == "get_xr" else others[1:2]
@@ -429,6 +427,6 @@ def _paths(script: _Script) -> Iterator[_Finding]:
                 case ast.Constant(value=str(text)) if text.startswith("resource."):
                     message = f'{name} gives the object itself, which has no field "resource"'
                     hint = f'write "{text.removeprefix("resource.")}"'
-                    yield _Finding(syntax.span_of(path, script.source), message, hint)
+                    yield _Finding(syntax.span_of(path, source), message, hint)
                 case _:
                     pass
