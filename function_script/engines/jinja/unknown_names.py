@@ -31,14 +31,7 @@ def find_unknown(program: Program) -> list[Diagnostic]:
     templates = [policy.inspect(template, FILTERS, TESTS) for template in trees.values()]
     defined = {*scope.NAMES, *_SPECIAL}
     defined = defined.union(
-        *(each.defined for each in templates),
-        # A name that a default or a test guards may be unknown.
-        (
-            each.node.name
-            for template in trees.values()
-            for each in (*template.find_all(nodes.Filter), *template.find_all(nodes.Test))
-            if each.name in _GUARDS and isinstance(each.node, nodes.Name)
-        ),
+        *(each.defined for each in templates), *map(_guarded_names, trees.values())
     )
     # A module that nothing includes may expect names from templates that include it.
     used = {
@@ -51,6 +44,15 @@ def find_unknown(program: Program) -> list[Diagnostic]:
         if name in used
         for violation in dict.fromkeys(_unknown(template, defined))
     ]
+
+
+def _guarded_names(template: nodes.Template) -> set[str]:
+    guards = [*template.find_all(nodes.Filter), *template.find_all(nodes.Test)]
+    return {
+        each.node.name
+        for each in guards
+        if each.name in _GUARDS and isinstance(each.node, nodes.Name)
+    }
 
 
 def _unknown(template: nodes.Template, defined: set[str]) -> Iterator[Violation]:
