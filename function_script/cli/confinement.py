@@ -1,7 +1,5 @@
 """The note about a weaker sandbox on systems other than Linux."""
 
-from __future__ import annotations
-
 from function_script.cli import terminal
 
 

@@ -6,6 +6,7 @@ The command modules import this to declare their flags, so it must import nothin
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypedDict
@@ -17,8 +18,6 @@ from function_script.cli.flags import Flag
 from function_script.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from function_script.sandbox import Pool
     from function_script.tools.render.command import Options
     from function_script.tools.render.functions import Explanation

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypedDict, Unpack
 
 import click
@@ -12,8 +13,6 @@ from function_script.cli import confinement, exit_codes, options, terminal
 from function_script.cli.flags import Command, Flag
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from function_script.tools.run import Result
 
 

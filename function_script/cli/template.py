@@ -1,7 +1,5 @@
 """The command ``template``: print the text of a template before it is parsed as YAML."""
 
-from __future__ import annotations
-
 from functools import partial
 from pathlib import Path
 from typing import Final, TypedDict, Unpack

@@ -3,8 +3,6 @@
 This is the only module that calls `click.echo`.
 """
 
-from __future__ import annotations
-
 import re
 import shutil
 import sys

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import sys
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal, TypedDict, Unpack
 
@@ -14,8 +15,6 @@ from function_script.cli import confinement, exit_codes, options, terminal, watc
 from function_script.cli.flags import Command, Flag
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from function_script.tools.cases.command import Options
 
 

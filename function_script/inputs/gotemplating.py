@@ -4,15 +4,12 @@ Fields that function-go-templating ignores are ignored here, too, with a warning
 without the other, `template` beside `templates`, a source beside the one chosen.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 from function_script.engines.gotemplate.language import DELIMS, LANGUAGE, check_delims
 from function_script.inputs import program_source, remote
 from function_script.inputs.files import files_below
-from function_script.inputs.step import Step
+from function_script.inputs.step import ProgramSources, Step
 from function_script.limits import Limits
 from function_script.objects import ENVIRONMENT
 from function_script.problems import ProblemList
@@ -21,9 +18,6 @@ from function_script.quantities import parse_signed_duration
 from function_script.reader import ObjectReader
 from function_script.source import Source
 from function_script.values import Object, Value, type_phrase
-
-if TYPE_CHECKING:
-    from function_script.inputs.step import ProgramSources
 
 API_VERSION = "gotemplating.fn.crossplane.io/v1beta1"
 KIND = "GoTemplate"

@@ -1,9 +1,6 @@
 """Our own input kinds: the fields of each, and the Step that they become."""
 
-from __future__ import annotations
-
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from function_script.engines.language import Language
 from function_script.inputs import (
@@ -13,13 +10,10 @@ from function_script.inputs import (
     readiness_options,
     requirements,
 )
-from function_script.inputs.step import Step
+from function_script.inputs.step import ProgramSources, Step
 from function_script.limits import Limits
 from function_script.reader import ObjectReader
 from function_script.values import type_phrase
-
-if TYPE_CHECKING:
-    from function_script.inputs.step import ProgramSources
 
 API_VERSION = "script.fn.crossplane.io/v1beta1"
 

@@ -1,18 +1,13 @@
 """Parser of the readiness rule that an author states for one resource (``ready-when``)."""
 
-from __future__ import annotations
-
 import json
 import re
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from function_script.objects import parse_path
 from function_script.readiness import checks
-from function_script.readiness.checks import not_ready
+from function_script.readiness.checks import Check, Resource, Verdict, not_ready
 from function_script.values import Readable
-
-if TYPE_CHECKING:
-    from function_script.readiness.checks import Check, Resource, Verdict
 
 _CONDITION: Final = re.compile(r"condition\s+(?P<type>[A-Za-z0-9./_-]+)(\s*==\s*(?P<status>\w+))?")
 _COMPARISON: Final = re.compile(r"(?P<path>[^=\s]+)\s*==\s*(?P<value>.+)")

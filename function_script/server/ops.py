@@ -10,11 +10,11 @@ from function_script.sandbox import Pool
 from function_script.sandbox.confinement import Confinement
 from function_script.server import log, metrics, rpc
 from function_script.server.ops_http import HttpResponse, OpsHttpServer
+from function_script.server.options import ServeOptions
+from function_script.server.request_record import RequestRecord
 
 if TYPE_CHECKING:
     from function_script.server.certificates import CertificateFiles
-    from function_script.server.options import ServeOptions
-    from function_script.server.request_record import RequestRecord
 
 
 class OpsEndpoints:

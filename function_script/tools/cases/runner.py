@@ -3,17 +3,15 @@
 The session runs cases in threads that share a sandbox.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from function_script.diagnostics import Diagnostic, to_frame
 from function_script.errors import FatalError
 from function_script.limits import Limits
+from function_script.proto.v1.run_function_pb2 import RunFunctionRequest, RunFunctionResponse
 from function_script.tools import render
 from function_script.tools.cases import comparison, fake_cluster, model, outcome, requests, snapshot
 from function_script.tools.cases.fake_cluster import FakeCluster
@@ -26,9 +24,6 @@ from function_script.tools.render import RenderResult, error_positions, function
 from function_script.tools.render.functions import Selection
 from function_script.tools.render.runtimes.model import FunctionCaller
 from function_script.values import Object
-
-if TYPE_CHECKING:
-    from function_script.proto.v1.run_function_pb2 import RunFunctionRequest, RunFunctionResponse
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,19 +3,15 @@
 Fields and lines are added where the official format lacks them; none is changed.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from function_script import documents
 from function_script.diagnostics import cut
 from function_script.tools.console import one_line
+from function_script.tools.validate.findings import Problem, Report, Result
 from function_script.values import Object, Value
-
-if TYPE_CHECKING:
-    from function_script.tools.validate.findings import Problem, Report, Result
 
 _NOT_EVALUATED: Final = {"cel": "CEL rule", "pattern": "pattern", "schema": "schema"}
 _MAX_RULE_CHARACTERS: Final = 500
