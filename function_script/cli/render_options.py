@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final, TypedDict
 
 import click
 
-from function_script.cli import confinement, exit_codes, options, terminal
+from function_script.cli import exit_codes, options, terminal
 from function_script.cli.flags import Flag
 from function_script.errors import InputError
 
@@ -163,7 +163,7 @@ def open_sandbox(file: Path, flags: Flags, *, is_quiet: bool = False) -> Pool:
 
     programs = flags["program_root"] or local_pool.programs_beside(file)
     pool = local_pool.open_pool(programs, file, options.read_limits(flags))
-    confinement.print_note(is_quiet=is_quiet)
+    terminal.print_sandbox_note(is_quiet=is_quiet)
     return pool
 
 

@@ -1,4 +1,4 @@
-"""Print text of unknown origin without control characters.
+"""Print text of unknown origin without control characters, and the note about the sandbox.
 
 This is the only module that calls `click.echo`.
 """
@@ -58,3 +58,16 @@ def echo_exact(text: str) -> None:
 
 def _escape_character(match: re.Match[str]) -> str:
     return f"\\u{ord(match[0]):04x}"
+
+
+def print_sandbox_note(*, is_quiet: bool = False) -> None:
+    """Print on stderr which measures the sandbox lacks here; nothing if it is as in production.
+
+    Raises SandboxError if programs cannot run.
+    """
+    from function_script.sandbox import system  # noqa: PLC0415 - slow to import
+
+    system.check_programs()
+    text = "" if is_quiet else system.note()
+    if text:
+        echo(f"note: {text}", err=True)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final, Literal, TypedDict, Unpack
 
 import click
 
-from function_script.cli import confinement, exit_codes, options, terminal, watch_output
+from function_script.cli import exit_codes, options, terminal, watch_output
 from function_script.cli.flags import Command, Flag
 
 if TYPE_CHECKING:
@@ -123,7 +123,7 @@ def run_cases(**flags: Unpack[_Flags]) -> int:
     """
     from function_script.tools.cases import command  # noqa: PLC0415 - slow to import
 
-    confinement.print_note(is_quiet=flags["quiet"])
+    terminal.print_sandbox_note(is_quiet=flags["quiet"])
     paths = flags["paths"] or (Path(),)
     if flags["watch"]:
         _watch(paths, flags)

@@ -12,7 +12,7 @@ from typing import Final
 
 from function_script.tools import patterns, structural_schema
 from function_script.tools.validate import formats, wording
-from function_script.tools.validate.findings import Problem, SkippedRule
+from function_script.tools.validate.report import Problem, SkippedRule
 from function_script.values import Object, Value
 
 _NUMERIC: Final = {"integer", "number"}

@@ -13,7 +13,7 @@ from typing import Final
 from function_script.tools import structural_schema
 from function_script.tools.validate import wording
 from function_script.tools.validate.evaluator import Evaluator, RuleError, UnsupportedError
-from function_script.tools.validate.findings import Problem, SkippedRule
+from function_script.tools.validate.report import Problem, SkippedRule
 from function_script.values import Object, Value
 
 RULES: Final = "x-kubernetes-validations"

@@ -15,7 +15,7 @@ from function_script.tools import author_positions, input_schema, step_inputs, s
 from function_script.tools.input_schema import Violation
 from function_script.tools.step_inputs import StepInput
 from function_script.tools.validate import wording
-from function_script.tools.validate.findings import Problem
+from function_script.tools.validate.report import Problem
 from function_script.values import Object, Value
 
 _MAX_INT64: Final = 1 << 63
