@@ -21,7 +21,7 @@ _COLOUR: Final = re.compile(r"(\x1b\[(?:0|1|1;3[0-7]|3[0-7])m)")
 
 def escape(text: str) -> str:
     """Write control characters as JSON does, so that JSON stays the same value."""
-    return _CONTROL.sub(_escape_character, text)
+    return _CONTROL.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
 def width() -> int:
@@ -54,10 +54,6 @@ def echo_exact(text: str) -> None:
     """Print a result unchanged to a file or a pipe; escape it on a terminal."""
     # With color=True click removes no sequences.
     click.echo(escape(text) if sys.stdout.isatty() else text, nl=False, color=True)
-
-
-def _escape_character(match: re.Match[str]) -> str:
-    return f"\\u{ord(match[0]):04x}"
 
 
 def print_sandbox_note(*, is_quiet: bool = False) -> None:

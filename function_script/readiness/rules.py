@@ -48,7 +48,7 @@ def _parse_check(text: str) -> Check:
     if text == "Exists":
         return checks.exists
     if text == "Never":
-        return _never
+        return lambda _: not_ready("is never ready by its own rule")
     if match := _CONDITION.fullmatch(text):
         status = match["status"] or "True"
         if status not in _STATUSES:
@@ -60,10 +60,6 @@ def _parse_check(text: str) -> Check:
     if match := _COMPARISON.fullmatch(text):
         return checks.field_is(_check_path(text, match["path"]), _parse_value(match["value"]))
     return checks.field(_check_path(text, text))
-
-
-def _never(_: Resource) -> Verdict:
-    return not_ready("is never ready by its own rule")
 
 
 def _check_path(text: str, path: str) -> str:

@@ -3,7 +3,7 @@
 import difflib
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
@@ -163,17 +163,26 @@ def _has_fields(member: Object, expected: Object) -> bool:
 def _failed_questions(actual: Object, index: int, check: Check) -> Iterator[Mismatch]:
     value = objects.deep_copy(objects.find_path(actual, check.path))
     for question, operand in check.questions:
-        if question == "exists":
-            is_right = (value is not None) == operand
-        else:
-            is_right = value is not None and _QUESTIONS[question](value, operand)
-        if not is_right:
+        if not _is_right(question, value, operand):
             what = "but it is not there" if value is None else f"found {to_text(value)}"
             yield Mismatch(
                 at=("checks", index, question),
                 message=f"{check.path}: expected {_describe(question, operand)}, {what}",
                 hint=_missing_hint(actual, check.path) if value is None else None,
             )
+
+
+def _is_right(question: str, value: Value, operand: Value) -> bool:
+    """Report whether the answer to a question about a value is the one that is expected."""
+    if question == "exists":
+        return (value is not None) == operand
+    if value is None:
+        return False
+    if question == "matches":
+        text = value if isinstance(value, str) else to_text(value)
+        return re.search(str(operand), text) is not None
+    choices = operand if question == "oneOf" and isinstance(operand, list) else [operand]
+    return any(is_same(value, choice) for choice in choices)
 
 
 def _describe(question: str, operand: Value) -> str:
@@ -196,22 +205,6 @@ def _missing_hint(actual: Object, path: str) -> str | None:
         walked = child(walked, part) if isinstance(part, str) else f"{walked}[{part}]"
         here = below
     return None
-
-
-def _matches(value: Value, pattern: Value) -> bool:
-    text = value if isinstance(value, str) else to_text(value)
-    return isinstance(pattern, str) and re.search(pattern, text) is not None
-
-
-def _is_one_of(value: Value, choices: Value) -> bool:
-    return isinstance(choices, list) and any(is_same(value, one) for one in choices)
-
-
-_QUESTIONS: Final[dict[str, Callable[[Value, Value], bool]]] = {
-    "equals": is_same,
-    "matches": _matches,
-    "oneOf": _is_one_of,
-}
 
 
 def find_difference(path: Path, rendered: list[Object]) -> str | None:
