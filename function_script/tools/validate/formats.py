@@ -84,7 +84,7 @@ _CHECKS: Final[dict[str, _Check]] = {
 @_checks("datetime")
 def _is_time(text: str) -> bool:
     match = _TIME.fullmatch(text)
-    return match is not None and _is_date(match["date"])
+    return match is not None and bool(_is_date(match["date"]))
 
 
 @_checks("date")
