@@ -2,7 +2,7 @@
 
 import pytest
 
-from function_script.tools.cases.matching import find_mismatches, is_same
+from function_script.tools.cases.comparison import find_mismatches, is_same
 from function_script.values import Value
 
 MATCHES = [
