@@ -41,12 +41,24 @@ def edit(text: str, before: Object, after: Object) -> str:
     if before == after:
         return text
     if text.lstrip().startswith("{"):
-        return json.dumps(after, indent=2, ensure_ascii=False) + "\n"
+        return json.dumps(_in_order(before, after), indent=2, ensure_ascii=False) + "\n"
     try:
         result = _Editor(text).edit(before, after)
     except (_NotEditableError, yaml.YAMLError):
         return documents.to_yaml(after)
     return result if _holds(result, after) else documents.to_yaml(after)
+
+
+def _in_order(before: Value, after: Value) -> Value:
+    """Return a value with the keys in the order that they had; new ones are sorted behind them."""
+    if isinstance(after, dict):
+        old = before if isinstance(before, dict) else {}
+        names = [*(name for name in old if name in after), *sorted(after.keys() - old.keys())]
+        return {name: _in_order(old.get(name), after[name]) for name in names}
+    if isinstance(after, list):
+        items = {_identity(item): item for item in before} if isinstance(before, list) else {}
+        return [_in_order(items.get(_identity(item)), item) for item in after]
+    return after
 
 
 def _holds(text: str, value: Object) -> bool:
@@ -172,8 +184,14 @@ class _Editor:
             last = node.value[-1]
             node = last[1] if isinstance(node, yaml.MappingNode) else last
         mark = node.end_mark
-        # A literal or folded block ends at the beginning of the line below it.
-        return mark.line - 1 if mark.column == 0 and mark.line > node.start_mark.line else mark.line
+        is_block = isinstance(node, yaml.ScalarNode) and node.style in _BLOCKS
+        if not is_block:
+            return mark.line
+        # A literal or folded block ends where the next field begins, below blank lines.
+        line = mark.line - 1 if mark.column == 0 else mark.line
+        while line > node.start_mark.line and not self._lines[line].strip():
+            line -= 1
+        return line
 
     def _replace_lines(self, first: int, last: int, text: str) -> None:
         self._edits.append(_Edit(self._starts[first], self._starts[last + 1], text))
