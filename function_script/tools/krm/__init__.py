@@ -12,10 +12,11 @@ from typing import Final
 from function_script import objects
 from function_script.diagnostics import Diagnostic
 from function_script.errors import DocumentError, FatalError, InputError, LimitError
+from function_script.reader import format_path
 from function_script.sandbox import Pool
 from function_script.source import Source
 from function_script.tools import author_positions, manifests, render
-from function_script.tools.krm import items, program, resource_list, results
+from function_script.tools.krm import items, program, resource_list
 from function_script.tools.krm.items import Composite, Item
 from function_script.tools.krm.program import Program
 from function_script.tools.krm.results import Result, Severity
@@ -204,7 +205,7 @@ class _Run:
             )
             problem = author_positions.map_to_source(problem, step_input, self._options.programs)
         elif span is not None and inner:
-            name = results.format_path(field_path)
+            name = format_path(field_path)
             problem = replace(problem, span=replace(span, name=name))
         return self._of_config("error", problem, field_path)
 

@@ -9,9 +9,10 @@ from typing import Final
 from function_script import documents, inputs, objects
 from function_script.documents import Document
 from function_script.errors import FatalError, InputError
+from function_script.reader import format_path
 from function_script.source import Source
 from function_script.tools import bounded, manifests
-from function_script.tools.krm import items, results
+from function_script.tools.krm import items
 from function_script.tools.krm.items import File
 from function_script.values import Object
 
@@ -120,7 +121,7 @@ def _read_config_map(
     data = manifests.texts_at(value, "data")
     programs = []
     for key, text in data.items():
-        source = Source(name=results.format_path(("data", key)), text=text)
+        source = Source(name=format_path(("data", key)), text=text)
         document = _read_text(source, origin, ("data", key))
         if document is not None and _is_runnable(document.value):
             programs.append((key, document))

@@ -6,6 +6,7 @@ from typing import Final, Literal, TypeAlias
 
 from function_script import diagnostics, objects
 from function_script.diagnostics import Diagnostic
+from function_script.reader import format_path
 from function_script.tools import manifests
 from function_script.tools.krm.items import File
 from function_script.values import Object
@@ -67,16 +68,3 @@ def _is_short(value: object) -> bool:
     if isinstance(value, str):
         return len(value) <= _MAX_VALUE_CHARACTERS and "\n" not in value
     return isinstance(value, (bool, int, float))
-
-
-def format_path(path: Iterable[str | int]) -> str:
-    """Write a path as in ``spec.pipeline[0].input``; a key with dots is quoted in brackets."""
-    text = ""
-    for part in path:
-        if isinstance(part, int):
-            text += f"[{part}]"
-        elif "." in part or not part:
-            text += f'["{part}"]'
-        else:
-            text += f".{part}" if text else part
-    return text
