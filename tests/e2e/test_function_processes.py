@@ -7,13 +7,22 @@ import os
 import signal
 import subprocess
 import sys
+import tarfile
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 from e2e.scripted_registry import Registry, serving
-from support.function_images import archive, member, put_image, put_server
+from support.function_images import (
+    archive,
+    member,
+    put_image,
+    put_server,
+    python_layer,
+    server_layer,
+)
 from support.timing import wait_until
 
 from function_script.cli import execute
@@ -103,6 +112,19 @@ def failure(server: FunctionServer, *, call_seconds: float = 10.0) -> Diagnostic
     pytest.fail(f"it answered {response}")
 
 
+def look_around(registry: Registry, cache: Path, tag: str) -> dict[str, Any]:
+    """Run the image of a tag, and return its surroundings as the function sees them."""
+    options = PackageOptions(root=cache, pull="Always")
+    image = packages.load("f", f"{registry.name}/team/function-test:{tag}", options)
+    server = FunctionServer("f", image, ServerOptions())
+    try:
+        server.wait()
+        response = server.call(request(), 10)
+    finally:
+        server.stop()
+    return dict(ast.literal_eval(response.results[0].message))
+
+
 @pytest.fixture(scope="module")
 def facts(registry: Registry, cache: Path) -> dict[str, object]:
     """The surroundings as a function sees them."""
@@ -130,6 +152,62 @@ def test_a_function_gets_its_arguments_and_nothing_of_the_users_environment(
     assert set(environment) <= {"PATH", "HOME", "MODE", "LC_CTYPE"}
     assert (environment["HOME"], environment["MODE"]) == ("/tmp", "serve")  # noqa: S108 - its own
     assert facts["directory"] == "/tmp"  # noqa: S108 - its own
+
+
+_PASSWD = (
+    b"root:x:0:0:root:/root:/bin/sh\nme:x:2000:2000::/home/me:/bin/sh\nnew:x:3:3::/home/new:\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("user", "home"),
+    [
+        pytest.param("me", "/home/me", id="name"),
+        pytest.param("2000:2000", "/home/me", id="number"),
+        pytest.param("new", "/tmp", id="empty home"),  # noqa: S108 - its own
+        pytest.param("root", "/tmp", id="root"),  # noqa: S108 - its own
+        pytest.param("other", "/tmp", id="unknown"),  # noqa: S108 - its own
+    ],
+)
+def test_a_home_with_files_is_that_of_the_images_user(
+    registry: Registry, cache: Path, mark: str, user: str, home: str
+) -> None:
+    """Python finds modules there that were installed for this user alone."""
+    files = [
+        member("etc/passwd", _PASSWD),
+        member("home/me/.local/lib/a.py"),
+        member("home/new", type=tarfile.DIRTYPE),
+        member("root/.profile"),
+    ]
+    put_image(
+        registry,
+        (python_layer(), server_layer(), archive(files)),
+        "home",
+        Cmd=[f"--mark={mark}"],
+        User=user,
+    )
+    assert look_around(registry, cache, "home")["environment"]["HOME"] == home
+
+
+def test_an_entrypoint_is_found_by_path_arguments_and_working_directory(
+    registry: Registry, cache: Path, mark: str
+) -> None:
+    files = [
+        member("first/function", type=tarfile.DIRTYPE),
+        member("work", type=tarfile.SYMTYPE, linkname="srv/app"),
+        member("srv/app/bin/function", type=tarfile.LNKTYPE, linkname="function"),
+    ]
+    put_image(
+        registry,
+        (python_layer(), server_layer(), archive([]), archive(files)),
+        "path",
+        entrypoint=["function", f"--mark={mark}"],
+        environment={"PATH": "/missing:/first:bin"},
+        WorkingDir="/work",
+    )
+    surroundings = look_around(registry, cache, "path")
+    assert surroundings["directory"] == "/srv/app"
+    assert surroundings["arguments"] == [f"--mark={mark}", "--insecure"]
 
 
 def test_a_function_sees_its_image_alone(facts: dict[str, object]) -> None:
