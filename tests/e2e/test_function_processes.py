@@ -17,6 +17,7 @@ import pytest
 from e2e.scripted_registry import Registry, serving
 from support.function_images import (
     archive,
+    find_processes,
     member,
     put_image,
     put_server,
@@ -66,20 +67,7 @@ def mark() -> Iterator[str]:
     """A word in the command lines of a test's functions, none of which runs after the test."""
     word = f"test-{os.getpid()}-{next(_MARKS)}"
     yield word
-    wait_until(lambda: not processes(word))
-
-
-def processes(mark: str) -> list[int]:
-    """Return the processes with a word in their command lines."""
-    matches = []
-    for path in Path("/proc").glob("[0-9]*"):
-        try:
-            is_match = mark.encode() in (path / "cmdline").read_bytes()
-        except OSError:
-            continue
-        if is_match and int(path.name) != os.getpid():
-            matches.append(int(path.name))
-    return matches
+    wait_until(lambda: not find_processes(word))
 
 
 def start(
@@ -270,7 +258,7 @@ def test_a_function_that_misbehaves_is_ended_with_an_error(
     server = start(registry, cache, mode, mark, seconds=2 if slow else 30)
     problem = failure(server, call_seconds=2 if mode == "hang-at-request" else 30)
     assert problem.message == f'cannot run function "function-test": {cause}'
-    assert processes(mark) == []
+    assert find_processes(mark) == []
 
 
 def test_the_log_of_a_function_that_fails_is_shown_without_control_characters(
@@ -324,11 +312,11 @@ def test_a_command_that_is_interrupted_ends_a_start_at_once(
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     ) as command:
-        wait_until(lambda: processes(mark))
+        wait_until(lambda: find_processes(mark))
         command.send_signal(signal.SIGINT)
         # Less than a function has to listen.
         assert command.wait(20) == 130
-    assert processes(mark) == []
+    assert find_processes(mark) == []
 
 
 def test_processes_that_a_function_starts_end_with_it(
@@ -337,10 +325,10 @@ def test_processes_that_a_function_starts_end_with_it(
     server = start(registry, cache, "children", mark)
     try:
         server.wait()
-        assert len(processes(mark)) >= 2
+        assert len(find_processes(mark)) >= 2
     finally:
         server.stop()
-    assert processes(mark) == []
+    assert find_processes(mark) == []
 
 
 def test_a_function_is_called_several_times_at_once(
@@ -383,9 +371,9 @@ def test_nothing_outlives_a_command_that_is_killed(
     ) as command:
         assert command.stdout is not None
         assert command.stdout.readline() == b"ready\n"
-        assert len(processes(mark)) >= 2
+        assert len(find_processes(mark)) >= 2
         command.send_signal(signal.SIGKILL)
-    wait_until(lambda: not processes(mark))
+    wait_until(lambda: not find_processes(mark))
 
 
 def test_a_function_that_ended_between_two_calls_is_started_again(
@@ -398,9 +386,9 @@ def test_a_function_that_ended_between_two_calls_is_started_again(
         process.start(caller)
         process.wait(caller)
         process.call(STEP, request(), caller, 30)
-        (first, *_) = processes(mark)
+        (first, *_) = find_processes(mark)
         os.kill(first, signal.SIGKILL)
-        wait_until(lambda: not processes(mark))
+        wait_until(lambda: not find_processes(mark))
         process.wait(caller)
         response = process.call(STEP, request(), caller, 30).response
     assert response.desired == request().desired
