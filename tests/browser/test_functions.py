@@ -55,7 +55,7 @@ def packaged_root(root: Path, tmp_path: Path, mark: str, monkeypatch: pytest.Mon
     return root
 
 
-def test_a_function_of_a_package_stays_until_the_playground_ends(
+def test_function_of_a_package_stays_until_the_playground_ends(
     window: Browser, packaged_root: Path, mark: str
 ) -> None:
     with serving() as registry:

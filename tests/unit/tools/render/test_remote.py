@@ -44,7 +44,7 @@ def serve(version: str, code: grpc.StatusCode = grpc.StatusCode.OK) -> tuple[grp
 
 
 @pytest.mark.parametrize("version", ["v1", "v1beta1"])
-def test_a_function_of_each_version_is_called(version: str) -> None:
+def test_function_of_each_version_is_called(version: str) -> None:
     server, address = serve(version)
     request = pb.RunFunctionRequest(meta=pb.RequestMeta(tag="t"))
     try:
@@ -53,7 +53,7 @@ def test_a_function_of_each_version_is_called(version: str) -> None:
         server.stop(None)
 
 
-def test_a_status_of_a_function_is_an_error_with_its_text() -> None:
+def test_status_of_a_function_is_an_error_with_its_text() -> None:
     server, address = serve("v1", grpc.StatusCode.RESOURCE_EXHAUSTED)
     try:
         with pytest.raises(ProgramError) as caught:
@@ -63,7 +63,7 @@ def test_a_status_of_a_function_is_an_error_with_its_text() -> None:
     assert "answered RESOURCE_EXHAUSTED: no room" in caught.value.diagnostics[0].message
 
 
-def test_a_call_does_not_wait_until_its_channel_is_closed() -> None:
+def test_call_does_not_wait_until_its_channel_is_closed() -> None:
     """Closing takes up to 0.2 s, in which a thread of gRPC still watches the channel."""
     server, address = serve("v1")
     seconds = []
