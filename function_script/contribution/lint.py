@@ -5,7 +5,6 @@ Crossplane makes an event of the XR of each warning.
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import reduce
 from itertools import islice
 from typing import Final
 
@@ -18,7 +17,7 @@ from function_script.engines import kubernetes_kinds, leftovers
 from function_script.objects import Path
 from function_script.problems import ProblemList
 from function_script.program import ScriptResult, TemplateResult
-from function_script.reader import child
+from function_script.reader import format_path
 from function_script.source import Span
 from function_script.values import Object, Value
 from function_script.wire import enums
@@ -88,7 +87,7 @@ def value_warnings(result: ScriptResult) -> tuple[wire.Result, ...]:
             to_line(
                 (
                     Diagnostic(
-                        message=f"main returned {_to_text(path)}: {leftover.message}",
+                        message=f"main returned {format_path(path)}: {leftover.message}",
                         hint=leftover.hint,
                         span=result.span if result.locate is None else result.locate(path),
                     ),
@@ -97,12 +96,6 @@ def value_warnings(result: ScriptResult) -> tuple[wire.Result, ...]:
             _DOUBTFUL,
         )
         for leftover, path in places
-    )
-
-
-def _to_text(path: Path) -> str:
-    return reduce(
-        lambda text, key: f"{text}[{key}]" if isinstance(key, int) else child(text, key), path, ""
     )
 
 

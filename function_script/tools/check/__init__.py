@@ -18,6 +18,7 @@ from function_script.tools.check import (
     paths,
     pipelines,
     plain_scalars,
+    revisions,
     rules,
     searching,
     templates,
@@ -101,6 +102,9 @@ def check(
             ]
             findings += [
                 _finding(rules.UNREAD, problem) for problem in pipelines.find_warnings(document)
+            ]
+            findings += [
+                _finding(rules.REVISION, problem) for problem in revisions.find_selected(document)
             ]
             findings += _check_document(ours, directory, schemas, is_salted=is_salted)
             builtin = step_inputs.find_builtin(document)

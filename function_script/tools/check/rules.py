@@ -279,6 +279,11 @@ UNREAD: Final = Rule(
     severity="warning",
     means="A field beside a pipeline that only the mode Resources of Crossplane 1 reads.",
 )
+REVISION: Final = Rule(
+    name="function-revision",
+    severity="warning",
+    means="A step that selects a revision of its function, by a field that the API server drops.",
+)
 TEMPLATE: Final = Rule(
     name="template-metadata",
     severity="error",
@@ -301,6 +306,7 @@ RULES: Final = (
     UNREAD,
     INPUT,
     TEMPLATE,
+    REVISION,
     XR,
     XR_FIELD,
     Rule(
