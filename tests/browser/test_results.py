@@ -7,6 +7,7 @@ import socket
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from textwrap import indent
 
 import pytest
 from browser.browser import Browser
@@ -22,6 +23,7 @@ from browser.pages import (
     open_file,
     pane,
     put_text,
+    read_text,
     reload,
     replace,
     start_choosing,
@@ -65,6 +67,14 @@ def main(req):
 def thing():
     return {"apiVersion": "v1", "kind": "ConfigMap", "data": {"a": "b"}}
 """
+ENDLESS = """\
+def main(req):
+    for i in range(1000000000):
+        pass
+"""
+# The header has one row, and nothing of it is cut off.
+FITS = """(() => { const header = document.querySelector("header");
+    return header.scrollWidth <= header.clientWidth && header.clientHeight < 70; })()"""
 READY = MANY.replace(', "depends_on": ["r-%d" % (i - 1)]', "")
 
 
@@ -198,6 +208,27 @@ def test_example_renders(window: Browser) -> None:
             choose(page, folder, DONE)
             is_good = page.evaluate(GOOD)
             assert is_good is not folder.startswith("error-"), folder
+
+
+@at_each_size
+@pytest.mark.parametrize("way", ["button", "key"])
+def test_rendering_is_cancelled(window: Browser, root: Path, way: str) -> None:
+    """The last result stays, and the next key renders again."""
+    with open_playground(window, root) as page:
+        text = read_text(page)
+        names = resource_names(page)
+        put_text(page, text.partition("script: |\n")[0] + f"script: |\n{indent(ENDLESS, ' ' * 8)}")
+        page.wait_for('!document.querySelector("#cancel").hidden')
+        assert page.evaluate(FITS)
+        if way == "button":
+            page.evaluate('document.querySelector("#cancel").click()')
+        else:
+            page.press("Escape")
+        page.wait_for('document.querySelector("#state").textContent.startsWith("cancelled")')
+        assert page.evaluate('document.querySelector("#cancel").hidden')
+        assert resource_names(page) == names
+        put_text(page, text)
+        page.wait_for(GOOD)
 
 
 def test_changes_are_those_since_the_folder_was_opened(page: Browser) -> None:
