@@ -126,6 +126,7 @@ def test_function_that_does_not_answer_is_told_beside_the_results(
         assert resource_names(page) == ["the XR", "deployment", "service"]
 
 
+@at_each_size
 def test_function_without_a_place_is_told_beside_the_results(window: Browser, root: Path) -> None:
     add_foreign_step(root)
     with open_playground(window, root) as page:
@@ -147,6 +148,7 @@ def test_flag_says_where_a_function_runs(
         assert "127.0.0.1:1 " not in problems
 
 
+@at_each_size
 def test_another_folder_meanwhile_shows_its_own_result(window: Browser, root: Path) -> None:
     shutil.copytree(root / "starlark-status", root / "slow")
     with_script(root / "slow", SLOW)
@@ -231,6 +233,7 @@ def test_rendering_is_cancelled(window: Browser, root: Path, way: str) -> None:
         page.wait_for(GOOD)
 
 
+@at_each_size
 def test_changes_are_those_since_the_folder_was_opened(page: Browser) -> None:
     for old, new in (("2", "7"), ("7", "8")):
         replace(page, f'"replicas": {old}', f'"replicas": {new}')
