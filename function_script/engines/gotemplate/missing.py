@@ -7,7 +7,7 @@ path that does not exist. A null is a value.
 from itertools import islice
 from typing import Final, NoReturn
 
-from function_script.engines.gotemplate import loops
+from function_script.engines.gotemplate import runtime
 from function_script.engines.gotemplate.errors import EvalError, NoValueError
 from function_script.engines.gotemplate.run import Run
 from function_script.engines.gotemplate.values import MISSING
@@ -75,6 +75,6 @@ def code_globals() -> dict[str, object]:
     return {
         "raise_missing": raise_missing,
         "format_value": format_value,
-        "elements": lambda value: loops.elements(reject_null(value)),
-        "pairs": lambda value: loops.pairs(reject_null(value)),
+        "elements": lambda value: runtime.elements(reject_null(value)),
+        "pairs": lambda value: runtime.pairs(reject_null(value)),
     }
