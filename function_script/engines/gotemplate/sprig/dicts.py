@@ -3,7 +3,7 @@
 from typing import Final
 
 from function_script.engines.gotemplate.errors import CallError
-from function_script.engines.gotemplate.function import Allocator, FunctionTable, Injects
+from function_script.engines.gotemplate.function import Accepts, Allocator, FunctionTable, Injects
 from function_script.engines.gotemplate.sprig.conversions import to_text
 from function_script.engines.gotemplate.values import (
     MISSING,
@@ -21,7 +21,7 @@ _Map = dict[str, object]
 _ABSENT: Final = object()
 
 
-@FUNCTIONS.add("dict", parameters="any...", injects=Injects.ALLOCATOR)
+@FUNCTIONS.add("dict", parameters="any...", injects=Injects.ALLOCATOR, accepts=Accepts.NULL)
 def dict_(allocator: Allocator, *values: object) -> _Map:
     """A map of keys and values in turn: dict "a" 1 "b" 2.
 
@@ -33,19 +33,21 @@ def dict_(allocator: Allocator, *values: object) -> _Map:
     return dict(zip(names, values[1::2], strict=True))
 
 
-@FUNCTIONS.add("get", parameters="map string", allocates=False)
+@FUNCTIONS.add("get", parameters="map string", allocates=False, accepts=Accepts.MISSING)
 def get(mapping: _Map, key: str) -> object:
     """The value of a key; an empty text where there is none."""
     return mapping.get(key, "")
 
 
-@FUNCTIONS.add("hasKey", parameters="map string", returns="bool")
+@FUNCTIONS.add("hasKey", parameters="map string", returns="bool", accepts=Accepts.MISSING)
 def has_key(mapping: _Map, key: str) -> bool:
     """True if the map has the key."""
     return key in mapping
 
 
-@FUNCTIONS.add("set", parameters="map string any", allocates=False, mutates=True)
+@FUNCTIONS.add(
+    "set", parameters="map string any", allocates=False, mutates=True, accepts=Accepts.NULL
+)
 def set_(mapping: _Map, key: str, value: object) -> _Map:
     """Set a key of the map, and give the map."""
     if isinstance(mapping, NilMap):
@@ -98,7 +100,7 @@ def omit(mapping: _Map, *keys: str) -> _Map:
     return {key: value for key, value in mapping.items() if key not in keys}
 
 
-@FUNCTIONS.add("dig", parameters="any...", allocates=False)
+@FUNCTIONS.add("dig", parameters="any...", allocates=False, accepts=Accepts.MISSING_AND_RETURNS_IT)
 def dig(*arguments: object, beyond_null: bool = False) -> object:
     """The value at a path of keys, or a default: dig "spec" "size" 1 $xr.
 
