@@ -4,7 +4,7 @@ import re
 from itertools import pairwise
 from typing import Final
 
-from function_script import field_names, request_paths
+from function_script import field_names
 from function_script.diagnostics import Diagnostic, Note
 from function_script.engines.gotemplate import corrections, errors, hints, parse_errors, registry
 from function_script.engines.gotemplate.compiler.code import Site
@@ -250,7 +250,7 @@ def _missing_hint(error: errors.NoValueError) -> str:
     near = suggest(error.name, error.names)
     if near is not None:
         return near
-    if set(error.names) >= _REQUEST and (advice := request_paths.advise(error.name, ".")):
+    if set(error.names) >= _REQUEST and (advice := field_names.advise_root(error.name, ".")):
         return advice
     if error.name in _REQUEST and error.names and not _REQUEST & set(error.names):
         return _DOT_HINT
