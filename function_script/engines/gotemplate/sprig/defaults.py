@@ -17,10 +17,7 @@ FUNCTIONS: Final = FunctionTable()
     "default", parameters="any any...", allocates=False, accepts=Accepts.MISSING_AND_RETURNS_IT
 )
 def default(fallback: object, *values: object) -> object:
-    """The second value, or the first where the second is empty or missing.
-
-    Return the value, or the fallback for an empty one.
-    """
+    """The second value, or the first where the second is empty or missing."""
     return values[0] if values and values[0] else fallback
 
 
