@@ -46,7 +46,7 @@ def mark() -> str:
 
 
 @pytest.fixture
-def packaged_root(root: Path, tmp_path: Path, mark: str, monkeypatch: pytest.MonkeyPatch) -> Path:
+def packaged_root(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A directory with starlark-status, and a step of a package after its own."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     folder = root / "starlark-status"
