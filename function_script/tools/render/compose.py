@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from function_script import objects
 from function_script.errors import DocumentError
@@ -12,13 +11,10 @@ from function_script.proto.v1 import run_function_pb2 as fnv1
 from function_script.tools import manifests
 from function_script.tools.render import conditions, messages, names_and_uids
 from function_script.tools.render import xr as xrs
-from function_script.tools.render.pipeline import COMPOSE, Event
+from function_script.tools.render.conditions import Condition
+from function_script.tools.render.pipeline import COMPOSE, Event, PipelineResult
+from function_script.tools.render.xr import Xr
 from function_script.values import Object, Value
-
-if TYPE_CHECKING:
-    from function_script.tools.render.conditions import Condition
-    from function_script.tools.render.pipeline import PipelineResult
-    from function_script.tools.render.xr import Xr
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,7 +46,18 @@ def compose(xr: Xr, observed: Mapping[str, Object], outcome: PipelineResult) -> 
     return Composition(
         xr=_composed_xr(xr, outcome, resources.values(), _ready_condition(outcome, unready)),
         resources=resources,
-        events=(*outcome.events, *overridden, *map(_unready_event, unready)),
+        events=(
+            *outcome.events,
+            *overridden,
+            *(
+                Event(
+                    severity="Normal",
+                    reason=COMPOSE,
+                    message=f"Composed resource {messages.quoted(name)} is not yet ready",
+                )
+                for name in unready
+            ),
+        ),
         deleted=tuple(
             _without_labels(manifest)
             for name, manifest in sorted(observed.items())
@@ -189,14 +196,6 @@ def _ready_condition(outcome: PipelineResult, unready: list[str]) -> Condition:
     if ready == fnv1.READY_FALSE:
         return conditions.CREATING
     return conditions.unready(unready) if unready else conditions.AVAILABLE
-
-
-def _unready_event(name: str) -> Event:
-    return Event(
-        severity="Normal",
-        reason=COMPOSE,
-        message=f"Composed resource {messages.quoted(name)} is not yet ready",
-    )
 
 
 def _composed_xr(
