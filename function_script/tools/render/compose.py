@@ -46,18 +46,7 @@ def compose(xr: Xr, observed: Mapping[str, Object], outcome: PipelineResult) -> 
     return Composition(
         xr=_composed_xr(xr, outcome, resources.values(), _ready_condition(outcome, unready)),
         resources=resources,
-        events=(
-            *outcome.events,
-            *overridden,
-            *(
-                Event(
-                    severity="Normal",
-                    reason=COMPOSE,
-                    message=f"Composed resource {messages.quoted(name)} is not yet ready",
-                )
-                for name in unready
-            ),
-        ),
+        events=(*outcome.events, *overridden, *map(unready_event, unready)),
         deleted=tuple(
             _without_labels(manifest)
             for name, manifest in sorted(observed.items())
@@ -196,6 +185,15 @@ def _ready_condition(outcome: PipelineResult, unready: list[str]) -> Condition:
     if ready == fnv1.READY_FALSE:
         return conditions.CREATING
     return conditions.unready(unready) if unready else conditions.AVAILABLE
+
+
+def unready_event(name: str) -> Event:
+    """Return the event of a composed resource that is not ready."""
+    return Event(
+        severity="Normal",
+        reason=COMPOSE,
+        message=f"Composed resource {messages.quoted(name)} is not yet ready",
+    )
 
 
 def _composed_xr(
