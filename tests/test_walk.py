@@ -30,6 +30,7 @@ EXCUSED = {
     r"function-script render xr.* --function .*127": "tests/e2e/test_rollout.py does it",
     r"diff old\.yaml new\.yaml": "compares their output",
     r"while read .*kubectl ": "a cluster",
+    r"(kustomize|kpt) ": "tests/conformance/test_krm.py has their exchanges",
     r"make (test|lint)$": "runs this test, among others",
     r"python3 -m venv ": "tests/install does it",
     r"~/function-script/bin/pip install ": "tests/install does it",
