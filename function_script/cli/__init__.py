@@ -3,13 +3,11 @@
 A command imports its tools when it runs, so that the program starts quickly.
 """
 
-from __future__ import annotations
-
 import gc
 import os
 import platform
 import sys
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 import click
 
@@ -32,9 +30,6 @@ from function_script.cli.serve import serve
 from function_script.cli.template import template
 from function_script.cli.test import run_cases
 from function_script.cli.validate import validate
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 NAME = "function-script"
 _OWN_FLAGS = {"--help", "-h", "--version"}

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, Unpack
 
 import click
 
-from function_script.cli import confinement, exit_codes, options, render_options, terminal
+from function_script.cli import exit_codes, options, render_options, terminal
 from function_script.cli.flags import Command
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def krm(**flags: Unpack[_Flags]) -> int:
         preload=local_pool.engines_in([source.text]),
     )
     with Pool(pool) as sandbox:
-        confinement.print_note()
+        terminal.print_sandbox_note()
         run_options = _read_options(flags, programs)
         with run_options.servers:
             output = tool.run(source, run_options, sandbox)

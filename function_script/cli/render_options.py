@@ -6,19 +6,18 @@ The command modules import this to declare their flags, so it must import nothin
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypedDict
 
 import click
 
-from function_script.cli import confinement, exit_codes, options, terminal
+from function_script.cli import exit_codes, options, terminal
 from function_script.cli.flags import Flag
 from function_script.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from function_script.sandbox import Pool
     from function_script.tools.render.command import Options
     from function_script.tools.render.functions import Explanation
@@ -176,7 +175,7 @@ def open_sandbox(file: Path, flags: Flags, *, is_quiet: bool = False) -> Pool:
 
     programs = flags["program_root"] or local_pool.programs_beside(file)
     pool = local_pool.open_pool(programs, file, options.read_limits(flags))
-    confinement.print_note(is_quiet=is_quiet)
+    terminal.print_sandbox_note(is_quiet=is_quiet)
     return pool
 
 

@@ -11,7 +11,7 @@ from function_script.engines import registry
 from function_script.engines.gotemplate.language import LANGUAGE as GOTEMPLATE
 from function_script.engines.language import Language
 from function_script.errors import InputError
-from function_script.inputs import gotemplating, kinds, remote
+from function_script.inputs import gotemplating, kinds, program_source
 from function_script.inputs.files import files_below
 from function_script.inputs.program_source import FILE_SYSTEM, INLINE
 from function_script.inputs.step import ExternalState, ProgramSources, Step
@@ -166,7 +166,7 @@ def _parse(value: Object, ceilings: Limits, sources: ProgramSources) -> Step:
     kind = find_kind(value, has_default_source=has_default_source)
     if kind is None:
         _add_kind_problem(fields)
-    elif not remote.refuse(fields):
+    elif not program_source.refuse_remote(fields):
         step = KINDS[kind](fields, ceilings, sources)
         if not problems:
             return replace(step, reads_files=_reads_files(value))

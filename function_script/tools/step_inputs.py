@@ -1,12 +1,11 @@
 """The inputs of a pipeline's steps, with their positions in the author's file."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from function_script import inputs, objects
+from function_script.documents import Document
 from function_script.errors import InputError
 from function_script.inputs import Step
 from function_script.limits import Limits
@@ -15,9 +14,6 @@ from function_script.reader import format_path
 from function_script.source import Span
 from function_script.tools import manifests
 from function_script.values import Object
-
-if TYPE_CHECKING:
-    from function_script.documents import Document
 
 _PIPELINES: Final[dict[str, objects.Path]] = {
     "Composition": ("spec", "pipeline"),

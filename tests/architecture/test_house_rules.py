@@ -1,19 +1,14 @@
 """The house rules that no linter knows, checked on the package's own syntax trees."""
 
-from __future__ import annotations
-
 import ast
 import re
 import sys
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
+from support.paths import ROOT
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "function_script"
 
 # Where each third party may be imported. Everything else goes through that room's own words.
@@ -32,7 +27,7 @@ ROOMS = {
     "grpc": ("function_script/server", "function_script/tools/render"),
     "grpc_health": ("function_script/server",),
     "grpc_reflection": ("function_script/server",),
-    "h11": ("function_script/server/ops_http",),
+    "h11": ("function_script/server/ops",),
     "jinja2": ("function_script/engines/jinja",),
     "jsonschema": ("function_script/tools/crd_validator", "function_script/tools/input_schema"),
     "lark": ("function_script/tools/validate/cel",),

@@ -1,23 +1,21 @@
 """The page of the specification names tests that exist, for every rule."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
-from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
+from support.paths import ROOT
+
 # The sentences of Crossplane's specification by their keyword.
 SENTENCES = {"MUST": 15, "MUST NOT": 7, "SHOULD": 9, "SHOULD NOT": 1, "MAY": 3}
 
 
-def test_every_sentence_of_the_specification_has_a_row() -> None:
+def test_sentence_of_the_specification_has_a_row() -> None:
     page = (ROOT / "docs/reference/specification.md").read_text()
     keywords = re.findall(r"^\| ([A-Z ]+) \|", page, re.MULTILINE)
     assert Counter(keywords) == SENTENCES
 
 
-def test_every_rule_has_a_test_that_exists() -> None:
+def test_rule_has_a_test_that_exists() -> None:
     """A rule without a test, or with one that is gone, would be a promise only."""
     page = (ROOT / "docs/reference/specification.md").read_text()
     rows = [line for line in page.splitlines() if re.match(r"\| (?!-|rule|design)", line)]

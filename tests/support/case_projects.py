@@ -1,16 +1,10 @@
 """A small project with a Composition, for tests that run cases in it."""
 
-from __future__ import annotations
+from pathlib import Path
 
-from typing import TYPE_CHECKING
-
-from function_script.tools.cases import discovery, session
+from function_script.tools.cases import command, discovery
 from function_script.tools.cases.runner import RunOptions
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from function_script.tools.cases.verdicts import CaseVerdict
+from function_script.tools.cases.verdicts import CaseVerdict
 
 XR = """\
 apiVersion: example.org/v1
@@ -113,7 +107,7 @@ def folder(path: Path, **files: str) -> Path:
 
 def run(path: Path, terms: RunOptions | None = None, jobs: int = 2) -> dict[str, CaseVerdict]:
     """The verdicts of all cases below ``path``, by the last part of their names."""
-    verdicts = session.run_all(discovery.find([path]), terms or RunOptions(), jobs)
+    verdicts = command.run_all(discovery.find([path]), terms or RunOptions(), jobs)
     return {verdict.name.rpartition("/")[2]: verdict for verdict in verdicts}
 
 

@@ -1,24 +1,20 @@
 """Images of function packages in a registry of the tests, with this Python as their runtime."""
 
-from __future__ import annotations
-
 import io
 import json
 import os
 import subprocess
 import sys
 import tarfile
+from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
+
+from e2e.scripted_registry import Registry
 
 from function_script.tools.processes import image_config
 from function_script.tools.xpkg import archives, images
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from e2e.scripted_registry import Registry
 
 _SERVER: Final = Path(__file__).with_name("function_script_server.py")
 # What the server imports; the files of all of it are what the image has.
@@ -138,3 +134,16 @@ def put_server(registry: Registry, mode: str = "serve", name: str = "v1", mark: 
         WorkingDir="/tmp",  # noqa: S108 - its own
         Cmd=[f"--mark={mark}"] if mark else [],
     )
+
+
+def find_processes(mark: str) -> list[int]:
+    """Return the processes with a word in their command lines, without this one."""
+    matches = []
+    for path in Path("/proc").glob("[0-9]*"):
+        try:
+            is_match = mark.encode() in (path / "cmdline").read_bytes()
+        except OSError:
+            continue
+        if is_match and int(path.name) != os.getpid():
+            matches.append(int(path.name))
+    return matches

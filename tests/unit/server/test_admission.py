@@ -1,16 +1,12 @@
 """Admission: the calls that are ended when memory is short."""
 
-from __future__ import annotations
-
 import asyncio
-from typing import TYPE_CHECKING
+
+import pytest
 
 from function_script.limits import MIB
-from function_script.server import admission, connections, memory
+from function_script.server import admission, memory, sockets
 from function_script.server.admission import Admission
-
-if TYPE_CHECKING:
-    import pytest
 
 PEER = "ipv4:192.0.2.1:5000"
 
@@ -22,14 +18,14 @@ class Context:
         return PEER
 
 
-def test_a_call_that_makes_progress_is_spared_when_memory_is_short(
+def test_call_that_makes_progress_is_spared_when_memory_is_short(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Requests under evaluation use the memory, and ending other calls would not free it."""
     resident_bytes = 0
     peers: list[str] = []
     monkeypatch.setattr(memory, "resident_bytes", lambda: resident_bytes)
-    monkeypatch.setattr(connections, "shut_down", peers.append)
+    monkeypatch.setattr(sockets, "shut_down", peers.append)
 
     async def send() -> None:
         nonlocal resident_bytes

@@ -11,10 +11,17 @@ from functools import partial
 from typing import Final, NamedTuple, Self
 
 from function_script.engines.gotemplate.errors import CallError
-from function_script.engines.gotemplate.function import Allocator, Function, Injects
-from function_script.engines.gotemplate.sprig.characters import whole
-from function_script.engines.gotemplate.values import MAX_UINT64, Int, Struct, Uint64
+from function_script.engines.gotemplate.function import (
+    Allocator,
+    Function,
+    FunctionTable,
+    Injects,
+)
+from function_script.engines.gotemplate.values import MAX_UINT64, Int, Struct, Uint64, whole
 from function_script.engines.library.regex import compiled
+from function_script.engines.tables import Table
+
+FUNCTIONS: Final = FunctionTable()
 
 IDENTIFIERS: Final = r"[0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*"
 _VERSION: Final = re.compile(
@@ -124,26 +131,7 @@ def _check_pre(pre: str) -> None:
             raise CallError("version segment starts with 0")
 
 
-def _next(major: int, minor: int, patch: int) -> Version:
-    return ChangedVersion((major & MAX_UINT64, minor & MAX_UINT64, patch & MAX_UINT64))
-
-
-def _next_patch(version: Version) -> Version:
-    major, minor, patch = version.numbers
-    return _next(major, minor, patch if version.pre else patch + 1)
-
-
-def _with_pre(version: Version, pre: str) -> Version:
-    if pre and re.fullmatch(IDENTIFIERS, pre) is None:
-        raise CallError("invalid prerelease string")
-    _check_pre(pre)
-    return ChangedVersion(version.numbers, pre, version.metadata)
-
-
-def _with_metadata(version: Version, metadata: str) -> Version:
-    if metadata and re.fullmatch(IDENTIFIERS, metadata) is None:
-        raise CallError("invalid metadata string")
-    return ChangedVersion(version.numbers, version.pre, metadata)
+# Methods
 
 
 def _compare_versions(left: Version, right: Version) -> Int:
@@ -151,17 +139,18 @@ def _compare_versions(left: Version, right: Version) -> Int:
     return Int((mine > other) - (mine < other))
 
 
-_GETTERS: Final[dict[str, Callable[[Version], object]]] = {
-    "Major": lambda version: Uint64(version.numbers[0]),
-    "Minor": lambda version: Uint64(version.numbers[1]),
-    "Patch": lambda version: Uint64(version.numbers[2]),
-    "Prerelease": lambda version: version.pre,
-    "Metadata": lambda version: version.metadata,
-    "String": Version.text,
-    "IncMajor": lambda version: _next(version.numbers[0] + 1, 0, 0),
-    "IncMinor": lambda version: _next(version.numbers[0], version.numbers[1] + 1, 0),
-    "IncPatch": _next_patch,
-}
+_GETTERS: Final = Table[str, Callable[[Version], object]](
+    {
+        "Major": lambda version: Uint64(version.numbers[0]),
+        "Minor": lambda version: Uint64(version.numbers[1]),
+        "Patch": lambda version: Uint64(version.numbers[2]),
+        "Prerelease": lambda version: version.pre,
+        "Metadata": lambda version: version.metadata,
+        "String": Version.text,
+        "IncMajor": lambda version: _next(version.numbers[0] + 1, 0, 0),
+        "IncMinor": lambda version: _next(version.numbers[0], version.numbers[1] + 1, 0),
+    }
+)
 _COMPARISONS: Final[dict[str, Callable[[Version, Version], object]]] = {
     "Compare": _compare_versions,
     "Equal": lambda left, right: _compare_versions(left, right) == 0,
@@ -170,10 +159,32 @@ _COMPARISONS: Final[dict[str, Callable[[Version, Version], object]]] = {
     "GreaterThan": lambda left, right: _compare_versions(left, right) > 0,
     "GreaterThanEqual": lambda left, right: _compare_versions(left, right) >= 0,
 }
-_SETTERS: Final[dict[str, Callable[[Version, str], object]]] = {
-    "SetPrerelease": _with_pre,
-    "SetMetadata": _with_metadata,
-}
+_SETTERS: Final = Table[str, Callable[[Version, str], object]]()
+
+
+def _next(major: int, minor: int, patch: int) -> Version:
+    return ChangedVersion((major & MAX_UINT64, minor & MAX_UINT64, patch & MAX_UINT64))
+
+
+@_GETTERS.add("IncPatch")
+def _next_patch(version: Version) -> Version:
+    major, minor, patch = version.numbers
+    return _next(major, minor, patch if version.pre else patch + 1)
+
+
+@_SETTERS.add("SetPrerelease")
+def _with_pre(version: Version, pre: str) -> Version:
+    if pre and re.fullmatch(IDENTIFIERS, pre) is None:
+        raise CallError("invalid prerelease string")
+    _check_pre(pre)
+    return ChangedVersion(version.numbers, pre, version.metadata)
+
+
+@_SETTERS.add("SetMetadata")
+def _with_metadata(version: Version, metadata: str) -> Version:
+    if metadata and re.fullmatch(IDENTIFIERS, metadata) is None:
+        raise CallError("invalid metadata string")
+    return ChangedVersion(version.numbers, version.pre, metadata)
 
 
 # Constraints
@@ -251,58 +262,62 @@ def _parse(operator: str, text: str) -> _Constraint:
 
 # Operators; missing numbers are zeros
 
-
-def _compare_with(version: Version, constraint: _Constraint) -> int:
-    mine, other = version.precedence(), constraint.version.precedence()
-    return (mine > other) - (mine < other)
+_CHECKS: Final = Table[str, Callable[[Version, _Constraint], bool]]()
 
 
+@_CHECKS.add("!=")
 def _differs(version: Version, constraint: _Constraint) -> bool:
     if constraint.parts == _MAX_PARTS:
-        return _compare_with(version, constraint) != 0
+        return _compare_versions(version, constraint.version) != 0
     count = max(constraint.parts, 1)
     if version.numbers[:count] != constraint.version.numbers[:count]:
         return True
     if constraint.parts == 0:
-        return _compare_with(version, constraint) != 0
+        return _compare_versions(version, constraint.version) != 0
     if constraint.parts == 1:
         return False
     return precedence(version.pre) != precedence(constraint.version.pre)
 
 
+@_CHECKS.add(">")
 def _is_greater(version: Version, constraint: _Constraint) -> bool:
     major, minor, _ = version.numbers
     if constraint.parts == _MAX_PARTS or major != constraint.version.numbers[0]:
-        return _compare_with(version, constraint) > 0
+        return _compare_versions(version, constraint.version) > 0
     if constraint.parts == 0:
-        return _compare_with(version, constraint) > 0
+        return _compare_versions(version, constraint.version) > 0
     return constraint.parts > 1 and minor > constraint.version.numbers[1]
 
 
+@_CHECKS.add("<")
 def _is_less(version: Version, constraint: _Constraint) -> bool:
-    return _compare_with(version, constraint) < 0
+    return _compare_versions(version, constraint.version) < 0
 
 
+@_CHECKS.add(">=", "=>")
 def _is_at_least(version: Version, constraint: _Constraint) -> bool:
-    return _compare_with(version, constraint) >= 0
+    return _compare_versions(version, constraint.version) >= 0
 
 
+@_CHECKS.add("<=", "=<")
 def _is_at_most(version: Version, constraint: _Constraint) -> bool:
     if constraint.parts == _MAX_PARTS:
-        return _compare_with(version, constraint) <= 0
+        return _compare_versions(version, constraint.version) <= 0
     count = 1 if constraint.parts == 1 else len(("major", "minor"))
     return version.numbers[:count] <= constraint.version.numbers[:count]
 
 
+@_CHECKS.add("", "=")
 def _equals(version: Version, constraint: _Constraint) -> bool:
     if constraint.parts < _MAX_PARTS:
         return _is_near(version, constraint)
-    return _compare_with(version, constraint) == 0
+    return _compare_versions(version, constraint.version) == 0
 
 
+@_CHECKS.add("~", "~>")
 def _is_near(version: Version, constraint: _Constraint) -> bool:
     """Check ``~``: the last number may be larger; of three numbers, the patch."""
-    if _compare_with(version, constraint) < 0:
+    if _compare_versions(version, constraint.version) < 0:
         return False
     numbers = constraint.version.numbers
     if not any(numbers) and constraint.parts in {0, _MAX_PARTS}:
@@ -311,9 +326,10 @@ def _is_near(version: Version, constraint: _Constraint) -> bool:
     return version.numbers[:count] == numbers[:count]
 
 
+@_CHECKS.add("^")
 def _is_compatible(version: Version, constraint: _Constraint) -> bool:
     """Check ``^``: versions up to the next change of the first number that is not 0."""
-    if _compare_with(version, constraint) < 0:
+    if _compare_versions(version, constraint.version) < 0:
         return False
     major, minor, _ = numbers = constraint.version.numbers
     if major > 0 or constraint.parts == 1:
@@ -325,34 +341,15 @@ def _is_compatible(version: Version, constraint: _Constraint) -> bool:
     return version.numbers[:count] == numbers[:count]
 
 
-_CHECKS: Final[dict[str, Callable[[Version, _Constraint], bool]]] = {
-    "": _equals,
-    "=": _equals,
-    "!=": _differs,
-    ">": _is_greater,
-    "<": _is_less,
-    ">=": _is_at_least,
-    "=>": _is_at_least,
-    "<=": _is_at_most,
-    "=<": _is_at_most,
-    "~": _is_near,
-    "~>": _is_near,
-    "^": _is_compatible,
-}
+FUNCTIONS.add("semver", parameters="string", summary="The parts of a version, such as .Major.")(
+    Version.parse
+)
 
 
-def _semver_compare(allocator: Allocator, constraints: str, text: str) -> bool:
+@FUNCTIONS.add(
+    "semverCompare", parameters="string string", injects=Injects.ALLOCATOR, returns="bool"
+)
+def semver_compare(allocator: Allocator, constraints: str, text: str) -> bool:
+    """True if the version meets a constraint: semverCompare ">=1.2" $version."""
     allocator.spend(len(constraints) * _STEPS_PER_CHARACTER)
     return check_version(whole(constraints), text)
-
-
-FUNCTIONS: Final = (
-    Function(name="semver", parameters="string", call=Version.parse),
-    Function(
-        name="semverCompare",
-        parameters="string string",
-        call=_semver_compare,
-        injects=Injects.ALLOCATOR,
-        returns="bool",
-    ),
-)

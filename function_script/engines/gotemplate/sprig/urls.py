@@ -10,10 +10,12 @@ import string
 from typing import Final, NamedTuple
 
 from function_script.engines.gotemplate.errors import CallError
-from function_script.engines.gotemplate.function import Function
+from function_script.engines.gotemplate.function import FunctionTable
 from function_script.engines.gotemplate.printing import quote
 from function_script.engines.gotemplate.sprig.lists import NIL_POINTER
 from function_script.engines.gotemplate.values import go_kind, to_narrow, to_wide
+
+FUNCTIONS: Final = FunctionTable()
 
 # Characters that need no escape, by the part of a URL.
 _UNRESERVED: Final = frozenset(string.ascii_letters + string.digits + "-._~")
@@ -185,18 +187,13 @@ def write_url(url: Url) -> str:
     if url.opaque:
         text += url.opaque
     else:
-        text += _authority_text(url)
+        if url.host or url.user is not None or (url.scheme and url.path):
+            user = f"{url.user}@" if url.user is not None else ""
+            text += f"//{user}{escape(url.host, _HOST)}"
         text += _path_text(url, first=not text)
     if url.query:
         text += f"?{url.query}"
     return f"{text}#{escape(url.fragment, FRAGMENT)}" if url.fragment else text
-
-
-def _authority_text(url: Url) -> str:
-    if not (url.host or url.user is not None or (url.scheme and url.path)):
-        return ""
-    user = f"{url.user}@" if url.user is not None else ""
-    return f"//{user}{escape(url.host, _HOST)}"
 
 
 def _path_text(url: Url, *, first: bool) -> str:
@@ -210,7 +207,9 @@ def _path_text(url: Url, *, first: bool) -> str:
 # Functions
 
 
-def _url_parse(text: str) -> dict[str, object]:
+@FUNCTIONS.add("urlParse", parameters="string")
+def url_parse(text: str) -> dict[str, object]:
+    """The parts of a URL, as a map."""
     try:
         url = parse_url(to_narrow(text))
     except CallError as error:
@@ -228,7 +227,9 @@ def _url_parse(text: str) -> dict[str, object]:
     return {name: to_wide(part) for name, part in parts.items()}
 
 
-def _url_join(parts: dict[str, object]) -> str:
+@FUNCTIONS.add("urlJoin", parameters="map", returns="string")
+def url_join(parts: dict[str, object]) -> str:
+    """The URL of a map of parts."""
     url = Url(
         scheme=_part(parts, "scheme"),
         host=_part(parts, "host"),
@@ -237,7 +238,13 @@ def _url_join(parts: dict[str, object]) -> str:
         opaque=_part(parts, "opaque"),
         fragment=_part(parts, "fragment"),
     )
-    return to_wide(write_url(url._replace(user=_user(_part(parts, "userinfo")))))
+    userinfo = _part(parts, "userinfo")
+    if userinfo:
+        try:
+            url = url._replace(user=parse_url(f"proto://{userinfo}@host").user)
+        except CallError as error:
+            raise CallError(f"unable to parse userinfo in dict: {error.text}") from error
+    return to_wide(write_url(url))
 
 
 def _part(parts: dict[str, object], key: str) -> str:
@@ -248,18 +255,3 @@ def _part(parts: dict[str, object], key: str) -> str:
         problem = f"must be of type string, but {go_kind(value)} found"
         raise CallError(f"unable to parse {key} key, {problem}")
     return to_narrow(value)
-
-
-def _user(text: str) -> str | None:
-    if not text:
-        return None
-    try:
-        return parse_url(f"proto://{text}@host").user
-    except CallError as error:
-        raise CallError(f"unable to parse userinfo in dict: {error.text}") from error
-
-
-FUNCTIONS: Final = (
-    Function(name="urlParse", parameters="string", call=_url_parse),
-    Function(name="urlJoin", parameters="map", call=_url_join, returns="string"),
-)

@@ -1,17 +1,11 @@
 """Conditions: which there are, their order, and what becomes of those an XR has already."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import pytest
 from support.render_helpers import CLUSTER_XR, composition, script
 
 from function_script.tools import render
 from function_script.tools.render import conditions
-
-if TYPE_CHECKING:
-    from function_script.values import Object
+from function_script.values import Object
 
 RESPONSIVE: Object = {
     "type": "Responsive",
@@ -97,6 +91,48 @@ def test_observed_generation_is_that_of_the_xr() -> None:
     metadata: Object = {"name": "demo", "generation": 4}
     items = xr_conditions({**CLUSTER_XR, "metadata": metadata}, {})
     assert items == [{**RESPONSIVE, "observedGeneration": 4}, SYNCED, READY]
+
+
+FATAL: Object = {"results": [{"severity": "SEVERITY_FATAL", "message": "no"}]}
+UNDETERMINED: Object = {
+    "status": "Unknown",
+    "reason": "FatalError",
+    "message": "A fatal error occurred before the status of this condition could be determined.",
+}
+
+
+@pytest.mark.parametrize("generation", [0, 3])
+def test_conditions_that_no_function_sets_before_a_fatal_result_are_undetermined(
+    generation: int,
+) -> None:
+    """Those of Crossplane, and what a function sets until then, are as they would be anyway."""
+    old: Object = {**READY, "lastTransitionTime": "2020-01-01T00:00:00Z"}
+    xr: Object = {
+        **CLUSTER_XR,
+        "metadata": {"name": "demo", **({"generation": generation} if generation else {})},
+        "status": {"conditions": [old, {**old, "type": "Mine"}, {**old, "type": "Other"}]},
+    }
+    mine: Object = {"type": "Mine", "status": "STATUS_CONDITION_FALSE", "reason": "Why"}
+    inputs = render.RenderInputs(xr=xr, composition=composition({}, {}))
+    result = render.reconcile(inputs, script({"conditions": [mine]}, FATAL))
+    observed: Object = {"observedGeneration": generation} if generation else {}
+    assert result.failure is not None
+    status = result.composition.xr["status"]
+    assert isinstance(status, dict)
+    assert status["conditions"] == [
+        old,
+        {**RESPONSIVE, "type": "Mine", "status": "False", "reason": "Why"},
+        {**old, "type": "Other", **UNDETERMINED, **observed},
+        {**RESPONSIVE, **observed},
+        {
+            **SYNCED,
+            "status": "False",
+            "reason": "ReconcileError",
+            "message": 'cannot compose resources: pipeline step "step-1" returned a fatal result: '
+            "no",
+            **observed,
+        },
+    ]
 
 
 def test_times_are_replaced() -> None:
