@@ -110,7 +110,7 @@ def shared(file: str) -> list[click.Parameter]:
             metavar="DURATION",
             help="Time limit of all steps together.",
         ),
-        *options.limits(has_timeout=True),
+        *options.operator(has_timeout=True),
         options.program_root(f"programs/ beside {file}"),
         options.functions(),
         options.strict_versions(),
@@ -163,7 +163,8 @@ def open_sandbox(file: Path, flags: Flags, *, is_quiet: bool = False) -> Pool:
     from function_script.tools import local_pool  # noqa: PLC0415 - slow to import
 
     programs = flags["program_root"] or local_pool.programs_beside(file)
-    pool = local_pool.open_pool(programs, file, options.read_limits(flags))
+    limits, salt = options.read_limits(flags), options.read_salt(flags)
+    pool = local_pool.open_pool(programs, file, limits, salt)
     confinement.print_note(is_quiet=is_quiet)
     return pool
 

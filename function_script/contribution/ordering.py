@@ -80,6 +80,15 @@ def from_annotations(
     )
 
 
+def only_moves(annotations: ObjectReader, keys: Annotations, name: str) -> ResourcePolicy | None:
+    """Read the policy of a resource in a dialect that has no other annotations of policies."""
+    if keys.moved_from not in annotations.value:
+        return None
+    return ResourcePolicy(
+        moved_from=moved_from.from_annotation(annotations, keys.moved_from, name)
+    )
+
+
 def from_entry(entry: ObjectReader, name: str) -> ResourcePolicy | None:
     """Read the fields of a policy of the resource ``name``; None without any."""
     values = entry.value
