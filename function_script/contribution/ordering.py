@@ -88,9 +88,7 @@ def only_moves(annotations: ObjectReader, keys: Annotations, name: str) -> Resou
         annotations.problems.add(annotations.at(misplaced), "unknown annotation", hint=hint)
     if keys.moved_from not in annotations.value:
         return None
-    return ResourcePolicy(
-        moved_from=moved_from.from_annotation(annotations, keys.moved_from, name)
-    )
+    return ResourcePolicy(moved_from=moved_from.from_annotation(annotations, keys.moved_from, name))
 
 
 def from_entry(entry: ObjectReader, name: str) -> ResourcePolicy | None:

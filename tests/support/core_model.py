@@ -56,6 +56,7 @@ class Core:
     is_realtime: bool = True
     has_cache: bool = False
     watches_required: bool = True
+    seed: bytes = b""
     now: float = 0.0
     calls: int = 0
     reconciles: int = 0
@@ -154,7 +155,7 @@ class Core:
         before = None
         for _ in range(_MAX_CALLS):
             self.calls += 1
-            response = call(message, self.limits)
+            response = call(message, self.limits, self.seed)
             if response.requirements == before or response == pb.RunFunctionResponse():
                 return response
             is_first, before = before is None, response.requirements

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import ParamSpec, Protocol, cast
 
 from function_script.engines.library.bounds import READERS, Read, check_length
+from function_script.program import Scope
 from function_script.values import Readable, Value
 
 P = ParamSpec("P")
@@ -40,9 +41,9 @@ class Function:
     """A function of the library, the same in each language that has it.
 
     ``example`` is an expression that is valid in all languages, ``result`` its value.
-    ``is_filter``: the first argument is naturally piped. ``is_seeded``: ``call`` takes the
-    scope's seed before the parameters, and the language must bind it. ``gives_random_text``: the
-    language records the result in the scope.
+    ``is_filter``: the first argument is naturally piped. ``is_seeded``: ``call`` takes a root
+    before the parameters, which the language must bind: the scope's seed if ``is_secret``, else its
+    uid. ``gives_random_text``: the language records the result in the scope, see ``call_seeded``.
     """
 
     name: str
@@ -55,7 +56,16 @@ class Function:
     call: Call
     is_filter: bool = False
     is_seeded: bool = False
+    is_secret: bool = False
     gives_random_text: bool = False
+
+    def call_seeded(self, scope: Scope, *arguments: Readable, **named: Readable) -> Readable:
+        """Call a function that takes a root; record a text that others can compute."""
+        result = self.call(scope.seed if self.is_secret else scope.uid, *arguments, **named)
+        is_public = not (self.is_secret and scope.is_salted)
+        if self.gives_random_text and is_public and isinstance(result, str):
+            scope.random_texts.append(result)
+        return result
 
     @property
     def signature(self) -> str:
@@ -99,12 +109,14 @@ class Group:
         example: str,
         result: Value,
         gives_random_text: bool = False,
+        is_secret: bool = False,
     ) -> Function:
-        """Define a function whose first parameter is the seed: the XR's identity."""
+        """Define a function whose first parameter is the root of its values."""
         function = self.function(call, example=example, result=result)
         return replace(
             function,
             is_seeded=True,
+            is_secret=is_secret,
             gives_random_text=gives_random_text,
             parameters=function.parameters[1:],
         )
