@@ -97,7 +97,7 @@ def follow(core: Core, *things: Thing, **fields: object) -> None:
 A, B = Thing("first", "a"), Thing("second", "b")
 
 
-def test_a_chain_of_renames_keeps_the_object() -> None:
+def test_chain_of_renames_keeps_the_object() -> None:
     core = start(A)
     follow(core, Thing("first", "b", "a"))
     follow(core, Thing("first", "c", "b"))
@@ -106,13 +106,13 @@ def test_a_chain_of_renames_keeps_the_object() -> None:
     assert core.created == ["demo-a"]
 
 
-def test_a_chain_of_which_an_xr_misses_a_release_keeps_the_object() -> None:
+def test_chain_of_which_an_xr_misses_a_release_keeps_the_object() -> None:
     core = start(A)
     follow(core, Thing("first", "c", "b, a"))
 
 
 @pytest.mark.parametrize("moved_from", ["b", ""], ids=["with moved-from", "without"])
-def test_a_rename_back_keeps_the_object(moved_from: str) -> None:
+def test_rename_back_keeps_the_object(moved_from: str) -> None:
     """Without: an older CompositionRevision is in force again, which knows no later name."""
     core = start(A, B._replace(name="other"))
     other = B._replace(name="other")
@@ -151,7 +151,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("things", REFUSED.values(), ids=REFUSED)
-def test_a_release_that_is_ambiguous_is_refused(things: tuple[Thing, ...]) -> None:
+def test_release_that_is_ambiguous_is_refused(things: tuple[Thing, ...]) -> None:
     core = start(A, B)
     before = identities(core)
     core.pipeline = [release(*things)]
@@ -163,7 +163,7 @@ def test_a_release_that_is_ambiguous_is_refused(things: tuple[Thing, ...]) -> No
     follow(core, A, B)
 
 
-def test_a_swap_is_refused_in_several_releases_too() -> None:
+def test_swap_is_refused_in_several_releases_too() -> None:
     core = start(A, B)
     follow(core, Thing("first", "x", "a"), B)
     core.pipeline = [release(Thing("first", "x"), Thing("second", "a", "b"))]
@@ -173,7 +173,7 @@ def test_a_swap_is_refused_in_several_releases_too() -> None:
     assert not core.deleted
 
 
-def test_a_first_name_is_not_taken_by_a_new_resource() -> None:
+def test_first_name_is_not_taken_by_a_new_resource() -> None:
     core = start(A)
     follow(core, Thing("first", "b", "a"))
     core.pipeline = [release(Thing("first", "b"), Thing("second", "a"))]
@@ -183,7 +183,7 @@ def test_a_first_name_is_not_taken_by_a_new_resource() -> None:
 
 
 @pytest.mark.parametrize("usages", [None, {}], ids=["", "usages"])
-def test_a_rename_beside_dependencies_keeps_all_objects(usages: Object | None) -> None:
+def test_rename_beside_dependencies_keeps_all_objects(usages: Object | None) -> None:
     fields = {} if usages is None else {"usages": usages}
     user = Thing("second", "user", depends_on="a")
     core = start(A, user, **fields)
@@ -197,7 +197,7 @@ def test_a_rename_beside_dependencies_keeps_all_objects(usages: Object | None) -
     assert set(core.resources) == names
 
 
-def test_a_rename_while_a_dependency_is_unready_keeps_all_objects() -> None:
+def test_rename_while_a_dependency_is_unready_keeps_all_objects() -> None:
     core = start(A, Thing("second", "user", depends_on="a"))
     cast("Object", core.resources["a"]["resource"])["status"] = {
         "conditions": [{"type": "Ready", "status": "False"}]
@@ -212,7 +212,7 @@ def test_a_rename_while_a_dependency_is_unready_keeps_all_objects() -> None:
 
 
 @pytest.mark.parametrize("on_existing", ["Fatal", "Keep"])
-def test_a_rename_beside_deferral_keeps_all_objects(on_existing: str) -> None:
+def test_rename_beside_deferral_keeps_all_objects(on_existing: str) -> None:
     fields: dict[str, object] = {"missing": "Defer", "onExisting": on_existing}
     core = start(A, Thing("second", "user", waits_for="a"), **fields)
     follow(
@@ -242,7 +242,7 @@ def test_a_rename_beside_deferral_keeps_all_objects(on_existing: str) -> None:
     assert identities(core) == before
 
 
-def test_a_resource_that_moves_to_another_step_keeps_its_object() -> None:
+def test_resource_that_moves_to_another_step_keeps_its_object() -> None:
     core = Core(pipeline=[release(A), release(B)])
     settle(core)
     before = identities(core)
@@ -259,7 +259,7 @@ def test_a_resource_that_moves_to_another_step_keeps_its_object() -> None:
 
 
 @pytest.mark.parametrize("seed", range(40))
-def test_any_sequence_of_releases_deletes_nothing(seed: int) -> None:
+def test_sequence_of_releases_deletes_nothing(seed: int) -> None:
     """Names of few resources change at random, with the last name, all names or none stated."""
     choose = random.Random(seed)  # noqa: S311 # a repeatable choice
     names = ["a", "b", "c", "d", "e"]

@@ -1,11 +1,10 @@
 """Random functions of each language: stable for an XR, and secret with an operator's salt."""
 
-from __future__ import annotations
-
 import hashlib
 import hmac
 import string
-from typing import TYPE_CHECKING, cast
+from pathlib import Path
+from typing import cast
 
 import pytest
 from support import builders
@@ -16,11 +15,7 @@ from function_script.limits import Limits
 from function_script.objects import find_path
 from function_script.proto.v1 import run_function_pb2 as pb
 from function_script.salt import SaltFile
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from function_script.values import Object
+from function_script.values import Object
 
 _STATUS = "apiVersion: example.org/v1\nkind: XThing\nstatus:\n"
 
@@ -112,7 +107,7 @@ def test_random_values_are_computable_from_the_request_without_a_salt_only(tmp_p
     assert values(STEPS["starlark"], seed)["id"] != unsalted
 
 
-def test_a_secret_of_random_text_is_warned_of_without_a_salt_only(tmp_path: Path) -> None:
+def test_secret_of_random_text_is_warned_of_without_a_salt_only(tmp_path: Path) -> None:
     text = (
         "apiVersion: v1\nkind: Secret\nmetadata: {annotations: {"
         'script.fn.crossplane.io/composition-resource-name: a}}\nstringData:\n  p: "%s"\n'
@@ -170,7 +165,7 @@ def password_of(core: Core) -> object:
     return find_path(core.resources["login"], "resource.data.password")
 
 
-def test_a_secret_that_takes_the_observed_value_stays_at_a_rotation(tmp_path: Path) -> None:
+def test_secret_that_takes_the_observed_value_stays_at_a_rotation(tmp_path: Path) -> None:
     step = builders.jinja(MANIFEST.format(f"{{{{ old or ({RANDOM_TEXT}) }}}}"))
     seed = seed_of(tmp_path / "salt", "the salt of this cluster")
     core = Core(pipeline=[step], seed=seed)
@@ -185,7 +180,7 @@ def test_a_secret_that_takes_the_observed_value_stays_at_a_rotation(tmp_path: Pa
     assert password_of(other) != before
 
 
-def test_a_secret_that_does_not_changes_at_a_rotation(tmp_path: Path) -> None:
+def test_secret_that_does_not_changes_at_a_rotation(tmp_path: Path) -> None:
     step = builders.jinja(MANIFEST.format(f"{{{{ {RANDOM_TEXT} }}}}"))
     core = Core(pipeline=[step], seed=seed_of(tmp_path / "salt", "the salt of this cluster"))
     core.run(10.0)
@@ -254,7 +249,7 @@ def test_render_test_and_template_use_the_salt_of_the_server(
 
 
 @pytest.mark.parametrize("command", ["render xr.yaml composition.yaml", "test", "playground"])
-def test_a_salt_that_cannot_be_read_is_refused(
+def test_salt_that_cannot_be_read_is_refused(
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
@@ -268,6 +263,6 @@ def test_a_salt_that_cannot_be_read_is_refused(
 
 
 @pytest.mark.parametrize("command", ["render", "template", "test", "playground", "run", "serve"])
-def test_every_command_that_runs_programs_has_the_operators_flags(command: str) -> None:
+def test_command_that_runs_programs_has_the_operators_flags(command: str) -> None:
     names = {name for option in cli.commands.commands[command].params for name in option.opts}
     assert {"--seed-file", "--default-ttl", "--memory-limit"} <= names
