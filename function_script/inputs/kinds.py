@@ -24,13 +24,14 @@ if TYPE_CHECKING:
 API_VERSION = "script.fn.crossplane.io/v1beta1"
 
 _COMMON_FIELDS = (
-    *("apiVersion", "kind", "metadata"),
+    *("apiVersion", "kind", "metadata", "inputRef"),
     *("source", "fileSystem", "environment", "context", "requiredResource"),
     *("modules", "modulesFrom", "params", "requirements", "credentials"),
     *("ttl", "limits", "options"),
     *readiness_options.FIELDS,
 )
 _MAX_CREDENTIALS = 100
+_MAX_NAME_LENGTH = 253
 
 
 def parse(
@@ -79,6 +80,10 @@ def _credentials(fields: ObjectReader) -> tuple[str, ...]:
         if not isinstance(name, str) or not name:
             actual = "an empty one" if name == "" else type_phrase(name)
             fields.problems.add(f"{path}[{index}]", f"must be a name, not {actual}")
+        elif len(name) > _MAX_NAME_LENGTH:
+            fields.problems.add(
+                f"{path}[{index}]", f"must have at most {_MAX_NAME_LENGTH} characters"
+            )
         elif name in names[:index]:
             fields.problems.add(f"{path}[{index}]", f'duplicate name "{name}"')
     return tuple(str(name) for name in names)

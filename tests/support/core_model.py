@@ -42,7 +42,8 @@ class Core:
     """One XR with its composed resources by name; ``pipeline`` has the inputs of the steps.
 
     ``calls`` counts what the function was called for, ``reconciles`` the runs of the pipeline;
-    ``deleted`` has the names of objects in the order of their deletion.
+    ``deleted`` has the names of objects in the order of their deletion. ``function`` answers instead
+    of the function in this process.
     """
 
     pipeline: Sequence[Object]
@@ -54,6 +55,7 @@ class Core:
     has_cache: bool = False
     watches_required: bool = True
     seed: bytes = b""
+    function: Callable[[pb.RunFunctionRequest], pb.RunFunctionResponse] | None = None
     now: float = 0.0
     calls: int = 0
     reconciles: int = 0
@@ -152,7 +154,10 @@ class Core:
         before = None
         for _ in range(_MAX_CALLS):
             self.calls += 1
-            response = call(message, self.limits, self.seed)
+            if self.function is None:
+                response = call(message, self.limits, self.seed)
+            else:
+                response = self.function(message)
             if response.requirements == before or response == pb.RunFunctionResponse():
                 return response
             is_first, before = before is None, response.requirements
@@ -161,9 +166,7 @@ class Core:
             message.context.CopyFrom(response.context)
             for name, selector in response.requirements.resources.items():
                 items = [
-                    {"resource": each}
-                    for each in self.required
-                    if cast("Object", each["metadata"])["name"] == selector.match_name
+                    {"resource": each} for each in self.required if is_selected(each, selector)
                 ]
                 json_format.ParseDict({"items": items}, message.required_resources[name])
         raise AssertionError("the requirements do not settle")
@@ -239,6 +242,17 @@ class Core:
             if entry["type"] not in names | _SYSTEM_CONDITIONS:
                 unknown: Object = {"type": entry["type"], "status": "UNKNOWN"}
                 self._set_condition({**unknown, "reason": "FatalError", "message": _FATAL_MESSAGE})
+
+
+def is_selected(value: Object, selector: pb.ResourceSelector) -> bool:
+    """Report whether the API server finds an object for a selector by name."""
+    metadata = cast("Object", value["metadata"])
+    return (value["apiVersion"], value["kind"], metadata["name"], metadata.get("namespace")) == (
+        selector.api_version,
+        selector.kind,
+        selector.match_name,
+        selector.namespace if selector.HasField("namespace") else None,
+    )
 
 
 def make_ready(core: Core) -> None:
