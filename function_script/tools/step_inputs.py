@@ -184,6 +184,11 @@ def is_elsewhere(step_input: StepInput) -> bool:
     return source not in (None, "Inline", "FileSystem") or inputs.has_reference(step_input.value)
 
 
+def source_field(step_input: StepInput) -> str:
+    """Return the field that says where the program of `is_elsewhere` is."""
+    return _INPUT_REF if step_input.value.get(_INPUT_REF) is not None else "source"
+
+
 def is_ours(value: Object) -> bool:
     """Report whether an input runs here, or is meant to and has a mistake."""
     return inputs.is_meant_for_us(value)

@@ -42,8 +42,8 @@ class Core:
     """One XR with its composed resources by name; ``pipeline`` has the inputs of the steps.
 
     ``calls`` counts what the function was called for, ``reconciles`` the runs of the pipeline;
-    ``deleted`` has the names of objects in the order of their deletion. ``function`` answers instead
-    of the function in this process.
+    ``deleted`` has the names of objects in the order of their deletion. ``function`` answers in
+    place of the function in this process.
     """
 
     pipeline: Sequence[Object]
