@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypedDict, Unpack
 
 import click
 
-from function_script.cli import confinement, exit_codes, options, terminal
+from function_script.cli import exit_codes, options, terminal
 from function_script.cli.flags import Command, Flag
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from function_script.tools.run import Result
 
 
@@ -86,7 +85,7 @@ def run(**flags: Unpack[_Flags]) -> int:
     if path is not None:
         tool.check_name(path)
     request = tool.parse(sources.load_text(flags["request"]))
-    confinement.print_note()
+    terminal.print_sandbox_note()
     result = tool.run(request, pool, case=path)
     return _print_result(result)
 

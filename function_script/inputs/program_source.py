@@ -4,25 +4,29 @@ An input has exactly one source, so that a reader of a Composition knows which t
 may come from further sources.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import Final
 
 from function_script.engines.language import Language
 from function_script.inputs import external_sources
+from function_script.inputs.step import ProgramSources
 from function_script.problems import suggest
 from function_script.program import Program
 from function_script.reader import ObjectReader
 from function_script.source import Source
 
-if TYPE_CHECKING:
-    from function_script.inputs.step import ProgramSources
-
 INLINE = "Inline"
 FILE_SYSTEM = "FileSystem"
+REMOTE: Final = "Remote"
+REMOTE_FIELD: Final = "remote"
+_REMOTE_HINT: Final = (
+    f"planned is `source: {REMOTE}` with "
+    f"`{REMOTE_FIELD}: {{oci: {{ref: HOST/REPO@sha256:…, path: …}}}}` or "
+    f"`{REMOTE_FIELD}: {{git: {{url: …, commit: …, path: …}}}}`; today write the program into the "
+    "input (`source: Inline`), or have it in a directory of the function (`source: FileSystem`)"
+)
 MODULE_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*(/[A-Za-z0-9_][A-Za-z0-9_.-]*)*")
 MAX_MODULES = 100
 MAX_PLACES = 20
@@ -211,3 +215,20 @@ def _read_modules(
         item.problems.add(item.path, f"must be an object of texts, but {texts.name} is a text")
         return None
     return texts
+
+
+def refuse_remote(fields: ObjectReader) -> bool:
+    """Add a problem if a program is in a registry or a repository; report whether it is.
+
+    Such programs are planned.
+    """
+    is_source = fields.value.get("source") == REMOTE
+    if not is_source and fields.value.get(REMOTE_FIELD) is None:
+        return False
+    path = fields.at("source" if is_source else REMOTE_FIELD)
+    fields.problems.add(
+        path,
+        "cannot fetch a program: registries and repositories are not supported yet",
+        hint=_REMOTE_HINT,
+    )
+    return True

@@ -262,7 +262,9 @@ def test_salt_that_cannot_be_read_is_refused(
     assert "cannot read the salt" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("command", ["render", "template", "test", "playground", "run", "serve"])
+@pytest.mark.parametrize(
+    "command", ["render", "template", "test", "playground", "run", "serve", "krm"]
+)
 def test_command_that_runs_programs_has_the_operators_flags(command: str) -> None:
     names = {name for option in cli.commands.commands[command].params for name in option.opts}
     assert {"--seed-file", "--default-ttl", "--memory-limit"} <= names

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Final
 
@@ -48,7 +49,10 @@ class Local(Runtime):
         if caller.pool is None:
             raise InputError.of(f'cannot run step "{step.name}" here: there is no sandbox')
         started = time.monotonic()
-        reply = caller.pool.run(request.SerializeToString(), timeout_seconds)
+        with ThreadPoolExecutor(1) as executor:
+            # The validator's import takes as long as the sandbox needs to start.
+            validation = executor.submit(step_inputs.validate, step.input or {})
+            reply = caller.pool.run(request.SerializeToString(), timeout_seconds)
         if reply.log:
             caller.print(reply.log)
         if not isinstance(reply, Answered):
@@ -59,7 +63,7 @@ class Local(Runtime):
         response = fnv1.RunFunctionResponse.FromString(reply.response)
         if step.input and not reply.diagnostics:
             try:
-                step_inputs.validate(step.input)
+                validation.result()
             except InputError as error:
                 raise PipelineError(step, *error.diagnostics) from error
         return StepResponse(response=response, diagnostics=reply.diagnostics, blocked=reply.blocked)
