@@ -55,17 +55,24 @@ def apply(request: wire.Request, contribution: Contribution) -> Contribution:
     old = _parse(observed, revision)
     handed = _read_handed(request)
     position = _position(request)
-    label = _label(request, position, {} if handed is None else handed.positions)
+    positions = {} if handed is None else handed.positions
+    label = _label(request, position, positions)
     sections = dict(old if handed is None else handed.sections)
     sections.pop(label, None)
-    if warnings:
-        sections[label] = _section(warnings)
     results = contribution.results
-    if _is_old(label, sections, old):
-        results = tuple(each for each in results if each.severity != enums.SEVERITY_WARNING)
+    if warnings:
+        text = _section(warnings)
+        # A step that is called once more than it needs to be has no second section.
+        earlier = {each: sections[each] for each in sections.keys() & positions.keys()}
+        if not _has_text(label, text, earlier):
+            sections[label] = text
+        if _has_text(label, text, old):
+            results = tuple(each for each in results if each.severity != enums.SEVERITY_WARNING)
     is_called_again = has_unanswered(request, contribution.resources, contribution.schemas)
-    positions: Object = {label: position if is_called_again else _LAST_CALL}
-    to_hand: Object = {"sections": _to_lines(sections), "positions": positions}
+    to_hand: Object = {
+        "sections": _to_lines(sections),
+        "positions": {label: position if is_called_again else _LAST_CALL},
+    }
     return replace(
         contribution,
         results=results,
@@ -162,17 +169,15 @@ def _label(request: wire.Request, position: str, positions: Mapping[str, Readabl
     return label
 
 
-def _is_old(label: str, sections: Mapping[str, str], old: Mapping[str, str]) -> bool:
-    """Report whether the condition had the step's section before.
+def _has_text(label: str, text: str, sections: Mapping[str, str]) -> bool:
+    """Report whether the section of a step, or of another one with the same input, is ``text``.
 
     The numbers of steps with the same input change when the first of them begins to warn.
     """
-    if label not in sections:
-        return True
     first = label.partition(_NUMBER_SIGN)[0]
     return any(
-        text == sections[label]
-        for other, text in old.items()
+        other_text == text
+        for other, other_text in sections.items()
         if other.partition(_NUMBER_SIGN)[0] == first
     )
 

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from function_script import objects, wire
+from function_script.diagnostics import Diagnostic
 from function_script.engines.language import Language
 from function_script.errors import InputError
 from function_script.inputs import external_sources, kinds, program_source
@@ -75,9 +76,9 @@ def merge(reference: InputReference, items: Sequence[Object]) -> Object:
     is_reference = value.get(FIELD) is not None
     if is_reference or _find_required_input(ObjectReader(value, "", ProblemList())) is not None:
         field = FIELD if is_reference else _REQUIRED_RESOURCE
-        text = f"{reference.origin}: {field}: must not be set in an object that a step names"
-        problem = Problem(reference.path, text, "name the other object in the step")
-        raise InputError(problem.to_diagnostic())
+        message = f"{reference.origin}: {field}: must not be set in an object that a step names"
+        hint = "name the other object in the step"
+        raise InputError(Diagnostic(message=message, hint=hint, field=reference.path))
     whole: Object = {
         key: objects.deep_copy(part) for key, part in value.items() if key not in _HEADER
     }

@@ -348,3 +348,23 @@ def test_equal_step_that_goes_takes_its_line_with_it() -> None:
     assert "at 1" in message
     assert "at 2" not in message
     assert len(core.warnings()) == 5
+
+
+@pytest.mark.parametrize("number", [1, 2])
+@pytest.mark.parametrize("is_declared", [True, False], ids=["of the input", "of the program"])
+def test_warning_of_a_step_that_is_called_once_too_often_comes_once(
+    number: int, is_declared: bool
+) -> None:
+    """A Crossplane that sends the objects of the last reconcile may still call twice."""
+    script = "def main(req):\n" + REQUIRE
+    script += '    results = [{"severity": "Warning", "message": "too small"}]\n'
+    script += '    return {"results": results, "requirements": required}\n'
+    step = builders.starlark(script)
+    if is_declared:
+        step = builders.starlark(WARNING % "too small", requirements=DECLARED)
+    core = Core(pipeline=[step] * number, seeds_requirements=True)
+    core.run(HOUR * 3)
+    assert core.warnings() == ["too small"] * number
+    message = str((core.condition(CONDITION) or {})["message"])
+    assert message.count("too small") == 1
+    assert core.reconciles <= 9

@@ -43,7 +43,8 @@ class Core:
 
     ``calls`` counts what the function was called for, ``reconciles`` the runs of the pipeline;
     ``deleted`` has the names of objects in the order of their deletion. ``function`` answers in
-    place of the function in this process.
+    place of the function in this process. ``seeds_requirements``: the first call of a step has the
+    objects of the last reconcile, and is repeated.
     """
 
     pipeline: Sequence[Object]
@@ -55,6 +56,7 @@ class Core:
     has_cache: bool = False
     watches_required: bool = True
     seed: bytes = b""
+    seeds_requirements: bool = False
     function: Callable[[pb.RunFunctionRequest], pb.RunFunctionResponse] | None = None
     now: float = 0.0
     calls: int = 0
@@ -62,6 +64,7 @@ class Core:
     events: list[Event] = field(default_factory=list)
     deleted: list[str] = field(default_factory=list)
     created: list[str] = field(default_factory=list)
+    _answers: dict[str, object] = field(default_factory=dict)
     _cache: dict[str, tuple[float, pb.RunFunctionResponse]] = field(default_factory=dict)
 
     def run(
@@ -152,6 +155,9 @@ class Core:
     def _settle(self, message: pb.RunFunctionRequest) -> pb.RunFunctionResponse:
         """Call the function until its requirements do not change."""
         before = None
+        if self.seeds_requirements:
+            for name, items in self._answers.items():
+                json_format.ParseDict(items, message.required_resources[name])
         for _ in range(_MAX_CALLS):
             self.calls += 1
             if self.function is None:
@@ -168,7 +174,8 @@ class Core:
                 items = [
                     {"resource": each} for each in self.required if is_selected(each, selector)
                 ]
-                json_format.ParseDict({"items": items}, message.required_resources[name])
+                self._answers[name] = {"items": items}
+                json_format.ParseDict(self._answers[name], message.required_resources[name])
         raise AssertionError("the requirements do not settle")
 
     def _apply(self, desired: dict[str, Object]) -> bool:
