@@ -20,7 +20,12 @@ Examples:
 @click.command(
     cls=Command,
     epilog=_EPILOG,
-    params=[options.functions(), options.strict_versions(), options.offline(), *options.limits()],
+    params=[
+        options.functions(),
+        options.strict_versions(),
+        options.offline(),
+        *options.operator(),
+    ],
 )
 @click.argument("directory", type=options.PATH, default=".", metavar="[DIR]")
 @click.option(
@@ -58,8 +63,16 @@ def playground(  # noqa: PLR0913 - one for each flag
     terminal.print_sandbox_note()
     runtimes = options.read_runtimes(function)
     packages = options.read_packages(is_offline=offline)
-    limits = options.read_limits(flags)
-    server = Playground(directory, port, runtimes, packages, limits, is_strict=strict_versions)
+    limits, salt = options.read_limits(flags), options.read_salt(flags)
+    server = Playground(
+        directory,
+        port,
+        runtimes,
+        packages,
+        limits,
+        derive_seed=salt,
+        is_strict=strict_versions,
+    )
     with server:
         address = server.address
         terminal.echo(f"playground: {address}")

@@ -63,9 +63,7 @@ def read(
     if warnings := lint.kind_warnings(contribution.composed):
         contribution = replace(contribution, results=contribution.results + warnings)
     if scope.random_texts:
-        contribution = predictable_secrets.warn(
-            contribution, scope.random_texts, is_salted=scope.is_salted
-        )
+        contribution = predictable_secrets.warn(contribution, scope.random_texts)
     return result_limits.enforce(contribution)
 
 

@@ -16,7 +16,7 @@ Number = TypeVar("Number", int, float)
 API_VERSION = "script.fn.crossplane.io/v1beta1"
 
 _COMMON_FIELDS = (
-    *("apiVersion", "kind", "metadata"),
+    *("apiVersion", "kind", "metadata", "inputRef"),
     *("source", "fileSystem", "environment", "context", "requiredResource"),
     *("modules", "modulesFrom", "params", "requirements", "credentials"),
     *("ttl", "limits", "options"),
@@ -36,6 +36,7 @@ _OTHER_FIELDS = {
     "readiness": "readiness is `autoReady: {}`",
     "timeout": "it is `limits: {timeout: 1s}`",
 }
+_MAX_NAME_LENGTH = 253
 
 
 def parse(
@@ -87,6 +88,10 @@ def _credentials(fields: ObjectReader) -> tuple[str, ...]:
             own_name = name.get("name") if isinstance(name, dict) else None
             hint = f"write the name alone: {own_name}" if isinstance(own_name, str) else None
             fields.problems.add(f"{path}[{index}]", f"must be a name, not {actual}", hint=hint)
+        elif len(name) > _MAX_NAME_LENGTH:
+            fields.problems.add(
+                f"{path}[{index}]", f"must have at most {_MAX_NAME_LENGTH} characters"
+            )
         elif name in names[:index]:
             fields.problems.add(f"{path}[{index}]", f'duplicate name "{name}"')
     return tuple(str(name) for name in names)

@@ -94,13 +94,12 @@ def check(
             unchecked += filter(step_inputs.is_elsewhere, ours)
             xr = definitions.find_xr(document, file.documents)
             schemas = _Schemas(xr=xr, definitions=definitions)
-            findings += [
-                _finding(rules.INPUT, problem) for problem in misplaced.find_misplaced(document)
-            ]
+            out_of_place = [*misplaced.find_misplaced(document)]
+            findings += [_finding(rules.INPUT, problem) for problem in out_of_place]
             findings += [
                 _finding(rules.COMPOSITION, problem)
                 for problem in pipelines.find_errors(document)
-                if step_inputs.MISPLACED not in problem.message
+                if problem not in out_of_place
             ]
             findings += [
                 _finding(rules.UNREAD, problem) for problem in pipelines.find_warnings(document)
