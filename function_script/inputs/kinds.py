@@ -86,8 +86,8 @@ def _credentials(fields: ObjectReader) -> tuple[str, ...]:
         if not isinstance(name, str) or not name:
             actual = "an empty one" if name == "" else type_phrase(name)
             own_name = name.get("name") if isinstance(name, dict) else None
-            hint = f"write the name alone: {own_name}" if isinstance(own_name, str) else None
-            fields.problems.add(f"{path}[{index}]", f"must be a name, not {actual}", hint=hint)
+            advice = f"write the name alone: {own_name}" if isinstance(own_name, str) else None
+            fields.problems.add(f"{path}[{index}]", f"must be a name, not {actual}", hint=advice)
         elif len(name) > _MAX_NAME_LENGTH:
             fields.problems.add(
                 f"{path}[{index}]", f"must have at most {_MAX_NAME_LENGTH} characters"

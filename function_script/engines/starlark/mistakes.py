@@ -572,11 +572,11 @@ def _paths(source: Source, tree: ast.Module) -> Iterator[_Finding]:
                 paths = others[:1] if name == "get_xr" else others[1:2]
             case ast.Call(
                 func=ast.Attribute(attr="set_status"),
-                args=[ast.Constant(value=str(text)) as path, _],
+                args=[ast.Constant(value=str(text)) as status_path, _],
             ) if text.startswith("status."):
                 message = "the path begins below status"
                 hint = f'write "{text.removeprefix("status.")}"'
-                yield _Finding(syntax.span_of(path, source), message, hint)
+                yield _Finding(syntax.span_of(status_path, source), message, hint)
                 continue
             case _:
                 continue
