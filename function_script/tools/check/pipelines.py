@@ -19,11 +19,12 @@ def find_errors(document: Document) -> Iterator[Diagnostic]:
     """Yield what no engine can run."""
     if not _is_ours(document):
         return
-    try:
-        steps.parse(document.value)
-    except InputError as error:
-        for problem in error.diagnostics:
-            yield _located(problem, document)
+    for check in (steps.parse, steps.check_reference):
+        try:
+            check(document.value)
+        except InputError as error:
+            for problem in error.diagnostics:
+                yield _located(problem, document)
 
 
 def find_warnings(document: Document) -> Iterator[Diagnostic]:

@@ -101,9 +101,17 @@ def _check_mode(spec: ObjectReader, *, is_composition: bool) -> None:
         spec.problems.add(spec.at("mode"), text, hint=_CONVERSION)
         return
     spec.choice("mode", {_PIPELINE: _PIPELINE})
-    if is_composition and (reference := spec.object("compositeTypeRef", required=True)):
+
+
+def check_reference(composition: Object) -> None:
+    """Raise InputError unless a Composition names the type of its XRs."""
+    problems = ProblemList()
+    spec = ObjectReader(manifests.object_at(composition, "spec"), "spec", problems)
+    if reference := spec.object("compositeTypeRef", required=True):
         reference.text("apiVersion", required=True)
         reference.text("kind", required=True)
+    if problems:
+        raise InputError(*(problem.to_diagnostic() for problem in problems))
 
 
 def check_type(composition: Object, xr: Object) -> None:
@@ -112,6 +120,7 @@ def check_type(composition: Object, xr: Object) -> None:
     expected_type = objects.api_version_and_kind(reference)
     actual = objects.api_version_and_kind(xr)
     if expected_type != actual:
+        check_reference(composition)
         problem = Problem(
             "spec.compositeTypeRef",
             f"is {expected_type[1]} of {expected_type[0]}, "
