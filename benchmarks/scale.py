@@ -52,8 +52,8 @@ def _load(options: argparse.Namespace, workers: int, point: Sequence[int]) -> di
     from e2e.serving import Server  # noqa: PLC0415 - the tests' folder is on the path now
 
     observed, produced = point
-    # Documents as they were the last time: most calls are of settled XRs.
-    workload = Workload(observed=observed, produced=produced, new=False)
+    # With many XRs, no cache holds the documents of all.
+    workload = Workload(observed=observed, produced=produced)
     data = requests(workload, programs.jinja(few=False))
     with Server("--insecure", f"--workers={workers}", *options.flag, keeps=1) as server:
         if not options.all_cpus:
