@@ -1,7 +1,5 @@
 """The sizing tables of the production guide follow from the benchmark's figures and the model."""
 
-from __future__ import annotations
-
 import re
 import sys
 

@@ -1,7 +1,5 @@
 """KRM functions: exchanges recorded of kustomize and kpt, and others written by hand."""
 
-from __future__ import annotations
-
 import io
 from pathlib import Path
 
