@@ -20,6 +20,7 @@ from function_script.tools.render import (
     loading,
     operation,
     output,
+    revision_note,
     runners,
     steps,
     templates,
@@ -84,6 +85,8 @@ def render_documents(paths: RenderPaths, options: Options, pool: Pool) -> list[O
 
         for note in clock_note.find(composition, xr.value):
             options.print(f"note: {note}")
+    if revision := revision_note.find(composition.value, xr.value):
+        options.print(f"note: {revision}")
     inputs = load_inputs(paths, composition, xr)
     if not options.skips_xr_validation:
         inputs = replace(inputs, report=report)
