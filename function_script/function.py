@@ -88,8 +88,11 @@ def run(
     step = inputs.parse_cached(data.input or b"", ceilings, external_sources(data))
     on_limits(step.limits)
     view = moves.build_view(data)
-    scope = scope_of(view.request, step, seed)
-    resolved = requirements.resolve(step.requirements, scope, data)
+    try:
+        scope = scope_of(view.request, step, seed)
+        resolved = requirements.resolve(step.requirements, scope, data)
+    except InputError as error:
+        raise error if step.reference is None else step.reference.locate(error) from error
     if requirements.unresolved(resolved, data):
         waiting = response.waiting(data, resolved, ttl.while_unmet(step))
         return response.encode(waiting, step.limits)

@@ -147,15 +147,17 @@ class Scope:
     ``request`` has the protocol's field names: meta, observed, desired, input, context,
     required_resources, extra_resources, credentials, required_schemas; absent fields are empty.
     Its resources are ``{"resource": {...}, "connection_details": {...}, "ready": ...}``.
-    ``seed`` is the text from which stable random values derive: a secret of the XR if
-    ``is_salted``, else the XR's uid (empty without an XR), with which anybody can compute them.
-    ``random_texts`` collects the random texts that the program makes.
+    ``uid`` is the XR's, empty without an XR: the root of names and choices that stay. ``seed`` is
+    that of random values: a secret of the XR if ``is_salted``, else the uid, with which anybody can
+    compute them. ``random_texts`` collects those texts that the program makes of either and that
+    anybody can compute.
     ``sent`` has the names among observed, desired, input, context and ``desired.composite`` that
     the request has, even if they are empty.
     """
 
     request: Lazy
     params: Object = field(default_factory=dict)
+    uid: str = ""
     seed: str = ""
     is_salted: bool = False
     random_texts: list[str] = field(default_factory=list, compare=False)

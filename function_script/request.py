@@ -68,10 +68,12 @@ def scope(  # noqa: PLR0913 # the facts of a scope
         },
         "required_schemas": lambda: _schemas(request, struct),
     }
+    uid = _uid(request)
     return Scope(
         request=Lazy(parts),
         params=params,
-        seed=seed.hex() if seed else _uid(request),
+        uid=uid,
+        seed=seed.hex() if seed else uid,
         is_salted=bool(seed),
         sent=_sent(request),
     )

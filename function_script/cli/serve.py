@@ -1,17 +1,13 @@
 """The command ``serve``: serve the function in a cluster."""
 
-from __future__ import annotations
-
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final, TypedDict, Unpack
+from pathlib import Path
+from typing import Final, TypedDict, Unpack
 
 import click
 
 from function_script.cli import options
 from function_script.cli.flags import Command, Flag
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 class _Flags(TypedDict):
@@ -29,7 +25,6 @@ class _Flags(TypedDict):
     capture_dir: Path | None
     capture_limit: int
     require_sandbox: bool
-    default_ttl: float
     seed_file: Path | None
     debug: bool
 
@@ -51,10 +46,8 @@ Examples:
     cls=Command,
     epilog=_EPILOG,
     params=[
-        *options.limits(),
-        options.default_ttl(),
+        *options.operator(),
         options.program_root(),
-        options.seed_file(),
         options.debug(_DEBUG),
     ],
 )
@@ -189,7 +182,6 @@ def serve(**flags: Unpack[_Flags]) -> None:
         options.read_limits(flags),
         default_source="" if source is None else str(source.resolve()),
         default_options=flags["default_options"],
-        default_ttl_seconds=flags["default_ttl"],
     )
     server.serve(
         server.ServeOptions(

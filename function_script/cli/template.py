@@ -1,14 +1,12 @@
 """The command ``template``: print the text of a template before it is parsed as YAML."""
 
-from __future__ import annotations
-
 from functools import partial
 from pathlib import Path
 from typing import Final, TypedDict, Unpack
 
 import click
 
-from function_script.cli import confinement, options, terminal
+from function_script.cli import options, terminal
 from function_script.cli.flags import Command, Flag
 
 
@@ -33,7 +31,7 @@ Examples:
     short_help="Print the text of a template.",
     epilog=_EPILOG,
     params=[
-        *options.limits(),
+        *options.operator(),
         options.program_root("programs/ beside INPUT"),
         options.debug(),
     ],
@@ -78,12 +76,13 @@ def template(**flags: Unpack[_Flags]) -> None:
     step_input = tool.load_input(sources.load_text(flags["input"]), flags["step"])
     data = {} if flags["data"] is None else tool.load_data(sources.load_text(flags["data"]))
     if not flags["plain"]:
-        confinement.print_note()
+        terminal.print_sandbox_note()
     text = tool.render(
         step_input,
         data,
         tool.Options(
             limits=options.read_limits(flags).with_root(programs),
+            derive_seed=options.read_salt(flags),
             programs=programs,
             plain=flags["plain"],
             print=partial(terminal.echo, err=True),

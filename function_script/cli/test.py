@@ -5,17 +5,16 @@ from __future__ import annotations
 import os
 import re
 import sys
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal, TypedDict, Unpack
 
 import click
 
-from function_script.cli import confinement, exit_codes, options, terminal, watch_output
+from function_script.cli import exit_codes, options, terminal, watch_output
 from function_script.cli.flags import Command, Flag
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from function_script.tools.cases.command import Options
 
 
@@ -55,7 +54,7 @@ Examples:
     params=[
         options.functions(),
         options.skip_xr_validation(),
-        *options.limits(has_timeout=True),
+        *options.operator(has_timeout=True),
         options.strict_versions(),
         options.offline(),
         options.output("text", "json", "junit"),
@@ -124,7 +123,7 @@ def run_cases(**flags: Unpack[_Flags]) -> int:
     """
     from function_script.tools.cases import command  # noqa: PLC0415 - slow to import
 
-    confinement.print_note(is_quiet=flags["quiet"])
+    terminal.print_sandbox_note(is_quiet=flags["quiet"])
     paths = flags["paths"] or (Path(),)
     if flags["watch"]:
         _watch(paths, flags)
@@ -170,6 +169,7 @@ def _options(flags: _Flags, print_text: Callable[[str], None]) -> Options:
         updates_snapshots=flags["update"],
         skips_xr_validation=flags["skip_xr_validation"],
         limits=options.read_limits(flags),
+        derive_seed=options.read_salt(flags),
     )
     return command.Options(
         run_options=run_options,

@@ -4,15 +4,12 @@ Fields that function-go-templating ignores are ignored here, too, with a warning
 without the other, `template` beside `templates`, a source beside the one chosen.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 from function_script.engines.gotemplate.language import DELIMS, LANGUAGE, check_delims
-from function_script.inputs import program_source, remote
+from function_script.inputs import program_source
 from function_script.inputs.files import files_below
-from function_script.inputs.step import Step
+from function_script.inputs.step import ProgramSources, Step
 from function_script.limits import Limits
 from function_script.objects import ENVIRONMENT
 from function_script.problems import ProblemList
@@ -21,9 +18,6 @@ from function_script.quantities import parse_signed_duration
 from function_script.reader import ObjectReader
 from function_script.source import Source
 from function_script.values import Object, Value, type_phrase
-
-if TYPE_CHECKING:
-    from function_script.inputs.step import ProgramSources
 
 API_VERSION = "gotemplating.fn.crossplane.io/v1beta1"
 KIND = "GoTemplate"
@@ -64,8 +58,8 @@ def has_shape(value: Object, *, has_default_source: bool) -> bool:
     is_whole = value.keys() <= _ALL_FIELDS
     if source is None or source == "":
         return is_whole and (has_default_source or "source" in value)
-    if source == remote.SOURCE:
-        return value.keys() <= {*_ALL_FIELDS, remote.FIELD}
+    if source == program_source.REMOTE:
+        return value.keys() <= {*_ALL_FIELDS, program_source.REMOTE_FIELD}
     if isinstance(source, str) and source in _SECTIONS:
         return is_whole or isinstance(value.get(_SECTIONS[source]), dict)
     # Marshalling that function's Go type writes neither apiVersion nor kind.

@@ -4,32 +4,36 @@ An input has exactly one source, so that a reader of a Composition knows which t
 may come from further sources.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import Final
 
 from function_script.engines.language import Language
 from function_script.inputs import external_sources
+from function_script.inputs.step import ProgramSources
 from function_script.problems import suggest
 from function_script.program import Program
 from function_script.reader import ObjectReader
 from function_script.source import Source
 
-if TYPE_CHECKING:
-    from function_script.inputs.step import ProgramSources
-
 INLINE = "Inline"
 FILE_SYSTEM = "FileSystem"
+REMOTE: Final = "Remote"
+REMOTE_FIELD: Final = "remote"
+_REMOTE_HINT: Final = (
+    f"planned is `source: {REMOTE}` with "
+    f"`{REMOTE_FIELD}: {{oci: {{ref: HOST/REPO@sha256:…, path: …}}}}` or "
+    f"`{REMOTE_FIELD}: {{git: {{url: …, commit: …, path: …}}}}`; today write the program into the "
+    "input (`source: Inline`), or have it in a directory of the function (`source: FileSystem`)"
+)
 MODULE_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*(/[A-Za-z0-9_][A-Za-z0-9_.-]*)*")
 MAX_MODULES = 100
 MAX_PLACES = 20
 
 _SOURCES = {source: source for source in (INLINE, FILE_SYSTEM, *external_sources.SECTIONS)}
 # The field of each source.
-_SECTIONS = {
+SECTIONS = {
     FILE_SYSTEM: "fileSystem",
     **{s: key for s, (key, _) in external_sources.SECTIONS.items()},
 }
@@ -39,7 +43,7 @@ _CONTAINER_KEYS = ("dirPath", "key", "name")
 _TEXT_FIELDS = ("inline", "script", "template", "program", "code")
 _BLANKS = " \t\r\n"
 # Placeholder for a program with a problem: the step is refused before anything runs it.
-_NO_PROGRAM = Program(main=Source(name="", text=""))
+NO_PROGRAM = Program(main=Source(name="", text=""))
 
 
 def read_program(fields: ObjectReader, language: Language, sources: ProgramSources) -> Program:
@@ -49,9 +53,9 @@ def read_program(fields: ObjectReader, language: Language, sources: ProgramSourc
     else:
         source = fields.choice("source", _SOURCES)
     if source is None:
-        return _NO_PROGRAM
+        return NO_PROGRAM
     reject_keys(
-        fields, *(key for key in _SECTIONS.values() if key != _SECTIONS.get(source)), beside=source
+        fields, *(key for key in SECTIONS.values() if key != SECTIONS.get(source)), beside=source
     )
     if source == INLINE:
         program = _read_inline(fields, language)
@@ -113,7 +117,7 @@ def _read_inline(fields: ObjectReader, language: Language) -> Program:
     if elsewhere is not None:
         problem = f"is no field of {language.kind}, which has its text in `{key}`"
         fields.problems.add(fields.at(elsewhere), problem, hint=f"write `{key}: |`")
-        return _NO_PROGRAM
+        return NO_PROGRAM
     main = Source(name=key, text=text(fields, key, beside=INLINE))
     modules = fields.texts("modules") or {}
     if len(modules) > MAX_MODULES:
@@ -132,14 +136,14 @@ def _read_inline(fields: ObjectReader, language: Language) -> Program:
 def _read_from_source(
     fields: ObjectReader, language: Language, sources: ProgramSources, source: str
 ) -> Program:
-    holder = section(fields, _SECTIONS[source], beside=source)
+    holder = section(fields, SECTIONS[source], beside=source)
     if holder is None:
-        return _NO_PROGRAM
+        return NO_PROGRAM
     has_main = holder.value.get("main") is not None
     main = holder.text("main", required=True) if has_main else language.default_file
     texts = _read_texts(holder, sources, source, "program", "main")
     if texts is None or not main:
-        return _NO_PROGRAM
+        return NO_PROGRAM
     if isinstance(texts, Source):
         if has_main:
             holder.problems.add(holder.at("main"), f"must not be set, for {texts.name} is a text")
@@ -169,7 +173,7 @@ def _select_main(texts: Mapping[str, Source], main: str, holder: ObjectReader) -
         container = next(holder.value[key] for key in _CONTAINER_KEYS if key in holder.value)
         problem = f'cannot find {noun}"{main}" in "{container}"'
         holder.problems.add(path, problem, hint=suggest(main, texts))
-        return _NO_PROGRAM
+        return NO_PROGRAM
     if not texts[main].text.strip(_BLANKS):
         holder.problems.add(path, f'{noun}"{texts[main].name}" must not be empty')
     modules = {name: source for name, source in texts.items() if name != main}
@@ -189,7 +193,7 @@ def _with_modules(fields: ObjectReader, program: Program, sources: ProgramSource
         texts = _read_modules(item, sources, f"modules-{index}")
         for name in sorted((texts or {}).keys() & modules.keys()):
             item.problems.add(item.path, f'duplicate module "{name}"')
-        program = program if texts is not None else _NO_PROGRAM
+        program = program if texts is not None else NO_PROGRAM
         modules |= texts or {}
     return replace(program, modules=modules)
 
@@ -198,16 +202,33 @@ def _read_modules(
     item: ObjectReader, sources: ProgramSources, name: str
 ) -> dict[str, Source] | None:
     """Return the texts of one entry; None if they were not read, or after a problem."""
-    item.refuse_unknown(*_SECTIONS.values())
-    used_sources = [source for source, key in _SECTIONS.items() if item.value.get(key) is not None]
+    item.refuse_unknown(*SECTIONS.values())
+    used_sources = [source for source, key in SECTIONS.items() if item.value.get(key) is not None]
     if len(used_sources) != 1:
-        choices = ", ".join(_SECTIONS.values())
+        choices = ", ".join(SECTIONS.values())
         item.problems.add(item.path, f"needs exactly one of {choices}")
         return None
     (source,) = used_sources
-    holder = item.object(_SECTIONS[source])
+    holder = item.object(SECTIONS[source])
     texts = None if holder is None else _read_texts(holder, sources, source, name)
     if isinstance(texts, Source):
         item.problems.add(item.path, f"must be an object of texts, but {texts.name} is a text")
         return None
     return texts
+
+
+def refuse_remote(fields: ObjectReader) -> bool:
+    """Add a problem if a program is in a registry or a repository; report whether it is.
+
+    Such programs are planned.
+    """
+    is_source = fields.value.get("source") == REMOTE
+    if not is_source and fields.value.get(REMOTE_FIELD) is None:
+        return False
+    path = fields.at("source" if is_source else REMOTE_FIELD)
+    fields.problems.add(
+        path,
+        "cannot fetch a program: registries and repositories are not supported yet",
+        hint=_REMOTE_HINT,
+    )
+    return True

@@ -1,22 +1,19 @@
 """The Step that an input is parsed to, and the external sources of its program."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 from function_script import wire
 from function_script.diagnostics import Diagnostic
 from function_script.engines.language import Language
+from function_script.inputs.files import Files
+from function_script.inputs.input_reference import InputReference
+from function_script.inputs.readiness_options import ReadinessOptions
 from function_script.inputs.requirements import Requirements
 from function_script.limits import Limits
 from function_script.program import Program
 from function_script.values import Object, Readable
-
-if TYPE_CHECKING:
-    from function_script.inputs.files import Files
-    from function_script.inputs.readiness_options import ReadinessOptions
 
 NOTHING_REQUIRED = Requirements()
 
@@ -34,7 +31,8 @@ class Step:
     empty. ``credentials`` are the names that the program may see; None: all. ``readiness`` None:
     the input has no such field. ``doubts`` are warnings for fields of an input of
     function-go-templating that this function ignores. ``reads_files``: its program or a module is
-    in a file, which may change without a change of the request.
+    in a file, which may change without a change of the request. ``reference`` is the object that
+    the input comes from, if it is not in the request's own.
     """
 
     api_version: str
@@ -51,6 +49,7 @@ class Step:
     readiness: ReadinessOptions | None = None
     doubts: tuple[Diagnostic, ...] = ()
     reads_files: bool = False
+    reference: InputReference | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING
 from function_script import diagnostics
 from function_script.source import Span
 from function_script.tools import console as frames
+from function_script.tools import step_inputs
 from function_script.values import Object
 
 if TYPE_CHECKING:
     from function_script.tools.check.findings import Finding, Report
+    from function_script.tools.step_inputs import StepInput
 
 
 def render_text(
@@ -51,12 +53,20 @@ def _unchecked_lines(report: Report) -> Iterator[str]:
         count = _count(len(report.unchecked), "program")
         yield f"Not looked at: {count} that only a request brings"
     yield from _indented(
-        f"{each.step or each.document.span()}: source {each.value.get('source')}"
+        f"{each.step or each.document.span()}: {_describe_source(each)}"
         for each in report.unchecked
     )
     if report.skipped:
         yield f"Not looked at: {_count(len(report.skipped), 'file')}"
     yield from _indented(f"{skipped.file}: {skipped.reason}" for skipped in report.skipped)
+
+
+def _describe_source(step_input: StepInput) -> str:
+    field = step_inputs.source_field(step_input)
+    value = step_input.value.get(field)
+    if isinstance(value, dict):
+        return f"{field} {value.get('namespace')}/{value.get('name')}"
+    return f"{field} {value}"
 
 
 def _indented(lines: Iterable[str]) -> Iterator[str]:
@@ -94,8 +104,11 @@ def to_object(report: Report) -> Object:
             ],
             "programs": [
                 _with_position(
-                    {"step": each.step, "source": each.value.get("source")},
-                    each.document.span((*each.path, "source")),
+                    {
+                        "step": each.step,
+                        "source": each.value.get("source") or step_inputs.source_field(each),
+                    },
+                    each.document.span((*each.path, step_inputs.source_field(each))),
                 )
                 for each in report.unchecked
             ],

@@ -4,11 +4,8 @@ Everything is loaded before, and the functions are called by a callable: nothing
 sandboxes, networks or files.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from function_script import objects
 from function_script.diagnostics import Diagnostic
@@ -18,20 +15,21 @@ from function_script.tools.render import messages, pipeline, steps, xrds
 from function_script.tools.render import xr as xrs
 from function_script.tools.render.compose import Composition, compose, failed, untouched
 from function_script.tools.render.errors import XrError
-from function_script.tools.render.inputs import PipelineInputs
-from function_script.tools.render.requirements import RequirementSource
+from function_script.tools.render.requirements import (
+    PipelineInputs,
+    RequirementSource,
+    Runner,
+    Store,
+)
+from function_script.tools.render.xr import Xr
 from function_script.values import Object
-
-if TYPE_CHECKING:
-    from function_script.tools.render.requirements import Runner
-    from function_script.tools.render.store import Store
-    from function_script.tools.render.xr import Xr
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RenderInputs(PipelineInputs):
     """An XR, its Composition, and the objects of the cluster.
 
+    ``desired`` are composed resources that steps desire which ran elsewhere, by resource name.
     ``spans`` are the positions of observed resources, by their index. ``report`` gets what the
     validation of the XR against ``xrd`` finds besides errors, with a severity: ``warning`` or
     ``note``. None: the XR is not validated.
@@ -40,6 +38,7 @@ class RenderInputs(PipelineInputs):
     xr: Object
     composition: Object
     observed: Sequence[Object] = ()
+    desired: Mapping[str, Object] = field(default_factory=dict)
     xrd: Object | None = None
     spans: Mapping[int, Span] = field(default_factory=dict)
     report: Callable[[Diagnostic, str], None] | None = None
@@ -84,6 +83,7 @@ def reconcile(inputs: RenderInputs, runner: Runner) -> RenderResult:
             },
         ),
         context=inputs.context,
+        desired=messages.desired_state(inputs.desired),
     )
     outcome = pipeline.run(pipeline_steps, start, source, runner)
     is_failed = outcome.failure is not None

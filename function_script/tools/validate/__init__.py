@@ -3,7 +3,8 @@
 The result is a report; the reporters format it.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -13,7 +14,7 @@ from function_script.errors import FatalError, InputError
 from function_script.tools import input_schema, manifests, sources, step_inputs, structural_schema
 from function_script.tools.validate import (
     builtin,
-    definitions,
+    catalog,
     openapi,
     packages,
     rules,
@@ -22,14 +23,16 @@ from function_script.tools.validate import (
 )
 from function_script.tools.validate.catalog import Catalog
 from function_script.tools.validate.evaluator import Evaluator
-from function_script.tools.validate.findings import (
+from function_script.tools.validate.report import (
     Problem,
     Report,
     Result,
     SkippedRule,
     Status,
+    render_json,
+    render_text,
+    render_yaml,
 )
-from function_script.tools.validate.reporters import render_json, render_text, render_yaml
 from function_script.values import Object
 
 __all__ = ["Problem", "Report", "Result", "SkippedRule"]
@@ -70,9 +73,9 @@ def load_catalog(
 ) -> tuple[Catalog, list[str]]:
     """Load the schemas in ``extensions``, in the cache and our own; also return notes on gaps."""
     loaded = sources.load(extensions)
-    definitions.check(loaded)
+    catalog.check_definitions(loaded)
     cached, notes = packages.load(loaded, cache_directory, crossplane_image)
-    if extensions and not any(map(definitions.defines_schemas, loaded)):
+    if extensions and not any(map(catalog.defines_schemas, loaded)):
         notes.append(f"there is no XRD, CRD or package in {_quote_names(extensions)}")
     return Catalog(item.value for item in [*packages.bundled(), *cached, *loaded]), notes
 
@@ -125,7 +128,17 @@ def _check_document(document: Document, catalog: Catalog, evaluator: Evaluator) 
         return
     for step in step_inputs.find(document):
         yield _check_input(step, catalog, evaluator)
-    yield _check_resource(document.value, catalog, evaluator)
+    result = _check_resource(document.value, catalog, evaluator)
+    yield _add_problems(result, steps.misplaced_problems(document))
+
+
+def _add_problems(result: Result, problems: Iterable[Problem]) -> Result:
+    """Return the result with ``problems``, which say more than others of the same fields."""
+    by_field = {problem.field: problem for problem in problems}
+    if not by_field:
+        return result
+    others = [problem for problem in result.problems if problem.field not in by_field]
+    return replace(result, status="invalid", problems=(*others, *by_field.values()))
 
 
 def _check_input(step: step_inputs.StepInput, catalog: Catalog, evaluator: Evaluator) -> Result:

@@ -10,12 +10,13 @@ from typing import Final, cast
 
 from function_script import diagnostics
 from function_script.diagnostics import Diagnostic
+from function_script.documents import Document
 from function_script.errors import FatalError, InputError
 from function_script.tools import author_positions, input_schema, step_inputs, structural_schema
 from function_script.tools.input_schema import Violation
 from function_script.tools.step_inputs import StepInput
 from function_script.tools.validate import wording
-from function_script.tools.validate.findings import Problem
+from function_script.tools.validate.report import Problem
 from function_script.values import Object, Value
 
 _MAX_INT64: Final = 1 << 63
@@ -45,21 +46,17 @@ def _to_problems(violation: Violation) -> Iterator[Problem]:
             yield wording.too_long(path, cast("int", expected))
         case "maxItems" | "maxProperties":
             yield wording.too_many(path, len(cast("Object", value)), cast("int", expected))
-        case "anyOf" | "allOf":
-            yield _alternatives_problem(violation)
+        case "anyOf":
+            yield wording.whole(path, f'"{path}" must validate at least one schema (anyOf)')
+        case "allOf":
+            count = "" if expected else ". None validated"
+            yield wording.whole(path, f'"{path}" must validate all the schemas (allOf){count}')
         case "type" | structural_schema.INT_OR_STRING:
             yield from _type_problems(violation)
         case keyword:
             # Problems of lists and objects show their size in place of their value.
             value_or_size = len(value) if isinstance(value, (list, dict)) else value
             yield wording.invalid(path, value_or_size, _FAULTS[keyword].format(expected))
-
-
-def _alternatives_problem(violation: Violation) -> Problem:
-    rule = "at least one schema (anyOf)"
-    if violation.keyword == "allOf":
-        rule = f"all the schemas (allOf){'' if violation.expected else '. None validated'}"
-    return wording.whole(violation.path, f'"{violation.path}" must validate {rule}')
 
 
 def _type_problems(violation: Violation) -> Iterator[Problem]:
@@ -77,6 +74,13 @@ def _type_problems(violation: Violation) -> Iterator[Problem]:
     ):
         text = f"Checked value must be of type integer (default format) in {path}"
         yield wording.whole(path, text)
+
+
+def misplaced_problems(document: Document) -> Iterator[Problem]:
+    """Yield the inputs of a pipeline, and references to inputs, that no function gets."""
+    for field, misplaced in step_inputs.find_misplaced_fields(document):
+        line = diagnostics.to_line((Diagnostic(message=misplaced.text, hint=misplaced.hint),))
+        yield Problem(type="schema", field=field, message=f"{field}: {line}")
 
 
 def parser_problems(step: StepInput) -> Iterator[Problem]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Final
 
@@ -21,7 +22,6 @@ from function_script.tools.render.runtimes.model import (
     Suitability,
 )
 from function_script.tools.render.steps import Step
-from function_script.values import Object
 
 OURS: Final = "function-script"
 _PEER: Final = "function-go-templating"
@@ -48,7 +48,10 @@ class Local(Runtime):
         if caller.pool is None:
             raise InputError.of(f'cannot run step "{step.name}" here: there is no sandbox')
         started = time.monotonic()
-        reply = caller.pool.run(request.SerializeToString(), timeout_seconds)
+        with ThreadPoolExecutor(1) as executor:
+            # The validator's import takes as long as the sandbox needs to start.
+            validation = executor.submit(step_inputs.validate, step.input or {})
+            reply = caller.pool.run(request.SerializeToString(), timeout_seconds)
         if reply.log:
             caller.print(reply.log)
         if not isinstance(reply, Answered):
@@ -59,7 +62,7 @@ class Local(Runtime):
         response = fnv1.RunFunctionResponse.FromString(reply.response)
         if step.input and not reply.diagnostics:
             try:
-                step_inputs.validate(step.input)
+                validation.result()
             except InputError as error:
                 raise PipelineError(step, *error.diagnostics) from error
         return StepResponse(response=response, diagnostics=reply.diagnostics, blocked=reply.blocked)
@@ -78,7 +81,9 @@ class LocalKind(RuntimeKind):
         if function.repository == _PEER:
             return Suitability(is_suitable=True, reason=f"inputs of {_PEER} run here")
         value = function.step.input
-        if value is not None and _is_ours(value, has_package=bool(function.package)):
+        # By the fields of an input alone only where no package says otherwise.
+        is_ours = inputs.has_our_type if function.package else inputs.is_meant_for_us
+        if value is not None and is_ours(value):
             kind = manifests.text_at(value, "kind") or "an input"
             return Suitability(is_suitable=True, reason=f"its input is {kind}, which runs here")
         return Suitability(is_suitable=False, reason="its input is none of ours")
@@ -87,8 +92,3 @@ class LocalKind(RuntimeKind):
         """Return the sandbox."""
         del function
         return Local()
-
-
-def _is_ours(value: Object, *, has_package: bool) -> bool:
-    """Report whether an input is ours; by its fields alone only if no package says otherwise."""
-    return inputs.has_our_type(value) if has_package else inputs.is_meant_for_us(value)

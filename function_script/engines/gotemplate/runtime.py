@@ -1,0 +1,261 @@
+"""The functions that generated code calls: fields, methods, argument checks, items of ``range``.
+
+The fast path of ``.a.b`` is Python's own indexing. Where it fails, `walk` applies Go's rules step
+by step.
+"""
+
+from collections.abc import Collection, Iterator
+from functools import reduce
+from operator import getitem
+from typing import Final, Literal, NoReturn, TypeAlias
+
+from function_script.engines.gotemplate import errors
+from function_script.engines.gotemplate.function import Function
+from function_script.engines.gotemplate.printing import quote, sorted_items, to_text
+from function_script.engines.gotemplate.values import (
+    MISSING,
+    Int,
+    NilList,
+    NilMap,
+    Sized,
+    Struct,
+    TypedList,
+    TypedMap,
+    Uint8,
+    go_kind,
+    go_type,
+)
+
+# The value of a key that a map lacks: no value, the zero value, or an error. "checked" gives no
+# value, also below a null, and an error where the value is used (compiler/checking.py).
+MissingKey: TypeAlias = Literal["default", "zero", "error", "checked"]
+
+_UNTYPED: Final = "interface {}"
+
+
+def readers(missing: MissingKey) -> dict[str, object]:
+    """Return the functions ``get1`` to ``get5`` and ``get`` (value, names), for generated code."""
+    if missing in {"default", "checked"}:
+        return _quick_readers(missing)
+
+    def get(value: object, *names: str) -> object:
+        return walk(value, names, missing)
+
+    return dict.fromkeys(("get1", "get2", "get3", "get4", "get5", "get"), get)
+
+
+def _quick_readers(missing: MissingKey) -> dict[str, object]:  # noqa: C901 # six short functions
+    """Return readers that give no value for an absent key.
+
+    An absent last key is common and an exception is slow, hence `get`. Only maps have `get`; other
+    values take the slow path.
+    """
+
+    def get1(value: object, first: str) -> object:
+        try:
+            return value.get(first, MISSING)  # type: ignore[attr-defined] # see above
+        except AttributeError:
+            return walk(value, (first,), missing)
+
+    def get2(value: object, first: str, second: str) -> object:
+        try:
+            return value.get(first, MISSING).get(second, MISSING)  # type: ignore[attr-defined] # see above
+        except AttributeError:
+            return walk(value, (first, second), missing)
+
+    def get3(value: object, first: str, second: str, third: str) -> object:
+        try:
+            return value.get(first, MISSING).get(second, MISSING).get(third, MISSING)  # type: ignore[attr-defined] # see above
+        except AttributeError:
+            return walk(value, (first, second, third), missing)
+
+    def get4(value: object, first: str, second: str, third: str, fourth: str) -> object:
+        try:
+            return value[first][second][third].get(fourth, MISSING)  # type: ignore[index] # see above
+        except (AttributeError, KeyError, TypeError):
+            return walk(value, (first, second, third, fourth), missing)
+
+    def get5(value: object, first: str, second: str, third: str, fourth: str, last: str) -> object:  # noqa: PLR0913, PLR0917 # a chain
+        try:
+            return value[first][second][third][fourth].get(last, MISSING)  # type: ignore[index] # see above
+        except (AttributeError, KeyError, TypeError):
+            return walk(value, (first, second, third, fourth, last), missing)
+
+    def get(value: object, *names: str) -> object:
+        try:
+            return reduce(getitem, names, value)  # type: ignore[arg-type] # see above
+        except (KeyError, TypeError):
+            return walk(value, names, missing)
+
+    return {"get1": get1, "get2": get2, "get3": get3, "get4": get4, "get5": get5, "get": get}
+
+
+def walk(value: object, names: tuple[str, ...], missing: MissingKey) -> object:
+    """Return the value at the end of a chain of fields, by Go's rules; raises EvalError."""
+    static = None
+    for index, name in enumerate(names):
+        if isinstance(value, dict):
+            following = value[name] if name in value else _absent_value(value, name, index, missing)
+        elif value is MISSING:
+            following = _value_below_missing(name, index, missing)
+        elif value is None and missing == "checked":
+            following = MISSING
+        elif value is None:
+            text = f"nil pointer evaluating {_UNTYPED}.{name}"
+            raise errors.FieldError(text, name, index=index, kind="null")
+        else:
+            following = _member(value, name, index, static)
+        static = value.element if isinstance(value, TypedMap) else _UNTYPED
+        value = following
+    return value
+
+
+def _absent_value(
+    value: dict[object, object], name: str, index: int, missing: MissingKey
+) -> object:
+    if missing == "error":
+        names = tuple(key for key in value if isinstance(key, str))
+        text = f"map has no entry for key {quote(name)}"
+        raise errors.FieldError(text, name, index=index, kind="map", names=names)
+    if missing != "zero":
+        return MISSING
+    return value.zero if isinstance(value, TypedMap) else None
+
+
+def _value_below_missing(name: str, index: int, missing: MissingKey) -> object:
+    if missing == "error":
+        text = f"nil data; no entry for key {quote(name)}"
+        raise errors.FieldError(text, name, index=index, kind="absent")
+    return MISSING
+
+
+def _member(value: object, name: str, index: int, static: str | None) -> object:
+    """Return a field or a method of a struct; nothing else has any."""
+    if not isinstance(value, Struct):
+        is_static_type = static is None or static == "string"
+        type_name = go_type(value) if is_static_type else _UNTYPED
+        raise errors.TypeFieldError(name, type_name, index=index, kind=go_kind(value))
+    if name in value.fields:
+        return value.fields[name]
+    method = value.method(name)
+    if method is not None:
+        return call_method(method, ())
+    text = f"can't evaluate field {name} in type {go_type(value)}"
+    raise errors.FieldError(text, name, index=index, kind="struct", names=tuple(value.fields))
+
+
+def find_method(value: object, name: str, missing: MissingKey) -> Function | None:
+    """Find the method that a field with arguments calls; None when there is no receiver."""
+    if isinstance(value, Struct):
+        method = value.method(name)
+        if method is not None:
+            return method
+        if name in value.fields:
+            raise errors.EvalError(f"{name} has arguments but cannot be invoked as function")
+    elif isinstance(value, dict):
+        raise errors.EvalError(f"{name} is not a method but has arguments")
+    elif value is MISSING:
+        _value_below_missing(name, 0, missing)
+        return None
+    walk(value, (name,), missing)
+    raise errors.EvalError(f"{name} is not a method but has arguments")
+
+
+def call_method(method: Function, arguments: tuple[object, ...]) -> object:
+    """Call a method; the types of the arguments are known only now."""
+    types = method.parameter_types
+    if len(arguments) != len(types) and not method.variadic:
+        counts = f"want {len(types)} got {len(arguments)}"
+        raise errors.EvalError(f"wrong number of args for {method.name}: {counts}")
+    checked = [
+        check_argument(argument, types[min(index, len(types) - 1)])
+        for index, argument in enumerate(arguments)
+    ]
+    return method.call(*checked) if callable(method.call) else MISSING
+
+
+def check_argument(value: object, type_name: str) -> object:
+    """Convert ``value`` for a parameter of a type (see function.Function); raises EvalError."""
+    if type_name == "value":
+        return value
+    if type_name == "any":
+        return None if value is MISSING else value
+    if type_name == "map":
+        return to_map(value)
+    if type_name == "list":
+        return to_list(value)
+    return value if go_type(value) == type_name else refuse(value, type_name)
+
+
+def to_map(value: object) -> object:
+    """Return a map[string]interface {}: nil when there is no value."""
+    if isinstance(value, dict) and not isinstance(value, TypedMap):
+        return value
+    return NilMap() if value is MISSING else refuse(value, "map[string]interface {}")
+
+
+def to_list(value: object) -> object:
+    """Return a []interface {}: nil when there is no value."""
+    if isinstance(value, list) and not isinstance(value, TypedList):
+        return value
+    return NilList() if value is MISSING else refuse(value, "[]interface {}")
+
+
+def refuse(value: object, type_name: str) -> NoReturn:
+    """Raise EvalError for an argument that is not of a parameter's type."""
+    if value is MISSING:
+        raise errors.EvalError(f"invalid value; expected {type_name}")
+    actual = _UNTYPED if value is None else go_type(value)
+    raise errors.EvalError(f"wrong type for value; expected {type_name}; got {actual}")
+
+
+# The items of ``range``: lists, maps in the order of their keys, numbers
+
+_INDEXES: Final = tuple(map(Int, range(256)))
+
+
+def elements(value: object) -> Collection[object]:
+    """Return the elements of a list or a map, the numbers below an integer; EvalError otherwise."""
+    if isinstance(value, list):
+        return value
+    if isinstance(value, dict):
+        return [item for _, item in sorted_items(value)]
+    if isinstance(value, int) and not isinstance(value, bool):
+        return _Numbers(value) if isinstance(value, Sized) else range(value)
+    return _bytes(value)
+
+
+def pairs(value: object) -> Collection[tuple[object, object]]:
+    """Return the same with the index or key of each."""
+    if isinstance(value, dict):
+        return sorted_items(value)
+    if isinstance(value, int) and not isinstance(value, bool):
+        raise errors.EvalError(f"can't use {value} to iterate over more than one variable")
+    items = value if isinstance(value, list) else _bytes(value)
+    indexes = _INDEXES if len(items) <= len(_INDEXES) else map(Int, range(len(items)))
+    return list(zip(indexes, items, strict=False))
+
+
+def _bytes(value: object) -> list[object]:
+    if value is None or value is MISSING:
+        return []
+    if isinstance(value, bytes):
+        return list(map(Uint8, value))
+    raise errors.EvalError(f"range can't iterate over {to_text(value)}")
+
+
+class _Numbers(Collection[object]):
+    """The integers from 0 to below a sized one, each of its type."""
+
+    def __init__(self, end: Sized) -> None:
+        self._numbers = range(end)
+        self._kind = type(end)
+
+    def __contains__(self, number: object) -> bool:
+        return number in self._numbers
+
+    def __len__(self) -> int:
+        return len(self._numbers)
+
+    def __iter__(self) -> Iterator[object]:
+        return map(self._kind, self._numbers)
