@@ -218,7 +218,8 @@ class ScriptResult:
 
     ``locate`` returns the position of a field, for errors; ``span`` is the fallback.
     ``resources`` are members of ``desired.resources`` that are not in ``value``: a text of JSON
-    ``"name": entry`` each, since a text that came before need not be parsed again.
+    ``"name": entry`` each, since a text that came before need not be parsed again. ``mentions``
+    reports whether the program or its request has a text in it.
     """
 
     value: Object
@@ -226,3 +227,4 @@ class ScriptResult:
     resources: Sequence[str] = ()
     withheld: Sequence[DeferredResource] = ()
     locate: Callable[[Sequence[str | int]], Span | None] | None = None
+    mentions: Callable[[str], bool] = lambda _: True
