@@ -3,6 +3,7 @@
 Pure: the same request gives the same response. Nothing here knows gRPC, processes or signals.
 """
 
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
@@ -112,7 +113,7 @@ def run(
     on_change = None if output.results else partial(record.fingerprint, step)
     state = desired.merge(data, output, on_change)
     is_unanswered = request.has_unanswered(data, output.resources, output.schemas)
-    seconds = ttl.choose(step, output, record.info, has_unmet_requirement=is_unanswered)
+    seconds = ttl.choose(step, output, record.identity, has_unmet_requirement=is_unanswered)
     return response.encode(response.build_response(data, state, output, seconds), step.limits)
 
 
@@ -120,8 +121,11 @@ def evaluate(
     step: inputs.Step, scope: Scope, record: telemetry.Recorder
 ) -> contribution.Contribution:
     """Run the step's program, and read what it contributes."""
-    with record.program(step):
+    start = time.perf_counter_ns()
+    try:
         result = step.language.engine.evaluate(step.program, scope, step.limits)
+    finally:
+        record.program(step, time.perf_counter_ns() - start)
     return contribution.read(result, scope, step.limits, step.dialect, step.doubts)
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from support import builders, one_step
 
-from function_script import cli, contribution, function, telemetry, wire
+from function_script import cli, contribution, function, wire
 from function_script.contribution.model import Contribution
 from function_script.engines import secret_fields
 from function_script.limits import Limits
@@ -134,8 +134,7 @@ def read(data: bytes, *, is_salted: bool) -> Contribution:
     request = function.index_request(data)
     step = function.inputs.parse(wire.decode_struct(request.input or b""), Limits())
     scope = replace(function.scope_of(request, step), is_salted=is_salted)
-    with telemetry.Recorder(data).program(step):
-        result = step.language.engine.evaluate(step.program, scope, step.limits)
+    result = step.language.engine.evaluate(step.program, scope, step.limits)
     return contribution.read(result, scope, step.limits, step.dialect)
 
 
