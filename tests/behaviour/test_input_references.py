@@ -403,6 +403,42 @@ def test_author_tools_know_references(
     capsys.readouterr()
 
 
+CONFLICTS = {
+    "field": (
+        "        source: FileSystem\n        fileSystem: {dirPath: a}\n",
+        "inline: must not be set",
+    ),
+    "chain": ("", "inputRef: must not be set in an object that a step names"),
+}
+
+
+@pytest.mark.parametrize(("own", "problem"), CONFLICTS.values(), ids=CONFLICTS)
+def test_check_judges_the_step_with_an_object_among_its_files(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], own: str, problem: str
+) -> None:
+    project(tmp_path, INPUT + own)
+    if not own:
+        chain = OBJECT.replace("params: {", "inputRef: {name: b, namespace: c}\nparams: {")
+        (tmp_path / "input.yaml").write_text(chain)
+    assert cli.execute(["check", str(tmp_path)]) != 0
+    output = capsys.readouterr()
+    printed = output.out + output.err
+    assert f"JinjaTemplate platform/network: {problem}" in printed
+    assert "composition.yaml:" in printed
+    # Without the object, only a request brings the rest.
+    assert cli.execute(["check", str(tmp_path / "composition.yaml")]) == 0
+
+
+def test_check_reports_a_mistake_of_the_object_once(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    project(tmp_path)
+    (tmp_path / "input.yaml").write_text(f"{OBJECT}limits: {{timeout: long}}\n")
+    assert cli.execute(["check", str(tmp_path)]) != 0
+    output = capsys.readouterr()
+    assert (output.out + output.err).count("limits.timeout") == 1
+
+
 BESIDE = {
     "step": "      inputRef: {kind: JinjaTemplate, name: network}\n",
     "function reference": "      functionRef: {name: a, inputRef: {name: network}}\n",

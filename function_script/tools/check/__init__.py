@@ -9,7 +9,7 @@ from pathlib import Path
 
 from function_script.diagnostics import Diagnostic
 from function_script.errors import InputError
-from function_script.inputs import Step
+from function_script.inputs import FindInput, Step
 from function_script.limits import Limits
 from function_script.tools import author_positions, sources, step_inputs
 from function_script.tools.check import (
@@ -67,7 +67,11 @@ def check(
     skipped: list[Skipped] = []
     steps = files = 0
     xrs = XrChecker(definitions)
-    for file in searching.find(arguments, ignored):
+    entries = [*searching.find(arguments, ignored)]
+    find_input = step_inputs.index_stored(
+        document for file in entries if not isinstance(file, Skipped) for document in file.documents
+    )
+    for file in entries:
         if isinstance(file, Skipped):
             skipped.append(file)
             continue
@@ -90,14 +94,14 @@ def check(
             others += step_inputs.find_others(document)
             unchecked += filter(step_inputs.is_elsewhere, ours)
             xr = definitions.find_xr(document, file.documents)
-            schemas = _Schemas(xr=xr, definitions=definitions)
+            cluster = _Cluster(xr=xr, definitions=definitions, find_input=find_input)
             findings += [
                 _finding(rules.INPUT, problem) for problem in misplaced.find_misplaced(document)
             ]
             findings += [
                 _finding(rules.REVISION, problem) for problem in revisions.find_selected(document)
             ]
-            findings += _check_document(ours, directory, schemas, is_salted=is_salted)
+            findings += _check_document(ours, directory, cluster, is_salted=is_salted)
             builtin = step_inputs.find_builtin(document)
             steps += len(builtin)
             findings += _check_builtin(builtin)
@@ -142,22 +146,29 @@ def list_files(arguments: Sequence[str]) -> list[Path]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Schemas:
-    """The schema of a Composition's XR, None when it is unclear, and those of other kinds."""
+class _Cluster:
+    """Objects and schemas of a cluster that a Composition is judged by.
+
+    ``xr`` is the schema of the XR, None when it is unclear; ``definitions`` has those of other
+    kinds; ``find_input`` finds objects that inputs refer to.
+    """
 
     xr: Object | None
     definitions: Definitions
+    find_input: FindInput
 
 
 def _check_document(
-    inputs: Sequence[StepInput], programs: Path | None, schemas: _Schemas, *, is_salted: bool
+    inputs: Sequence[StepInput], programs: Path | None, cluster: _Cluster, *, is_salted: bool
 ) -> Iterator[Finding]:
     """Apply the rules to the steps of a document; ``programs`` has programs in files."""
     root = None if programs is None else str(programs.resolve())
     parsed: list[tuple[StepInput, Step | InputError]] = []
     for each in inputs:
         try:
-            parsed.append((each, step_inputs.parse_and_validate(each, Limits(program_root=root))))
+            limits = Limits(program_root=root)
+            whole = step_inputs.parse_and_validate(each, limits, cluster.find_input)
+            parsed.append((each, whole))
         except InputError as error:
             parsed.append((each, error))
     steps = [step for _, step in parsed if not isinstance(step, InputError)]
@@ -166,13 +177,13 @@ def _check_document(
     resources = {
         name: schema
         for name, kind in composed.find_kinds(steps).items()
-        if (schema := schemas.definitions.find_composed(*kind)) is not None
+        if (schema := cluster.definitions.find_composed(*kind)) is not None
     }
     for each, step in parsed:
         if isinstance(step, InputError):
             problems = [(rules.INPUT, problem) for problem in step.diagnostics]
         else:
-            request = paths.of_request(step.language, schemas.xr, resources)
+            request = paths.of_request(step.language, cluster.xr, resources)
             subject = CheckedStep(
                 step_input=each, step=step, request=request, composed=names, is_salted=is_salted
             )
