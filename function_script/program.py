@@ -166,15 +166,12 @@ class Scope:
     @property
     def xr(self) -> Object:
         """Return the observed composite resource, or an empty object (Operations have none)."""
-        return _object_at(self.request, "observed", "composite", "resource")
-
-
-def _object_at(value: Readable, *path: str) -> Object:
-    for key in path:
-        if not isinstance(value, Mapping) or key not in value:
-            return {}
-        value = value[key]
-    return value if isinstance(value, dict) else {}
+        value: Readable = self.request
+        for key in ("observed", "composite", "resource"):
+            if not isinstance(value, Mapping) or key not in value:
+                return {}
+            value = value[key]
+        return value if isinstance(value, dict) else {}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -65,12 +65,17 @@ class ExternalState:
     required: Callable[[str, wire.Selector], Sequence[Object] | None]
 
 
+FindInput: TypeAlias = Callable[[wire.Selector], Sequence[Object] | None]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProgramSources:
     """Sources of programs that are not in the input.
 
-    With None for a source, a program that comes from it stays empty.
+    With None for a source, a program that comes from it stays empty. ``find_input`` returns the
+    objects for the reference to an input where there is no request, None if it does not know.
     """
 
     files: Files | None
     external: ExternalState | None
+    find_input: FindInput | None = None

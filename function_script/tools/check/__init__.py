@@ -10,7 +10,7 @@ from pathlib import Path
 from function_script.diagnostics import Diagnostic
 from function_script.engines.lint import ResourceKind
 from function_script.errors import InputError
-from function_script.inputs import Step
+from function_script.inputs import FindInput, Step
 from function_script.limits import Limits
 from function_script.tools import author_positions, sources, step_inputs
 from function_script.tools.check import (
@@ -70,7 +70,11 @@ def check(
     steps = files = untyped = 0
     kinds: set[ResourceKind] = set()
     xrs = XrChecker(definitions)
-    for file in searching.find(arguments, ignored):
+    entries = [*searching.find(arguments, ignored)]
+    find_input = step_inputs.index_stored(
+        document for file in entries if not isinstance(file, Skipped) for document in file.documents
+    )
+    for file in entries:
         if isinstance(file, Skipped):
             skipped.append(file)
             continue
@@ -93,7 +97,7 @@ def check(
             others += step_inputs.find_others(document)
             unchecked += filter(step_inputs.is_elsewhere, ours)
             xr = definitions.find_xr(document, file.documents)
-            schemas = _Schemas(xr=xr, definitions=definitions)
+            cluster = _Cluster(xr=xr, definitions=definitions, find_input=find_input)
             out_of_place = [*misplaced.find_misplaced(document)]
             findings += [_finding(rules.INPUT, problem) for problem in out_of_place]
             findings += [
@@ -108,8 +112,8 @@ def check(
                 _finding(rules.REVISION, problem) for problem in revisions.find_selected(document)
             ]
             untyped += xr is None and any(not step_inputs.is_of_operation(each) for each in ours)
-            findings += _check_document(ours, directory, schemas, is_salted=is_salted)
-            kinds |= schemas.unknown_kinds
+            findings += _check_document(ours, directory, cluster, is_salted=is_salted)
+            kinds |= cluster.unknown_kinds
             builtin = step_inputs.find_builtin(document)
             steps += len(builtin)
             findings += _check_builtin(builtin)
@@ -157,14 +161,17 @@ def list_files(arguments: Sequence[str]) -> list[Path]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Schemas:
-    """The schema of a Composition's XR, None when it is unclear, and those of other kinds.
+class _Cluster:
+    """Objects and schemas of a cluster that a Composition is judged by.
 
-    ``unknown_kinds`` collects composed kinds without a schema, if schemas were given.
+    ``xr`` is the schema of the XR, None when it is unclear; ``definitions`` has those of other
+    kinds; ``find_input`` finds objects that inputs refer to. ``unknown_kinds`` collects composed
+    kinds without a schema, if schemas were given.
     """
 
     xr: Object | None
     definitions: Definitions
+    find_input: FindInput
     unknown_kinds: set[ResourceKind] = field(default_factory=set)
 
     def find_composed(self, kind: ResourceKind) -> Object | None:
@@ -176,14 +183,16 @@ class _Schemas:
 
 
 def _check_document(
-    inputs: Sequence[StepInput], programs: Path | None, schemas: _Schemas, *, is_salted: bool
+    inputs: Sequence[StepInput], programs: Path | None, cluster: _Cluster, *, is_salted: bool
 ) -> Iterator[Finding]:
     """Apply the rules to the steps of a document; ``programs`` has programs in files."""
     root = None if programs is None else str(programs.resolve())
     parsed: list[tuple[StepInput, Step | InputError]] = []
     for each in inputs:
         try:
-            parsed.append((each, step_inputs.parse_and_validate(each, Limits(program_root=root))))
+            limits = Limits(program_root=root)
+            whole = step_inputs.parse_and_validate(each, limits, cluster.find_input)
+            parsed.append((each, whole))
         except InputError as error:
             parsed.append((each, error))
     steps = [step for _, step in parsed if not isinstance(step, InputError)]
@@ -192,13 +201,13 @@ def _check_document(
     resources = {
         name: schema
         for name, kind in composed.find_kinds(steps).items()
-        if (schema := schemas.find_composed(kind)) is not None
+        if (schema := cluster.find_composed(kind)) is not None
     }
     for each, step in parsed:
         if isinstance(step, InputError):
             problems = [(rules.INPUT, problem) for problem in step.diagnostics]
         else:
-            request = paths.of_request(step.language, schemas.xr, resources)
+            request = paths.of_request(step.language, cluster.xr, resources)
             subject = CheckedStep(
                 step_input=each, step=step, request=request, composed=names, is_salted=is_salted
             )
