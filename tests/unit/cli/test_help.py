@@ -86,7 +86,7 @@ def test_help_is_as_wide_as_the_terminal(
     assert 120 < widths[140] <= 140
 
 
-def test_every_command_is_in_one_section_of_help() -> None:
+def test_command_is_in_one_section_of_help() -> None:
     text = cli.commands.get_help(click.Context(cli.commands, terminal_width=80))
     sections = text.partition("Write and test:\n")[2].partition("Exit codes:")[0]
     listed = re.findall(r"^  ([a-z]+(?: [a-z]+)?)  ", sections, re.MULTILINE)
