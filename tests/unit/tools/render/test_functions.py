@@ -138,10 +138,10 @@ SELECTOR: Object = {"functionRevisionSelector": {"matchLabels": {"channel": "sta
 )
 def test_function_of_newer_steps_may_have_a_place(step: Object, name: str) -> None:
     """By whichever name stands in the step; a selector's revision is not looked for."""
-    fields = {
-        key: value for key, value in composition(step)["spec"]["pipeline"][0].items() if value
-    }
-    todo = steps.parse(composition() | {"spec": {"mode": "Pipeline", "pipeline": [fields]}})
+    manifest = composition(step)
+    (whole,) = manifest["spec"]["pipeline"]
+    manifest["spec"]["pipeline"] = [{key: value for key, value in whole.items() if value}]
+    todo = steps.parse(manifest)
     runtimes = {name: SKIP}
     index = FunctionIndex(manifests=[], runtimes=runtimes, annotations={})
     assert list(functions.find_runtimes(todo, index).values()) == [Skip()]
