@@ -1,8 +1,7 @@
 """Inputs that are objects of the cluster, in every language and with every part of an input."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, cast
+from pathlib import Path
+from typing import cast
 
 import pytest
 from support import builders
@@ -12,11 +11,7 @@ from function_script import cli
 from function_script.engines.registry import LANGUAGES as REGISTRY
 from function_script.proto.v1 import run_function_pb2 as pb
 from function_script.request import PROBE
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from function_script.values import Object
+from function_script.values import Object
 
 KINDS = {name: language.kind for name, language in REGISTRY.items()}
 FIELDS = {name: language.text_field for name, language in REGISTRY.items()}
