@@ -102,11 +102,10 @@ def _apply_patch(target: Object, patch: Object) -> None:
 def complete_own_fields(reference: InputReference, language: Language) -> Object:
     """Return the step's own fields with stand-ins for what they need of the object."""
     own_fields = reference.own_fields
-    stand_ins: Object = {}
+    stand_ins: Object = {"missing": "Defer"} if own_fields.get("onExisting") is not None else {}
     if own_fields.get("source") is None:
         sections = program_source.SECTIONS.items()
         source = next((name for name, key in sections if own_fields.get(key) is not None), None)
-        stand_ins = {language.text_field: "-"} if source is None else {"source": source}
-    if own_fields.get("onExisting") is not None:
-        stand_ins["missing"] = "Defer"
-    return {**stand_ins, **{key: part for key, part in own_fields.items() if part is not None}}
+        stand_ins |= {language.text_field: "-"} if source is None else {"source": source}
+    missing = {key: part for key, part in stand_ins.items() if own_fields.get(key) is None}
+    return {**own_fields, **missing}

@@ -36,6 +36,11 @@ class InputReference(NamedTuple):
         """Report whether the step itself has the field at a path such as ``input.ttl``."""
         return objects.find_path(self.own_fields, objects.read_path(path)[1:]) is not None
 
+    def may_bring(self, path: str) -> bool:
+        """Report whether the object may have a field: it is not in one of the step's own."""
+        key, *_ = (*objects.read_path(path)[1:], "")
+        return key not in self.own_fields
+
     def locate(self, error: InputError) -> InputError:
         """Return the error with the object before those fields that are in it."""
         return InputError(*map(self._locate, error.diagnostics))

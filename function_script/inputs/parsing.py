@@ -205,9 +205,10 @@ def _parse_referenced(
     step = KINDS[kind](ObjectReader(value, "input", problems), ceilings, sources)
     diagnostics = [each.to_diagnostic() for each in problems]
     if items is None:
-        diagnostics = [each for each in diagnostics if reference.has_own(each.field)]
+        diagnostics = [each for each in diagnostics if not reference.may_bring(each.field)]
     if diagnostics:
-        raise reference.locate(InputError(*diagnostics))
+        error = InputError(*diagnostics)
+        raise error if items is None else reference.locate(error)
     programs = {**step.requirements.programs, input_objects.REQUIREMENT: reference.selector}
     step = replace(
         step,
