@@ -4,8 +4,9 @@ Pure: the same request gives the same response. Nothing here knows gRPC, process
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
+from typing import Final
 
 from function_script import (
     contribution,
@@ -26,21 +27,46 @@ from function_script.blocked import Blocked
 from function_script.diagnostics import Diagnostic
 from function_script.errors import FatalError, InputError, LimitError, SandboxError
 from function_script.limits import BUILT_IN, EffectiveLimits, Limits
+from function_script.problems import Problem
 from function_script.program import Scope
+from function_script.remote import content
+from function_script.remote.reference import RemoteReference
 from function_script.telemetry import RequestInfo
+
+_ALLOW: Final = "the function fetches from hosts that its operator allows: --remote-allow HOST"
+
+
+class MissingContentError(InputError):
+    """Remote programs or modules of the step are not in the request.
+
+    A server that fetches answers with the state of the fetch instead.
+    """
+
+    def __init__(self, missing: tuple[inputs.MissingContent, ...]) -> None:
+        super().__init__(
+            *(
+                Problem(
+                    path, f"cannot fetch {reference}: no host is allowed", _ALLOW
+                ).to_diagnostic()
+                for path, reference in missing
+            )
+        )
+        self.missing = missing
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HandlerResult:
     """A response's bytes, and what the log says of the request.
 
-    ``diagnostics`` are the problems behind a FATAL, ``blocked`` the resources that wait.
+    ``diagnostics`` are the problems behind a FATAL, ``blocked`` the resources that wait,
+    ``missing`` the remote programs and modules that are not in the request.
     """
 
     response: bytes
     diagnostics: tuple[Diagnostic, ...] = ()
     info: RequestInfo = field(default_factory=RequestInfo)
     blocked: tuple[Blocked, ...] = ()
+    missing: tuple[inputs.MissingContent, ...] = ()
 
 
 def handle(
@@ -60,6 +86,8 @@ def handle(
     except LimitError as error:
         record.limit(error.limit or BUILT_IN)
         return _fatal(data, effective.attribute(error), record.info)
+    except MissingContentError as error:
+        return replace(_fatal(data, error, record.info), missing=error.missing)
     except FatalError as error:
         return _fatal(data, error, record.info)
     except wire.WireError as error:
@@ -85,6 +113,8 @@ def run(
 ) -> bytes:
     """Run one step: read the input, run its program, merge its result into desired state."""
     step = inputs.parse_cached(data.input or b"", ceilings, external_sources(data))
+    if step.missing:
+        raise MissingContentError(step.missing)
     on_limits(step.limits)
     view = moves.build_view(data)
     scope = scope_of(view.request, step, seed)
@@ -137,8 +167,15 @@ def scope_of(data: wire.Request, step: inputs.Step, seed: bytes = b"") -> Scope:
 def external_sources(data: wire.Request) -> inputs.ExternalState:
     """Return the request's sources of programs that are not in the input."""
     return inputs.ExternalState(
-        context=partial(request.find_context, data), required=partial(request.read_required, data)
+        context=partial(request.find_context, data),
+        required=partial(request.read_required, data),
+        remote=partial(_find_remote, data),
     )
+
+
+def _find_remote(data: wire.Request, reference: RemoteReference) -> content.Content | None:
+    payload = data.remote_texts.get(reference.key)
+    return None if payload is None else content.decode(payload)
 
 
 def index_request(data: bytes) -> wire.Request:

@@ -25,6 +25,7 @@ Group = Literal[
     "Server",
     "Security",
     "Captures",
+    "Remote programs",
     "Registry",
     "Output",
     "Other",

@@ -18,7 +18,7 @@ from function_script.inputs.parsing import (
 )
 from function_script.inputs.readiness_options import ReadinessOptions
 from function_script.inputs.requirements import Required, Requirements
-from function_script.inputs.step import Dialect, ExternalState, Step
+from function_script.inputs.step import Dialect, ExternalState, MissingContent, Step
 
 __all__ = [
     "KINDS",
@@ -26,6 +26,7 @@ __all__ = [
     "PEERS",
     "Dialect",
     "ExternalState",
+    "MissingContent",
     "ReadinessOptions",
     "Required",
     "Requirements",

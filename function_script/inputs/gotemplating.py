@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from function_script.engines.gotemplate.language import DELIMS, LANGUAGE, check_delims
-from function_script.inputs import program_source, remote
+from function_script.inputs import program_source
 from function_script.inputs.files import files_below
 from function_script.inputs.step import Step
 from function_script.limits import Limits
@@ -19,6 +19,7 @@ from function_script.problems import ProblemList
 from function_script.program import Program
 from function_script.quantities import parse_signed_duration
 from function_script.reader import ObjectReader
+from function_script.remote import parsing
 from function_script.source import Source
 from function_script.values import Object, Value, type_phrase
 
@@ -64,8 +65,8 @@ def has_shape(value: Object, *, has_default_source: bool) -> bool:
     is_whole = value.keys() <= _ALL_FIELDS
     if source is None or source == "":
         return is_whole and (has_default_source or "source" in value)
-    if source == remote.SOURCE:
-        return value.keys() <= {*_ALL_FIELDS, remote.FIELD}
+    if source == parsing.SOURCE:
+        return value.keys() <= {*_ALL_FIELDS, parsing.FIELD}
     if isinstance(source, str) and source in _SECTIONS:
         return is_whole or isinstance(value.get(_SECTIONS[source]), dict)
     # Marshalling that function's Go type writes neither apiVersion nor kind.

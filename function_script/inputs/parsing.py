@@ -40,7 +40,7 @@ _KINDS: Final = frozenset(kind for _, kind in KINDS)
 _ONLY_OURS: Final = _KINDS - {gotemplating.KIND}
 _OUR_GROUP: Final = kinds.API_VERSION.partition("/")[0]
 _GROUPS: Final = frozenset(api_version.partition("/")[0] for api_version, _ in KINDS)
-EMPTY = ExternalState(context=lambda _: None, required=lambda *_: None)
+EMPTY = ExternalState(context=lambda _: None, required=lambda *_: None, remote=lambda _: None)
 
 # A step takes about twice the bytes of its input: the bytes, and the texts of its programs.
 _CACHE_BYTES = 4 << 20
@@ -166,10 +166,11 @@ def _parse(value: Object, ceilings: Limits, sources: ProgramSources) -> Step:
     kind = find_kind(value, has_default_source=has_default_source)
     if kind is None:
         _add_kind_problem(fields)
-    elif not remote.refuse(fields):
+    elif not (kind == PEERS and remote.refuse(fields)):
         step = KINDS[kind](fields, ceilings, sources)
         if not problems:
-            return replace(step, reads_files=_reads_files(value))
+            missing = tuple(sources.missing)
+            return replace(step, reads_files=_reads_files(value), missing=missing)
     raise InputError(*(problem.to_diagnostic() for problem in problems))
 
 

@@ -16,6 +16,7 @@ from function_script.inputs import external_sources
 from function_script.problems import suggest
 from function_script.program import Program
 from function_script.reader import ObjectReader
+from function_script.remote import parsing
 from function_script.source import Source
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ _SECTIONS = {
     **{s: key for s, (key, _) in external_sources.SECTIONS.items()},
 }
 # The field of a source that names the directory, the key or the object.
-_CONTAINER_KEYS = ("dirPath", "key", "name")
+_CONTAINER_KEYS = ("dirPath", "key", "name", "oci", "git")
 # Where authors write a program: the fields of our kinds, and what else it is called.
 _TEXT_FIELDS = ("inline", "script", "template", "program", "code")
 _BLANKS = " \t\r\n"
@@ -82,7 +83,14 @@ def text(fields: ObjectReader, key: str, *, beside: str) -> str:
 def section(fields: ObjectReader, key: str, *, beside: str) -> ObjectReader | None:
     """Return the object of a source; None after a problem."""
     if fields.value.get(key) is None:
-        fields.problems.add(fields.at(key), f"is required when source is {beside}")
+        hint = parsing.FORMS if key == parsing.FIELD else None
+        fields.problems.add(fields.at(key), f"is required when source is {beside}", hint=hint)
+        return None
+    return _open(fields, key)
+
+
+def _open(fields: ObjectReader, key: str) -> ObjectReader | None:
+    if key == parsing.FIELD and parsing.refuse_text(fields):
         return None
     return fields.object(key)
 
@@ -167,6 +175,8 @@ def _select_main(texts: Mapping[str, Source], main: str, holder: ObjectReader) -
     noun = "file " if "dirPath" in holder.value else ""
     if main not in texts:
         container = next(holder.value[key] for key in _CONTAINER_KEYS if key in holder.value)
+        if isinstance(container, dict):
+            container = container.get("ref") or container.get("url")
         problem = f'cannot find {noun}"{main}" in "{container}"'
         holder.problems.add(path, problem, hint=suggest(main, texts))
         return _NO_PROGRAM
@@ -205,9 +215,11 @@ def _read_modules(
         item.problems.add(item.path, f"needs exactly one of {choices}")
         return None
     (source,) = used_sources
-    holder = item.object(_SECTIONS[source])
+    holder = _open(item, _SECTIONS[source])
     texts = None if holder is None else _read_texts(holder, sources, source, name)
     if isinstance(texts, Source):
+        if source == external_sources.REMOTE:
+            return {texts.name.rpartition("/")[2]: texts}
         item.problems.add(item.path, f"must be an object of texts, but {texts.name} is a text")
         return None
     return texts

@@ -1,16 +1,12 @@
-"""Programs in a registry or a repository: planned, and refused with a hint."""
+"""Inputs of function-go-templating with a remote program, which that function does not have."""
 
 from typing import Final
 
+from function_script.inputs.kinds import API_VERSION
 from function_script.reader import ObjectReader
+from function_script.remote.parsing import FIELD, FORMS, SOURCE
 
-SOURCE: Final = "Remote"
-FIELD: Final = "remote"
-_HINT: Final = (
-    f"planned is `source: {SOURCE}` with `{FIELD}: {{oci: {{ref: HOST/REPO@sha256:…, path: …}}}}` "
-    f"or `{FIELD}: {{git: {{url: …, commit: …, path: …}}}}`; today write the program into the "
-    "input (`source: Inline`), or have it in a directory of the function (`source: FileSystem`)"
-)
+_HINT: Final = f"with `apiVersion: {API_VERSION}` and `source: {SOURCE}`, {FORMS}"
 
 
 def refuse(fields: ObjectReader) -> bool:
@@ -19,9 +15,6 @@ def refuse(fields: ObjectReader) -> bool:
     if not is_source and fields.value.get(FIELD) is None:
         return False
     path = fields.at("source" if is_source else FIELD)
-    fields.problems.add(
-        path,
-        "cannot fetch a program: registries and repositories are not supported yet",
-        hint=_HINT,
-    )
+    problem = "cannot fetch a program for an input of function-go-templating"
+    fields.problems.add(path, problem, hint=_HINT)
     return True

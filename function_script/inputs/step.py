@@ -12,6 +12,8 @@ from function_script.engines.language import Language
 from function_script.inputs.requirements import Requirements
 from function_script.limits import Limits
 from function_script.program import Program
+from function_script.remote.content import Content
+from function_script.remote.reference import RemoteReference
 from function_script.values import Object, Readable
 
 if TYPE_CHECKING:
@@ -20,6 +22,8 @@ if TYPE_CHECKING:
 
 NOTHING_REQUIRED = Requirements()
 
+# The path of a field, and the reference in it whose content is not there.
+MissingContent: TypeAlias = tuple[str, RemoteReference]
 # Rules for annotations, merging and data, where ours and function-go-templating's differ.
 Dialect: TypeAlias = Literal["script", "gotemplating"]
 
@@ -34,7 +38,8 @@ class Step:
     empty. ``credentials`` are the names that the program may see; None: all. ``readiness`` None:
     the input has no such field. ``doubts`` are warnings for fields of an input of
     function-go-templating that this function ignores. ``reads_files``: its program or a module is
-    in a file, which may change without a change of the request.
+    in a file, which may change without a change of the request. ``missing`` are the remote
+    programs and modules that are not in the request; with any, ``program`` may be empty.
     """
 
     api_version: str
@@ -51,6 +56,7 @@ class Step:
     readiness: ReadinessOptions | None = None
     doubts: tuple[Diagnostic, ...] = ()
     reads_files: bool = False
+    missing: tuple[MissingContent, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,19 +65,23 @@ class ExternalState:
 
     ``context`` returns the value of a key of the pipeline's context, None where there is none.
     ``required`` returns the objects that were fetched for a requirement, None while Crossplane
-    has not looked for them.
+    has not looked for them. ``remote`` returns the content of a reference, None where it is not in
+    the request.
     """
 
     context: Callable[[str], Readable]
     required: Callable[[str, wire.Selector], Sequence[Object] | None]
+    remote: Callable[[RemoteReference], Content | None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProgramSources:
     """Sources of programs that are not in the input.
 
-    With None for a source, a program that comes from it stays empty.
+    With None for a source, a program that comes from it stays empty. ``missing`` receives the
+    remote programs that are not there.
     """
 
     files: Files | None
     external: ExternalState | None
+    missing: list[MissingContent] = field(default_factory=list)

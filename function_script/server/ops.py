@@ -6,6 +6,7 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
+from function_script.remote.fetcher import Fetcher
 from function_script.sandbox import Pool
 from function_script.sandbox.confinement import Confinement
 from function_script.server import log, metrics, rpc
@@ -21,9 +22,14 @@ class OpsEndpoints:
     """The state and metrics of a server; the server sets ``is_serving``."""
 
     def __init__(
-        self, pool: Pool, options: ServeOptions, certificates: CertificateFiles | None
+        self,
+        pool: Pool,
+        options: ServeOptions,
+        certificates: CertificateFiles | None,
+        fetcher: Fetcher | None = None,
     ) -> None:
         self._pool = pool
+        self._fetcher = fetcher
         self._options = options
         self._certificates = certificates
         self._metrics = metrics.Metrics(self._gauges)
@@ -61,6 +67,8 @@ class OpsEndpoints:
             rejected=dict(rpc.rejected_by_status),
             dropped_lines=log.dropped_lines(),
             confinement=self.confinement(),
+            remote_counts={} if self._fetcher is None else self._fetcher.store.counts,
+            running_fetches=0 if self._fetcher is None else self._fetcher.store.running,
         )
 
     def _read_expiry(self) -> float | None:
