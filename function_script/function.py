@@ -6,7 +6,7 @@ Pure: the same request gives the same response. Nothing here knows gRPC, process
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Final
+from typing import Final, Self
 
 from function_script import (
     contribution,
@@ -42,16 +42,24 @@ class MissingContentError(InputError):
     A server that fetches answers with the state of the fetch instead.
     """
 
-    def __init__(self, missing: tuple[inputs.MissingContent, ...]) -> None:
-        super().__init__(
-            *(
-                Problem(
-                    path, f"cannot fetch {reference}: no host is allowed", _ALLOW
-                ).to_diagnostic()
-                for path, reference in missing
-            )
-        )
+    def __init__(
+        self, *problems: Diagnostic, missing: tuple[inputs.MissingContent, ...] = ()
+    ) -> None:
+        super().__init__(*problems)
         self.missing = missing
+
+    @classmethod
+    def of_step(cls, step: inputs.Step) -> Self:
+        """Return the error for what a step lacks."""
+        problems = (
+            Problem(path, f"cannot fetch {reference}: no host is allowed", _ALLOW)
+            for path, reference in step.missing
+        )
+        return cls(*(problem.to_diagnostic() for problem in problems), missing=step.missing)
+
+    def with_diagnostics(self, *problems: Diagnostic) -> Self:
+        """Return an error of the same references with other diagnostics."""
+        return type(self)(*problems, missing=self.missing)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,7 +122,7 @@ def run(
     """Run one step: read the input, run its program, merge its result into desired state."""
     step = inputs.parse_cached(data.input or b"", ceilings, external_sources(data))
     if step.missing:
-        raise MissingContentError(step.missing)
+        raise MissingContentError.of_step(step)
     on_limits(step.limits)
     view = moves.build_view(data)
     scope = scope_of(view.request, step, seed)

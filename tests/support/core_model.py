@@ -44,7 +44,8 @@ class Event(NamedTuple):
 class Core:
     """One XR with its composed resources by name; ``pipeline`` has the inputs of the steps.
 
-    ``calls`` counts what the function was called for, ``reconciles`` the runs of the pipeline;
+    ``function`` answers requests, by default this process. ``calls`` counts what the function was
+    called for, ``reconciles`` the runs of the pipeline;
     ``deleted`` has the names of objects in the order of their deletion.
     """
 
@@ -56,6 +57,7 @@ class Core:
     is_realtime: bool = True
     has_cache: bool = False
     watches_required: bool = True
+    function: Callable[[pb.RunFunctionRequest], pb.RunFunctionResponse] | None = None
     now: float = 0.0
     calls: int = 0
     reconciles: int = 0
@@ -154,7 +156,9 @@ class Core:
         before = None
         for _ in range(_MAX_CALLS):
             self.calls += 1
-            response = call(message, self.limits)
+            response = (
+                call(message, self.limits) if self.function is None else self.function(message)
+            )
             if response.requirements == before or response == pb.RunFunctionResponse():
                 return response
             is_first, before = before is None, response.requirements

@@ -45,22 +45,32 @@ class Source:
             return payload
         if self.is_offline:
             raise FetchError("it is not in the cache, and --offline is set")
-        payload = content.encode(self._download(key.reference, credentials))
+        payload = content.encode(self._download(key.reference, self._login(key, credentials)))
         if self.cache is not None:
             self.cache.put(key, payload)
         return payload
 
-    def _download(
-        self, reference: RemoteReference, credentials: Mapping[str, bytes] | None
-    ) -> content.Content:
+    def _login(self, key: FetchKey, credentials: Mapping[str, bytes] | None) -> Login | None:
         try:
-            login_for_host = (
-                self.find_login(reference)
-                if credentials is None
-                else login.of_step(credentials, reference.host)
-            )
+            if credentials is None:
+                return self.find_login(key.reference)
+            return login.of_step(credentials, key.reference.host)
         except ValueError as error:
             raise FetchError(f"cannot read the credentials: {error}") from error
+
+    def _download(
+        self, reference: RemoteReference, login_for_host: Login | None
+    ) -> content.Content:
+        try:
+            return self._download_from_host(reference, login_for_host)
+        except FetchError as error:
+            # A host may repeat what it was sent.
+            reason = _mask(error.reason, login_for_host)
+            raise FetchError(reason, _mask(error.hint, login_for_host)) from error
+
+    def _download_from_host(
+        self, reference: RemoteReference, login_for_host: Login | None
+    ) -> content.Content:
         if reference.transport == "git":
             access = git.Access(
                 login=login_for_host, ca_file=self.ca_file, plain_http=self.plain_http
@@ -74,6 +84,16 @@ class Source:
             patience=PATIENCE,
         )
         return _bounded(lambda: oci.fetch(reference, trust))
+
+
+def _mask(text: str, login_for_host: Login | None) -> str:
+    """Return a text without the secrets of a login."""
+    if login_for_host is None:
+        return text
+    encoded = login_for_host.basic.removeprefix("Basic ")
+    for secret in (login_for_host.password, login_for_host.identity_token, encoded):
+        text = text.replace(secret, "***") if secret else text
+    return text
 
 
 def _bounded(fetch: Callable[[], content.Content]) -> content.Content:
