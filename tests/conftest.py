@@ -1,9 +1,7 @@
 """Options of the whole test suite."""
 
-from __future__ import annotations
-
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 from support import linux_only
@@ -14,9 +12,6 @@ from support.shared_zygotes import Zygotes
 
 from function_script import wire
 from function_script.sandbox import system
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 TESTS = Path(__file__).resolve().parent
 # What is tested on pools here, and not the processes of pools.

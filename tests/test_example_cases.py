@@ -1,14 +1,12 @@
 """The cases of the examples pass, as the readers of their README are told."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest
+from support.paths import ROOT
 
 from function_script import cli
 
-ROOT = Path(__file__).resolve().parents[1]
 EXAMPLES = sorted(path.parent for path in ROOT.glob("examples/*/tests"))
 
 

@@ -3,18 +3,16 @@
 Write them anew with `make goldens`, and review the difference as behaviour.
 """
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 
 import pytest
 import yaml
 from support.notes import without_note
+from support.paths import ROOT
 
 from function_script.cli import execute
 
-ROOT = Path(__file__).resolve().parents[1]
 EXAMPLES = sorted(
     path.parent
     for name in ("composition.yaml", "operation.yaml")
@@ -105,6 +103,6 @@ def test_example_is_complete(example: Path) -> None:
     assert f"function-script {command_for(example)}" in readme
 
 
-def test_there_are_enough_examples() -> None:
+def test_examples_are_enough() -> None:
     """At least ten, or the folder was not found."""
     assert len(EXAMPLES) >= 10

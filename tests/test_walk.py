@@ -1,7 +1,5 @@
 """README, tutorial and how-tos, done to the letter by somebody who has nothing but the page."""
 
-from __future__ import annotations
-
 import re
 import shutil
 import sys
@@ -9,12 +7,12 @@ from pathlib import Path
 
 import pytest
 from support import walk
+from support.paths import ROOT
 
 from function_script import documents, objects
 from function_script.cli.serve import serve
 from function_script.source import Source
 
-ROOT = Path(__file__).resolve().parents[1]
 PAGES = [
     *(ROOT / name for name in ("README.md", "package/README.md", "examples/install/README.md")),
     *sorted(ROOT.glob("docs/tutorial/*.md")),
@@ -44,7 +42,7 @@ def name(page: Path) -> str:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name)
-def test_a_newcomer_gets_through(page: Path, tmp_path: Path) -> None:
+def test_newcomer_gets_through(page: Path, tmp_path: Path) -> None:
     """Every command is run and prints what is shown, every file is written, every change made."""
     checkout, home = tmp_path / "checkout", tmp_path / "home"
     checkout.mkdir()
@@ -116,7 +114,7 @@ def test_changes_of_the_runtime_config_keep_the_rest(tmp_path: Path, page: str, 
     assert any(flag in option.opts for option in serve.params)
 
 
-def test_every_excuse_is_needed() -> None:
+def test_excuse_is_needed() -> None:
     """A pattern that excuses no command any more hides the next one."""
     texts = [
         command.text
@@ -140,7 +138,7 @@ def test_commands_are_in_blocks_of_commands(page: Path) -> None:
             assert [line for line in block.text.splitlines() if re.match(PROGRAMS, line)] == []
 
 
-def test_a_walk_remembers_and_complains(tmp_path: Path) -> None:
+def test_walk_remembers_and_complains(tmp_path: Path) -> None:
     """Directories and variables hold for the next command; what fails or differs is told."""
     walker = walk.Walk(tmp_path, home=tmp_path / "home", excused={"docker ": "needs Docker"})
     walker.do(walk.Block(kind="sh", text="mkdir sub  # a comment\ncd sub\nexport \\\nWORD=hi\n"))

@@ -1,13 +1,11 @@
 """Which clock is read where: one that is set by hand or by NTP decides nothing."""
 
-from __future__ import annotations
-
 import ast
-from pathlib import Path
 
 import pytest
+from support.paths import ROOT
 
-PACKAGE = Path(__file__).resolve().parents[2] / "function_script"
+PACKAGE = ROOT / "function_script"
 # Functions that tell the time of day, by the names that modules call them.
 WALL_CLOCKS = {"time.time", "time.time_ns", "time.localtime", "time.ctime"} | {
     f"{name}.{method}"
@@ -36,7 +34,7 @@ def wall_clocks(source: str) -> set[str]:
     return (read | functions) & (WALL_CLOCKS | {"time.CLOCK_REALTIME"})
 
 
-def test_the_time_of_day_is_read_for_stamps_only() -> None:
+def test_time_of_day_is_read_for_stamps_only() -> None:
     """Limits, deadlines, pace, patience and TTLs do not know it."""
     paths = PACKAGE.rglob("*.py")
     readers = {str(path.relative_to(PACKAGE)) for path in paths if wall_clocks(path.read_text())}
@@ -47,6 +45,6 @@ def test_the_time_of_day_is_read_for_stamps_only() -> None:
     "source",
     ["import time\ntime.time()", "from time import time", "dt.datetime.now(UTC)", "date.today"],
 )
-def test_any_way_to_read_it_is_found(source: str) -> None:
+def test_clock_reading_in_any_spelling_is_found(source: str) -> None:
     """By import, by call, and without one."""
     assert wall_clocks(source)

@@ -1,15 +1,12 @@
 """The page of Crossplane's versions agrees with the package, and names tests that exist."""
 
-from __future__ import annotations
-
 import re
 
-from support import spellings
+from support.paths import ROOT
 
 from function_script import documents, objects
 from function_script.source import Source
 
-ROOT = spellings.ROOT
 PAGE = (ROOT / "docs" / "reference" / "crossplane-versions.md").read_text()
 
 
@@ -20,7 +17,7 @@ def constraint() -> str:
     return str(objects.find_path(document.value, "spec.crossplane.version"))
 
 
-def test_every_page_states_the_packages_constraint() -> None:
+def test_page_states_the_packages_constraint() -> None:
     """The first version, in the page, the README and the package's own table."""
     assert constraint() == ">=v1.17.0-0"
     assert "Crossplane **1.17 and later**" in PAGE
@@ -41,7 +38,7 @@ def test_rows_are_in_the_order_of_versions_and_have_sources() -> None:
     assert versions == sorted(versions)
 
 
-def test_what_happens_on_older_versions_is_tested() -> None:
+def test_older_versions_are_tested() -> None:
     """The tests that the page names exist."""
     sources = "".join(path.read_text() for path in (ROOT / "tests").rglob("test_*.py"))
     names = re.findall(r"`(test_\w+)`", PAGE)

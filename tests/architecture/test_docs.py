@@ -1,7 +1,5 @@
 """What the documents show is what happens: commands are run, links lead somewhere."""
 
-from __future__ import annotations
-
 import os
 import re
 import shlex
@@ -11,8 +9,8 @@ from pathlib import Path
 
 import pytest
 from support.notes import without_note
+from support.paths import ROOT
 
-ROOT = Path(__file__).resolve().parents[2]
 PAGES = [
     *(ROOT / f"{name}.md" for name in ("README", "CHANGELOG", "SECURITY")),
     *sorted(ROOT.glob("docs/**/*.md")),
@@ -84,7 +82,7 @@ def _anchors(page: Path) -> set[str]:
     return {re.sub(r"[^\w -]", "", text.lower()).replace(" ", "-") for text in headings}
 
 
-def test_the_index_has_every_page() -> None:
+def test_index_has_every_page() -> None:
     """docs/README.md leads to each page below it, and to the folder of decisions."""
     index = ROOT / "docs" / "README.md"
     linked = {(index.parent / target).resolve() for target, _ in LINK.findall(index.read_text())}
@@ -92,7 +90,7 @@ def test_the_index_has_every_page() -> None:
     assert {page for page in linked if page.is_relative_to(index.parent)} == pages - {index}
 
 
-def test_the_readme_begins_with_the_two_commands() -> None:
+def test_readme_begins_with_the_two_commands() -> None:
     """`make demo` and `make test` are the first commands a reader sees."""
     commands = re.findall(r"^\$ (.*)$", (ROOT / "README.md").read_text(), re.MULTILINE)
     assert commands[:2] == ["make demo", "make test"]

@@ -1,19 +1,14 @@
 """The house rules that no linter knows, checked on the package's own syntax trees."""
 
-from __future__ import annotations
-
 import ast
 import re
 import sys
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
+from support.paths import ROOT
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "function_script"
 
 # Where each third party may be imported. Everything else goes through that room's own words.

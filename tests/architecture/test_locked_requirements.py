@@ -1,14 +1,12 @@
 """The locked versions: one of each project, with hashes, the same wherever they are repeated."""
 
-from __future__ import annotations
-
 import re
 import tomllib
 from pathlib import Path
 
 import pytest
+from support.paths import ROOT
 
-ROOT = Path(__file__).resolve().parents[2]
 FILES = sorted((ROOT / "requirements").glob("*.txt"))
 HASH = re.compile(r"    --hash=sha256:[0-9a-f]{64}( \\)?")
 PIN = re.compile(r"([a-z0-9-]+)==(\S+)( ; [^\\]+)? \\")
@@ -29,14 +27,14 @@ def pins(file: Path) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
-def test_every_version_has_hashes(file: Path) -> None:
+def test_version_has_hashes(file: Path) -> None:
     """So that pip takes them with --require-hashes."""
     assert pins(file)
     for entry in re.split(r"\n(?=[a-z])", file.read_text()):
         assert "--hash=sha256:" in entry, entry
 
 
-def test_no_project_has_two_versions() -> None:
+def test_project_has_one_version() -> None:
     """What is tested is what the image has, and what builds it."""
     versions: dict[str, set[str]] = {}
     for file in FILES:
@@ -45,7 +43,7 @@ def test_no_project_has_two_versions() -> None:
     assert {name: seen for name, seen in versions.items() if len(seen) > 1} == {}
 
 
-def test_the_build_pins_the_mypy_that_is_tested() -> None:
+def test_build_pins_the_mypy_that_is_tested() -> None:
     """The next mypyc may refuse the sources, or compile them to something else."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())
     requires = project["build-system"]["requires"]
@@ -55,7 +53,7 @@ def test_the_build_pins_the_mypy_that_is_tested() -> None:
     assert pins(ROOT / "requirements/dev.txt")["mypy"] == version
 
 
-def test_the_image_has_what_is_tested_and_the_extras() -> None:
+def test_image_has_what_is_tested_and_the_extras() -> None:
     """All of the runtime but the build tool of .venv, and the projects of crypto and otel."""
     image = pins(ROOT / "requirements/image.txt")
     assert set(pins(ROOT / "requirements/runtime.txt")) - set(image) == {"setuptools"}

@@ -3,16 +3,16 @@
 `make names` rewrites what differs.
 """
 
-from __future__ import annotations
-
 import shutil
 import tomllib
+from collections.abc import Iterator
 from importlib import metadata
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import click
 import pytest
 from support import spellings
+from support.paths import ROOT
 
 import function_script
 from function_script import documents, objects, release
@@ -20,20 +20,14 @@ from function_script.cli import commands as group
 from function_script.cli import execute
 from function_script.engines.registry import LANGUAGES
 from function_script.source import Source
+from function_script.values import Object
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from function_script.values import Object
-
-ROOT = spellings.ROOT
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 # Commands that end a text here are shown as mistakes, or tested as such.
 ABOUT_INSTALLING = {"tests/architecture/test_names.py"}
 
 
-def test_every_place_has_the_names_of_the_release(*, update_goldens: bool) -> None:
+def test_place_has_the_names_of_the_release(*, update_goldens: bool) -> None:
     """References of the package with their version, constraints on it, and the source."""
     differing = spellings.differing()
     if update_goldens:
@@ -43,7 +37,7 @@ def test_every_place_has_the_names_of_the_release(*, update_goldens: bool) -> No
     assert sorted(differing) == []
 
 
-def test_the_distribution_has_the_names_of_the_release() -> None:
+def test_distribution_has_the_names_of_the_release() -> None:
     """pyproject.toml takes the version from the file, and repeats name and source."""
     project = PYPROJECT["project"]
     assert project["name"] == release.DISTRIBUTION
@@ -66,14 +60,14 @@ def load(path: Path) -> Object:
     sorted(ROOT.glob("examples/**/function*.yaml")),
     ids=lambda path: str(path.relative_to(ROOT)),
 )
-def test_every_manifest_installs_the_release(path: Path) -> None:
+def test_manifest_installs_the_release(path: Path) -> None:
     """Each Function of ours in the examples, read as YAML and not as text."""
     function = load(path)
     assert objects.find_path(function, "metadata.name") == "function-script"
     assert objects.find_path(function, "spec.package") == release.REFERENCE
 
 
-def test_a_name_that_is_not_published_is_nowhere() -> None:
+def test_name_that_is_not_published_is_nowhere() -> None:
     """Anybody could publish something under it; the release file alone knows what it will be."""
     assert not release.IS_IN_REGISTRY
     with_it = {name for name, text in spellings.texts() if release.PUBLISHED_PACKAGE in text}
@@ -103,7 +97,7 @@ OTHERS = [
 
 
 @pytest.mark.parametrize("text", INSTALLS)
-def test_an_installation_by_the_bare_name_is_seen(text: str) -> None:
+def test_installation_by_the_bare_name_is_seen(text: str) -> None:
     """However it is spelled; the index takes case and separators for the same."""
     assert spellings.unpublished_installs(text)
 
@@ -114,7 +108,7 @@ def test_other_installations_are_not(text: str) -> None:
     assert not spellings.unpublished_installs(text.partition(" in a checkout")[0])
 
 
-def test_no_file_installs_by_the_bare_name() -> None:
+def test_files_never_install_by_the_bare_name() -> None:
     """The name is not on the index: who installs it gets nothing, or somebody else's code."""
     assert not release.IS_ON_INDEX
     installs = {
@@ -136,7 +130,7 @@ def helps(command: click.Command, *path: str) -> Iterator[list[str]]:
             yield from helps(child, *path, name)
 
 
-def test_no_output_installs_by_the_bare_name(
+def test_output_never_installs_by_the_bare_name(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """The help of all commands, the list of `docs`, and what `init` writes and prints."""
@@ -154,7 +148,7 @@ def test_no_output_installs_by_the_bare_name(
 COPIED = ("function_script", "docs", "examples", "package", "README.md", "pyproject.toml")
 
 
-def test_a_new_version_is_one_line_and_one_command(tmp_path: Path) -> None:
+def test_new_version_is_one_line_and_one_command(tmp_path: Path) -> None:
     """The version changes in the release file alone; the rewrite brings every other place along."""
     for name in COPIED:
         source = ROOT / name

@@ -1,11 +1,9 @@
 """The page of platforms is about the versions that are locked."""
 
-from __future__ import annotations
-
 import re
-from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
+from support.paths import ROOT
+
 PAGE = (ROOT / "docs" / "reference" / "platforms.md").read_text()
 LOCKED = dict(
     re.findall(
@@ -19,7 +17,7 @@ GAPS = {"**no**", "**not for 3.14**"}
 BUILDING = {"setuptools", "wheel", "packaging"}
 
 
-def test_the_tables_have_the_locked_versions() -> None:
+def test_tables_have_the_locked_versions() -> None:
     """Each dependency is in the table or among the pure ones, once, by its locked version."""
     rows = re.findall(r"^\| ([a-z0-9-]+) ([0-9][\w.]*) \|", PAGE, re.MULTILINE)
     (sentence,) = re.findall(
@@ -32,7 +30,7 @@ def test_the_tables_have_the_locked_versions() -> None:
     assert len(listed) == len(expected)
 
 
-def test_every_row_says_where_there_are_wheels() -> None:
+def test_row_says_where_there_are_wheels() -> None:
     """By one word for each of the systems in the table's head."""
     (head,) = re.findall(r"^\| dependency \|.*$", PAGE, re.MULTILINE)
     for row in re.findall(r"^\| [a-z0-9-]+ [0-9][\w.]* \|.*$", PAGE, re.MULTILINE):
@@ -41,7 +39,7 @@ def test_every_row_says_where_there_are_wheels() -> None:
         assert set(cells[1:]) <= {"yes", "not used", *GAPS}
 
 
-def test_a_gap_has_a_consequence() -> None:
+def test_gap_has_a_consequence() -> None:
     """What is not "yes" is named for that system in the second table, and nothing else is."""
     lines = PAGE.splitlines()
     head = next(line for line in lines if line.startswith("| dependency |"))
@@ -55,6 +53,6 @@ def test_a_gap_has_a_consequence() -> None:
                 assert (name in consequence) == (cell in GAPS), (name, system)
 
 
-def test_the_readme_leads_to_the_page() -> None:
+def test_readme_leads_to_the_page() -> None:
     """It names no systems itself."""
     assert "[these systems](docs/reference/platforms.md)" in (ROOT / "README.md").read_text()

@@ -1,7 +1,5 @@
 """Every usual run of the suite tries the same things; ``make search`` tries others."""
 
-from __future__ import annotations
-
 import ast
 import os
 import subprocess
@@ -12,8 +10,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
+from support.paths import ROOT
 
-TESTS = Path(__file__).resolve().parents[1]
+TESTS = ROOT / "tests"
 # `random.Random(seed)` is the only source of varied data.
 RANDOM_SOURCES = ("os.urandom", "random.", "secrets.", "uuid.uuid1", "uuid.uuid4")
 
@@ -33,7 +32,7 @@ def random_calls(source: str) -> list[str]:
     ]
 
 
-def test_a_usual_run_draws_the_same_examples() -> None:
+def test_usual_run_draws_the_same_examples() -> None:
     """Two runs of one property test see equal examples, and no database adds old ones."""
     runs: list[list[int]] = [[], []]
 
@@ -53,7 +52,7 @@ def test_a_usual_run_draws_the_same_examples() -> None:
     assert len(set(runs[0])) > 10
 
 
-def test_a_search_draws_other_examples_and_more() -> None:
+def test_search_draws_other_examples_and_more() -> None:
     """The variable that ``make search`` sets selects the other profile."""
     program = (
         "from support import example_counts as counts; from hypothesis import settings;"
@@ -68,7 +67,7 @@ def test_a_search_draws_other_examples_and_more() -> None:
     assert result.stdout.split() == ["False", "2000", "600"]
 
 
-def test_no_test_draws_without_a_seed() -> None:
+def test_tests_draw_with_a_seed() -> None:
     """Noise, orders and names come from generators with a fixed seed."""
     calls = {
         str(path.relative_to(TESTS)): random_calls(path.read_text())
@@ -82,6 +81,6 @@ def test_no_test_draws_without_a_seed() -> None:
     "source",
     ["os.urandom(4)", "random.choice(x)", "random.Random()", "uuid.uuid4()", "gzip.compress(b'')"],
 )
-def test_a_call_without_a_seed_is_found(source: str) -> None:
+def test_call_without_a_seed_is_found(source: str) -> None:
     """By the name that modules call it."""
     assert random_calls(source) == [source]

@@ -1,15 +1,12 @@
 """The workflow runs commands that exist, and actions that cannot change under it."""
 
-from __future__ import annotations
-
 import os
 import re
-from pathlib import Path
 
 import pytest
 import yaml
+from support.paths import ROOT
 
-ROOT = Path(__file__).resolve().parents[2]
 PATH = ROOT / ".github" / "workflows" / "ci.yaml"
 JOBS = yaml.safe_load(PATH.read_text())["jobs"]
 ALL_RUNS = [step["run"] for job in JOBS.values() for step in job["steps"] if "run" in step]
@@ -17,7 +14,7 @@ RUNS = [command for command in ALL_RUNS if not command.startswith("git config ")
 
 
 @pytest.mark.parametrize("command", RUNS)
-def test_every_command_exists(command: str) -> None:
+def test_command_exists(command: str) -> None:
     """A script of this repository that can be run, or a target of the Makefile."""
     program, *arguments = command.split()
     if program == "make":
@@ -29,7 +26,7 @@ def test_every_command_exists(command: str) -> None:
         assert os.access(ROOT / program, os.X_OK)
 
 
-def test_it_runs_on_the_systems_that_are_supported() -> None:
+def test_workflow_runs_on_the_systems_that_are_supported() -> None:
     """Linux on both architectures, and macOS; the tools' part alone there."""
     runners = {each["runner"] for each in JOBS["linux"]["strategy"]["matrix"]["include"]}
     assert runners == {"ubuntu-24.04", "ubuntu-24.04-arm"}
@@ -53,7 +50,7 @@ def test_actions_are_pinned_by_commit() -> None:
         assert re.fullmatch(r"actions/[a-z-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+", line), line
 
 
-def test_nothing_says_that_it_ran() -> None:
+def test_documents_never_say_that_the_workflow_ran() -> None:
     """Documents say what was seen, and no run of this workflow was."""
     for page in (ROOT / "README.md", *ROOT.glob("docs/**/*.md")):
         text = page.read_text()

@@ -1,15 +1,10 @@
 """With `missing: Defer` what needs a missing value is withheld alone, whatever the language."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import pytest
 from support.builders import API_VERSION
 from support.readiness_steps import condition, desired, fatal, observed, run
 
-if TYPE_CHECKING:
-    from function_script.values import Object
+from function_script.values import Object
 
 NAME = "script.fn.crossplane.io/composition-resource-name"
 HEAD = f"apiVersion: e.org/v1\nkind: Thing\nmetadata: {{annotations: {{{NAME}: NAME}}}}\n"
@@ -35,7 +30,7 @@ def template(kind: str, *documents: str, **fields: object) -> Object:
 
 
 @pytest.mark.parametrize("kind", TEMPLATES)
-def test_only_the_document_that_needs_it_is_withheld(kind: str) -> None:
+def test_deferral_withholds_only_the_document_that_needs_the_value(kind: str) -> None:
     """The others are composed, and the XR is not ready."""
     step = template(
         kind,
@@ -56,7 +51,7 @@ def test_only_the_document_that_needs_it_is_withheld(kind: str) -> None:
 @pytest.mark.parametrize(
     "use", ["{{ ID }}", "{{ ID | quote }}", "{{ list ID | toJson }}", "{{ $id := ID }}{{ $id }}"]
 )
-def test_a_null_waits_in_a_go_template(use: str) -> None:
+def test_null_waits_in_a_go_template(use: str) -> None:
     """It may still become a value; written as null, the field would be left out."""
     step = template("GoTemplate", document("b", f"spec:\n  vpc: {use}\n"))
     null: dict[str, Object] = {"vpc": observed(status={"id": None})}
@@ -65,7 +60,7 @@ def test_a_null_waits_in_a_go_template(use: str) -> None:
 
 
 @pytest.mark.parametrize("kind", TEMPLATES)
-def test_the_condition_names_the_expression_and_its_line(kind: str) -> None:
+def test_condition_names_the_expression_and_its_line(kind: str) -> None:
     """And an event does so when it is news."""
     response = run(template(kind, document("b", "spec:\n  vpc: {{ ID }}\n")))
     message = str(condition(response)["message"])
@@ -78,7 +73,7 @@ def test_the_condition_names_the_expression_and_its_line(kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", TEMPLATES)
-def test_a_resource_that_exists_is_fatal(kind: str) -> None:
+def test_resource_that_exists_is_fatal(kind: str) -> None:
     """To leave it out would delete it."""
     message = fatal(run(template(kind, document("b", "spec: {a: {{ ID }} }\n")), {"b": observed()}))
     assert 'cannot leave out resource "b", which exists' in message
@@ -124,7 +119,7 @@ OWNED: Object = {
 
 
 @pytest.mark.parametrize("kind", TEMPLATES)
-def test_a_resource_that_exists_is_kept_as_it_was_applied(kind: str) -> None:
+def test_resource_that_exists_is_kept_as_it_was_applied(kind: str) -> None:
     """With the fields that Crossplane owns, and none that a default or another has set."""
     step = template(kind, document("b", "spec: {a: {{ ID }} }\n"), onExisting="Keep")
     response = run(step, {"b": managed(OWNED)})
@@ -145,13 +140,13 @@ def test_a_resource_that_exists_is_kept_as_it_was_applied(kind: str) -> None:
 
 
 @pytest.mark.parametrize("owned", [(), (OWNED, OWNED)], ids=["none", "two"])
-def test_a_resource_nobody_can_tell_the_owner_of_is_not_kept(owned: tuple[Object, ...]) -> None:
+def test_resource_nobody_can_tell_the_owner_of_is_not_kept(owned: tuple[Object, ...]) -> None:
     """A guess would seize fields, or take them away."""
     step = template("JinjaTemplate", document("b", "spec: {a: {{ ID }} }\n"), onExisting="Keep")
     assert "its managed fields do not say" in fatal(run(step, {"b": managed(*owned)}))
 
 
-def test_a_resource_is_kept_while_requirements_are_open() -> None:
+def test_resource_is_kept_while_requirements_are_open() -> None:
     """Crossplane calls again when it has fetched them; the error would end that."""
     meta = "apiVersion: meta.script.fn.crossplane.io/v1beta1\nkind: Requirements\n"
     requirement = "resources: {zone: {api_version: v1, kind: ConfigMap, match_name: zone}}\n"
@@ -166,7 +161,7 @@ def test_a_resource_is_kept_while_requirements_are_open() -> None:
     assert 'cannot leave out resource "b"' in fatal(answered)
 
 
-def test_what_an_earlier_step_adds_to_a_kept_resource_stays() -> None:
+def test_earlier_step_adds_to_a_kept_resource_and_it_stays() -> None:
     """Its fields are newer than what was applied last."""
     step = template("JinjaTemplate", document("b", "spec: {a: {{ ID }} }\n"), onExisting="Keep")
     earlier: Object = {"resource": {"apiVersion": "e.org/v1", "kind": "T", "spec": {"size": 4}}}
@@ -175,7 +170,7 @@ def test_what_an_earlier_step_adds_to_a_kept_resource_stays() -> None:
     assert (kept["size"], kept["list"]) == (4, [1, 2])  # type: ignore[index,call-overload] # an object
 
 
-def test_an_earlier_steps_resource_is_withheld_too() -> None:
+def test_earlier_steps_resource_is_withheld_too() -> None:
     """It would be created without what this step adds."""
     step = template("JinjaTemplate", document("b", "spec: {a: {{ ID }} }\n"))
     assert desired(run(step, desired={"resources": {"b": observed()}})) == {}
@@ -201,7 +196,7 @@ JINJA_FILTERS = {
 
 @pytest.mark.parametrize("kind", TEMPLATES)
 @pytest.mark.parametrize(("place", "body"), PLACES, ids=[place for place, _ in PLACES])
-def test_a_gap_anywhere_in_a_document(kind: str, place: str, body: str) -> None:
+def test_gap_anywhere_in_a_document(kind: str, place: str, body: str) -> None:
     """The text need not be YAML without the value."""
     del place
     if kind == "JinjaTemplate":
@@ -228,14 +223,14 @@ VAGUE = [
 
 @pytest.mark.parametrize("kind", TEMPLATES)
 @pytest.mark.parametrize(("place", "text"), VAGUE, ids=[place for place, _ in VAGUE])
-def test_a_gap_that_leaves_the_document_open_is_fatal(kind: str, place: str, text: str) -> None:
+def test_gap_that_leaves_the_document_open_is_fatal(kind: str, place: str, text: str) -> None:
     """Nobody could say what is withheld, or whether it exists."""
     del place
     assert "cannot defer" in fatal(run(template(kind, document("a", "spec: 1\n"), text)))
 
 
 @pytest.mark.parametrize("kind", TEMPLATES)
-def test_a_name_that_is_used_twice_is_told(kind: str) -> None:
+def test_name_that_is_used_twice_is_told(kind: str) -> None:
     """Also when one of the documents is withheld."""
     step = template(kind, document("b", "spec: 1\n"), document("b", "spec: {{ ID }}\n"))
     assert 'resource name "b" is used twice' in fatal(run(step))
@@ -249,7 +244,7 @@ def test_later_errors_keep_their_lines(kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", TEMPLATES)
-def test_the_status_and_meta_documents_are_withheld_alone(kind: str) -> None:
+def test_status_and_meta_documents_are_withheld_alone(kind: str) -> None:
     """They have no name that counts, and are told by their kind."""
     step = template(
         kind,
@@ -268,7 +263,7 @@ def test_the_status_and_meta_documents_are_withheld_alone(kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", TEMPLATES)
-def test_a_default_takes_the_place_of_a_gap(kind: str) -> None:
+def test_default_takes_the_place_of_a_gap(kind: str) -> None:
     """Nothing waits for a value that may be missing."""
     default = "ID | default('none')" if kind == "JinjaTemplate" else 'ID | default "none"'
     response = run(template(kind, document("b", f"spec: {{{{ {default} }}}}\n")))
@@ -294,7 +289,7 @@ STRUCTURES = {
 @pytest.mark.parametrize(
     ("kind", "text"), [(kind, text) for kind in TEMPLATES for text in STRUCTURES[kind]]
 )
-def test_a_missing_value_that_decides_which_documents_there_are_is_fatal(
+def test_missing_value_that_decides_which_documents_there_are_is_fatal(
     kind: str, text: str
 ) -> None:
     """A loop without turns or a branch not taken would lose resources without a word."""
@@ -302,7 +297,7 @@ def test_a_missing_value_that_decides_which_documents_there_are_is_fatal(
     assert message.startswith("inline:6:")
 
 
-def test_without_the_option_it_is_fatal() -> None:
+def test_missing_value_without_the_option_is_fatal() -> None:
     """The default."""
     step = template("JinjaTemplate", document("b", "spec: {{ ID }}\n"), missing="Error")
     assert "is undefined" in fatal(run(step))

@@ -1,15 +1,10 @@
 """With `missing: Defer` a resource that a script gives as a function is called alone."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import pytest
 from support.builders import starlark
 from support.readiness_steps import READY, condition, desired, fatal, observed, run
 
-if TYPE_CHECKING:
-    from function_script.values import Object
+from function_script.values import Object
 
 SCRIPT = """\
 def thing(spec):
@@ -27,7 +22,7 @@ def main(req):
 EXISTS: dict[str, Object] = {"vpc": observed(status={"id": "vpc-7"})}
 
 
-def test_a_function_that_fails_is_withheld_alone() -> None:
+def test_function_that_fails_is_withheld_alone() -> None:
     """Key not found, or a null where a value is needed: both are values that do not exist yet."""
     response = run(starlark(SCRIPT, missing="Defer"))
     assert set(desired(response)) == {"vpc", "plain"}
@@ -51,12 +46,12 @@ def test_functions_are_called_when_nothing_is_missing(missing: str) -> None:
     }
 
 
-def test_without_deferring_a_function_that_fails_stops_the_step() -> None:
+def test_failing_function_without_deferral_stops_the_step() -> None:
     """The same expression outside of a function stops it, too."""
     assert 'key "vpc" is missing' in fatal(run(starlark(SCRIPT)))
 
 
-def test_what_is_no_missing_value_stops_the_step() -> None:
+def test_error_other_than_a_missing_value_stops_the_step() -> None:
     """A mistake does not wait for anything."""
     script = SCRIPT.replace('thing({"a": 1})', "thing({}, 2)")
     assert "extra" in fatal(run(starlark(script, missing="Defer")))
@@ -64,20 +59,20 @@ def test_what_is_no_missing_value_stops_the_step() -> None:
     assert fatal(run(starlark(script, missing="Defer"))).endswith("no")
 
 
-def test_what_is_missing_outside_of_a_function_stops_the_step() -> None:
+def test_missing_value_outside_of_a_function_stops_the_step() -> None:
     """All that main returns depends on it."""
     script = SCRIPT.replace('found = req["observed"]["resources"]', 'found = req["observde"]')
     assert 'key "observde" is missing' in fatal(run(starlark(script, missing="Defer")))
 
 
-def test_a_withheld_resource_that_exists_is_fatal_at_its_place() -> None:
+def test_withheld_resource_that_exists_is_fatal_at_its_place() -> None:
     """To leave it out would delete it."""
     message = fatal(run(starlark(SCRIPT, missing="Defer"), {"subnet": observed()}))
     assert message.startswith("script:8:")
     assert 'cannot leave out resource "subnet", which exists' in message
 
 
-def test_a_response_takes_functions_and_order() -> None:
+def test_response_takes_functions_and_order() -> None:
     """The builder says what a dict says."""
     script = """\
 def main(req):
@@ -94,20 +89,20 @@ def main(req):
     assert set(desired(run(starlark(script, missing="Defer"), {"a": observed()}))) == {"a", "b"}
 
 
-def test_a_dependency_may_name_what_is_withheld() -> None:
+def test_dependency_may_name_what_is_withheld() -> None:
     """It waits with it."""
     script = SCRIPT.replace('thing({"a": 1})}', 'thing({"a": 1}), "depends_on": ["subnet"]}')
     response = run(starlark(script, missing="Defer"))
     assert "plain for subnet" in str(condition(response)["message"])
 
 
-def test_a_function_elsewhere_is_still_refused() -> None:
+def test_function_elsewhere_is_still_refused() -> None:
     """Only the object of a composed resource is called."""
     script = 'def main(req):\n    return {"context": {"a": lambda: 1}}\n'
     assert "function" in fatal(run(starlark(script, missing="Defer")))
 
 
-def test_a_function_that_gives_no_object_is_refused() -> None:
+def test_function_that_gives_no_object_is_refused() -> None:
     """It stands for the object."""
     script = (
         'def main(req):\n    return {"desired": {"resources": {"a": {"resource": lambda: 1}}}}\n'

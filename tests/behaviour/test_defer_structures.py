@@ -1,15 +1,10 @@
 """Gaps in texts that come from elsewhere: modules, blocks, macros, and what is captured."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import pytest
 from support.builders import API_VERSION
 from support.readiness_steps import condition, desired, fatal, run
 
-if TYPE_CHECKING:
-    from function_script.values import Object
+from function_script.values import Object
 
 NAME = "script.fn.crossplane.io/composition-resource-name"
 MISSING = "observed.resources.vpc.resource.status.id"
@@ -62,7 +57,7 @@ JINJA_STOPS = [
 
 
 @pytest.mark.parametrize(("place", "body", "module"), JINJA, ids=[place for place, *_ in JINJA])
-def test_a_gap_in_jinja(place: str, body: str, module: str) -> None:
+def test_gap_in_jinja(place: str, body: str, module: str) -> None:
     """Only its document is withheld."""
     del place
     text = document("a", "spec: 1") + document("b", body) + document("c", "spec: 2")
@@ -74,7 +69,7 @@ def test_a_gap_in_jinja(place: str, body: str, module: str) -> None:
 @pytest.mark.parametrize(
     ("place", "body", "module"), JINJA_STOPS, ids=[place for place, *_ in JINJA_STOPS]
 )
-def test_what_leaves_no_gap_in_jinja(place: str, body: str, module: str) -> None:
+def test_structures_without_a_gap_in_jinja(place: str, body: str, module: str) -> None:
     """Nobody could say which documents are missing, so the step stops."""
     del place
     text = document("a", "spec: 1") + document("b", body) + document("c", "spec: 2")
@@ -108,7 +103,7 @@ GO_STOPS = [
 
 
 @pytest.mark.parametrize(("place", "body", "module"), GO, ids=[place for place, *_ in GO])
-def test_a_gap_in_a_go_template(place: str, body: str, module: str) -> None:
+def test_gap_in_a_go_template(place: str, body: str, module: str) -> None:
     """Only its document is withheld."""
     del place
     text = document("a", "spec: 1") + document("b", body) + document("c", "spec: 2")
@@ -120,7 +115,7 @@ def test_a_gap_in_a_go_template(place: str, body: str, module: str) -> None:
 @pytest.mark.parametrize(
     ("place", "body", "module"), GO_STOPS, ids=[place for place, *_ in GO_STOPS]
 )
-def test_what_leaves_no_gap_in_a_go_template(place: str, body: str, module: str) -> None:
+def test_structures_without_a_gap_in_a_go_template(place: str, body: str, module: str) -> None:
     """What is changed would be used as it is; and nobody could say which documents are missing."""
     del place
     text = document("a", "spec: 1") + document("b", body) + document("c", "spec: 2")
@@ -139,7 +134,7 @@ def test_loops_nest_as_deep_as_python_allows(depth: int) -> None:
         assert "internal error" not in str(response)
 
 
-def test_a_gap_after_a_failed_include_is_still_one_of_the_main_text() -> None:
+def test_gap_after_a_failed_include_is_still_one_of_the_main_text() -> None:
     """What an include had captured when it failed is forgotten."""
     text = document("a", 'x: {{ include "m" $ }}') + document("b", "x: {{ M_ }}")
     response = run(step("GoTemplate", text, m="captured {{ M_ }}"))

@@ -3,33 +3,28 @@
 The package is copied, and the copy has the toy language of ``support`` besides.
 """
 
-from __future__ import annotations
-
 import http.client
 import json
 import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 import pytest
 from e2e.serving import Server, call
 from support import builders, one_step
+from support.paths import ROOT
 from support.timing import PATIENCE_SECONDS
 
 import function_script
 from function_script.inputs.kinds import API_VERSION
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from function_script.values import Object
+from function_script.values import Object
 
 PACKAGE = Path(function_script.__file__).parent
-TOY = Path(__file__).resolve().parents[1] / "support" / "toy_language"
+TOY = ROOT / "tests" / "support" / "toy_language"
 REGISTRY_LINE = '    "starlark",\n'
 PROGRAM = "name: $observed.composite.resource.metadata.name\nsize: Small\n"
 
@@ -93,7 +88,7 @@ def step_input(**fields: object) -> Object:
     return {"apiVersion": API_VERSION, "kind": "ToyText", "inline": PROGRAM, **fields}  # type: ignore[dict-item] # plain values
 
 
-def test_it_is_served(root: Path) -> None:
+def test_fourth_language_is_served(root: Path) -> None:
     """A server renders a program in a worker, and its log has the language's name."""
     request = builders.request(step_input(options={"case": "Upper"}))
     flags = ("--insecure", "--workers", "1")
@@ -120,7 +115,7 @@ def test_mistakes_are_errors(root: Path, tmp_path: Path) -> None:
     assert [error for _, error in mistakes if error not in output] == []
 
 
-def test_it_is_rendered(root: Path, project: Path) -> None:
+def test_fourth_language_is_rendered(root: Path, project: Path) -> None:
     """`render` and `template` show what a program gives."""
     assert "name: demo\n" in command(root, "render", project)
     assert "  size: " in command(
@@ -128,7 +123,7 @@ def test_it_is_rendered(root: Path, project: Path) -> None:
     )
 
 
-def test_it_is_tested(root: Path, project: Path) -> None:
+def test_fourth_language_is_tested(root: Path, project: Path) -> None:
     """`test` finds and runs the cases of a project."""
     case = project / "tests" / "toy.case.yaml"
     case.parent.mkdir()
@@ -138,7 +133,7 @@ def test_it_is_tested(root: Path, project: Path) -> None:
     command(root, "test", project, code=1)
 
 
-def test_it_is_checked(root: Path, project: Path) -> None:
+def test_fourth_language_is_checked(root: Path, project: Path) -> None:
     """`check` has positions in the author's file, of the compiler's problems and of the rules'."""
     command(root, "check", "--strict", project)
     write(project, "name\n")
@@ -147,7 +142,7 @@ def test_it_is_checked(root: Path, project: Path) -> None:
     assert "observed.composit does not exist" in command(root, "check", project, code=1)
 
 
-def test_a_project_is_begun(root: Path, tmp_path: Path) -> None:
+def test_project_is_begun(root: Path, tmp_path: Path) -> None:
     """`init` knows the language, and what it writes passes."""
     directory = tmp_path / "project"
     command(root, "init", directory, "--language", "toy")
@@ -189,7 +184,7 @@ def playground(root: Path, project: Path) -> Iterator[http.client.HTTPConnection
             process.terminate()
 
 
-def test_the_playground_knows_it(
+def test_playground_knows_it(
     playground: tuple[http.client.HTTPConnection, object], project: Path
 ) -> None:
     """The page colours its programs, offers its starter, and renders."""

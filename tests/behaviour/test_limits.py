@@ -1,9 +1,6 @@
 """Every limit: what reaches it is told which one it was and who set it, in every language."""
 
-from __future__ import annotations
-
 from dataclasses import fields, replace
-from typing import TYPE_CHECKING
 
 import click
 import pytest
@@ -12,9 +9,7 @@ from support import builders
 from function_script import function
 from function_script.cli.serve import serve
 from function_script.limits import BUILT_IN, LIMITS, Limits
-
-if TYPE_CHECKING:
-    from function_script.values import Object
+from function_script.values import Object
 
 SMALL = Limits(
     steps=500,
@@ -91,7 +86,7 @@ def reach_limit(step_input: Object, ceilings: Limits) -> tuple[str, str]:
 
 
 @pytest.mark.parametrize(("name", "step_input"), NARROWABLE + BY_FLAG_ONLY)
-def test_a_ceiling_names_itself_and_its_flag(name: str, step_input: Object) -> None:
+def test_ceiling_names_itself_and_its_flag(name: str, step_input: Object) -> None:
     """The operator's limit: the result names the flag, the log the limit."""
     only = replace(WIDE, **{LIMITS[name].field: getattr(SMALL, LIMITS[name].field)})
     limit_name, message = reach_limit(step_input, only)
@@ -100,7 +95,7 @@ def test_a_ceiling_names_itself_and_its_flag(name: str, step_input: Object) -> N
 
 
 @pytest.mark.parametrize(("name", "step_input"), NARROWABLE)
-def test_a_narrowed_limit_names_the_field_of_the_input(name: str, step_input: Object) -> None:
+def test_narrowed_limit_names_the_field_of_the_input(name: str, step_input: Object) -> None:
     """The step's own limit: the result names the field that has to be changed."""
     key, value = IN_INPUT.get(name, (name, getattr(SMALL, LIMITS[name].field)))
     narrowed = {**step_input, "limits": {key: value}}
@@ -123,14 +118,14 @@ BUILT_IN_BOUNDS = [
 
 @pytest.mark.parametrize("ceilings", [Limits(), replace(Limits(), depth=60)], ids=["wide", "60"])
 @pytest.mark.parametrize("step_input", BUILT_IN_BOUNDS)
-def test_a_built_in_bound_is_attributed_to_no_setting(step_input: Object, ceilings: Limits) -> None:
+def test_built_in_bound_is_attributed_to_no_setting(step_input: Object, ceilings: Limits) -> None:
     """A bound that nobody can set names no flag, whatever words its message has."""
     name, message = reach_limit(step_input, ceilings)
     assert name == BUILT_IN
     assert "set by" not in message
 
 
-def test_every_limit_has_a_flag_and_a_name() -> None:
+def test_limit_has_a_flag_and_a_name() -> None:
     """Every field of Limits that bounds a size is in the table, with a flag of the server."""
     settings = {"timeout_set_by", "program_root", "default_source", "default_options"}
     settings |= {"default_ttl_seconds"}

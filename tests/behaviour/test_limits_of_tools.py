@@ -59,7 +59,7 @@ def run(capsys: pytest.CaptureFixture[str], *args: object) -> str:
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_a_command_has_the_flag_and_the_variable_of_every_limit(name: str) -> None:
+def test_command_has_the_flag_and_the_variable_of_every_limit(name: str) -> None:
     options = {
         flag: option
         for option in commands.commands[name].params
@@ -73,7 +73,7 @@ def test_a_command_has_the_flag_and_the_variable_of_every_limit(name: str) -> No
 
 
 @pytest.mark.parametrize("command", ["render", "test"])
-def test_a_limit_names_its_flag_in_the_tools(
+def test_limit_names_its_flag_in_the_tools(
     command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     project(tmp_path, TEMPLATE)
@@ -81,7 +81,7 @@ def test_a_limit_names_its_flag_in_the_tools(
     assert "set by --steps-limit" in text
 
 
-def test_the_template_command_names_the_flag(
+def test_template_command_names_the_flag(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     project(tmp_path, TEMPLATE)
@@ -89,7 +89,7 @@ def test_the_template_command_names_the_flag(
     assert "set by --steps-limit" in text
 
 
-def test_the_flag_of_all_steps_is_not_blamed_for_the_limit_of_one(
+def test_flag_of_all_steps_is_not_blamed_for_the_limit_of_one(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     project(tmp_path, LOOP)
@@ -99,7 +99,7 @@ def test_the_flag_of_all_steps_is_not_blamed_for_the_limit_of_one(
     assert "--timeout" not in text
 
 
-def test_the_limit_of_a_step_is_not_blamed_for_the_time_of_all(
+def test_limit_of_a_step_is_not_blamed_for_the_time_of_all(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     project(tmp_path, LOOP)
@@ -108,7 +108,7 @@ def test_the_limit_of_a_step_is_not_blamed_for_the_time_of_all(
     assert "--workers" not in text
 
 
-def test_the_variable_of_a_server_holds_in_render(
+def test_variable_of_a_server_holds_in_render(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     project(tmp_path, LOOP)
@@ -136,7 +136,7 @@ def _loop_input() -> dict[str, str]:
     }
 
 
-def test_the_playground_has_limits_too(tmp_path: Path) -> None:
+def test_playground_has_limits_too(tmp_path: Path) -> None:
     files = {"composition.yaml": project(tmp_path, LOOP).joinpath("composition.yaml").read_text()}
     with local_pool.open_pool(None, limits=Limits(timeout_seconds=0.3)) as pool:
         session = RenderSession(pool, tmp_path / "page", {})

@@ -1,17 +1,13 @@
 """A misspelt path changes nothing in a cluster: the step stops in every language."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 import pytest
 from support.builders import API_VERSION, jinja, starlark
 from support.cluster_model import Cluster
 
 from function_script.engines.library import FUNCTIONS
-
-if TYPE_CHECKING:
-    from function_script.values import Object
+from function_script.values import Object
 
 PEER = "gotemplating.fn.crossplane.io/v1beta1"
 XR: Object = {
@@ -153,7 +149,7 @@ LOOPS = [
 
 
 @pytest.mark.parametrize(("sound", "misspelt", "said"), LOOPS)
-def test_a_loop_over_a_misspelt_path_deletes_nothing(
+def test_loop_over_a_misspelt_path_deletes_nothing(
     sound: Object, misspelt: Object, said: str
 ) -> None:
     """The step stops at its place, and goes on when it is mended."""
@@ -185,7 +181,7 @@ def test_go_deletes_them_where_that_is_wanted(loop: str) -> None:
         assert cluster.objects() == {}
 
 
-def test_a_misspelt_value_is_not_written() -> None:
+def test_misspelt_value_is_not_written() -> None:
     """No `<no value>` gets into an object that is there."""
     cluster = Cluster(xr=XR)
     cluster.reconcile(go_template(go_text(f"{SPEC}.zones")))
@@ -201,7 +197,7 @@ def test_a_misspelt_value_is_not_written() -> None:
     assert cast("Object", changed["data"])["color"] == "<no value>"
 
 
-def test_a_guarded_value_comes_when_it_is_there() -> None:
+def test_guarded_value_comes_when_it_is_there() -> None:
     """The first reconcile goes through what is missing without an error."""
     text = """\
 {{ $bucket := getComposedResource "bucket" }}
@@ -233,7 +229,9 @@ metadata: {annotations: {script.fn.crossplane.io/composition-resource-name: note
 
 @pytest.mark.parametrize("arguments", ["MISSING", 'MISSING, "a"', 'MISSING, ["a"]'])
 @pytest.mark.parametrize("name", sorted({function.name for function in FUNCTIONS}))
-def test_no_function_of_the_library_makes_an_empty_loop_of_it(name: str, arguments: str) -> None:
+def test_library_functions_make_no_empty_loop_of_a_missing_sequence(
+    name: str, arguments: str
+) -> None:
     """What takes a missing value for an empty object gives no list and no object that is empty."""
     turns = """\
 {% for each in CALL %}

@@ -1,16 +1,10 @@
 """Programs of Operations: no composite resource, full names, an output, the watched resource."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import pytest
 from support import builders
 
 from function_script.proto.v1 import run_function_pb2 as pb
-
-if TYPE_CHECKING:
-    from function_script.values import Object
+from function_script.values import Object
 
 WATCHED: Object = {
     "apiVersion": "v1",
@@ -64,7 +58,7 @@ def operate(step_input: Object, **parts: object) -> pb.RunFunctionResponse:
 
 
 @pytest.mark.parametrize("language", PROGRAMS)
-def test_a_program_reacts_to_what_is_watched(language: str) -> None:
+def test_program_reacts_to_what_is_watched(language: str) -> None:
     """It reads the watched resource, names what it applies, and tells what it did."""
     fetched = {"ops.crossplane.io/watched-resource": {"items": [{"resource": WATCHED}]}}
     response = operate(PROGRAMS[language], required_resources=fetched)
@@ -86,7 +80,7 @@ def test_a_program_reacts_to_what_is_watched(language: str) -> None:
 
 
 @pytest.mark.parametrize("language", NAMELESS)
-def test_what_is_applied_has_a_name(language: str) -> None:
+def test_applied_object_has_a_name(language: str) -> None:
     """Nobody generates one; in a Composition Crossplane does."""
     (result,) = operate(NAMELESS[language]).results
     assert result.severity == pb.SEVERITY_FATAL
@@ -97,7 +91,7 @@ def test_what_is_applied_has_a_name(language: str) -> None:
     assert list(builders.call(builders.request(NAMELESS[language])).results) == []
 
 
-def test_what_an_earlier_step_named_may_be_merged_into() -> None:
+def test_object_of_an_earlier_step_may_be_merged_into() -> None:
     """A document that adds a field need not repeat the name."""
     earlier = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "settings"}}
     desired = {"resources": {"settings": {"resource": earlier}}}

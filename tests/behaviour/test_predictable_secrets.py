@@ -81,7 +81,7 @@ OBJECT = '{"apiVersion": "example.org/v1", "kind": "Db", "spec": %s}'
         ),
     ],
 )
-def test_a_random_text_in_a_secret_is_warned_of(step_input: Object, path: str) -> None:
+def test_random_text_in_a_secret_is_warned_of(step_input: Object, path: str) -> None:
     assert warnings(step_input) == [path]
 
 
@@ -215,7 +215,7 @@ def test_check_finds_a_call_in_a_script(line: str, tmp_path: Path) -> None:
     "name",
     ["password", "dbPassword", "auth-token", "clientSecret", "api_key", "pwd", "passphrase"],
 )
-def test_a_name_of_a_secret_is_recognised(name: str) -> None:
+def test_name_of_a_secret_is_recognised(name: str) -> None:
     assert secret_fields.is_secret(name)
 
 
@@ -223,7 +223,7 @@ def test_a_name_of_a_secret_is_recognised(name: str) -> None:
     "name",
     ["secretName", "passwordSecretRef", "publicKey", "kmsKeyId", "tokenUrl", "key", "bypass_mode"],
 )
-def test_a_name_beside_a_secret_is_not_one(name: str) -> None:
+def test_name_beside_a_secret_is_not_one(name: str) -> None:
     assert not secret_fields.is_secret(name)
 
 

@@ -1,8 +1,6 @@
 """Programs and modules that stand in the context or in fetched objects, in every language."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from support import builders
@@ -11,11 +9,7 @@ from function_script.engines.registry import LANGUAGES as REGISTRY
 from function_script.limits import Limits
 from function_script.proto.v1 import run_function_pb2 as pb
 from function_script.request import PROBE
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from function_script.values import Object
+from function_script.values import Object
 
 KINDS = {name: language.kind for name, language in REGISTRY.items()}
 FILES = {name: language.default_file for name, language in REGISTRY.items()}
@@ -93,7 +87,7 @@ def environment(value: object) -> Object:
 
 
 @LANGUAGES
-def test_a_program_in_the_environment(language: str) -> None:
+def test_program_in_the_environment(language: str) -> None:
     """Function-environment-configs can bring it: as a text, or with its modules."""
     text = step(language, source="Environment", environment={"key": "programs"})
     assert said(call(text, context=environment(PROGRAMS[language]))) == "hello"
@@ -102,7 +96,7 @@ def test_a_program_in_the_environment(language: str) -> None:
 
 
 @LANGUAGES
-def test_a_program_in_the_context(language: str) -> None:
+def test_program_in_the_context(language: str) -> None:
     """Any key of the context, and a path below it; `main` names the text to run."""
     at = {"key": "example.org/all", "fieldPath": "files.network", "main": "run"}
     texts = {"run": WITH_MODULE[language], "lib": MODULES[language]}
@@ -111,7 +105,7 @@ def test_a_program_in_the_context(language: str) -> None:
 
 
 @LANGUAGES
-def test_a_program_in_a_config_map(language: str) -> None:
+def test_program_in_a_config_map(language: str) -> None:
     """The function asks for it, waits, and then runs it with its modules.
 
     The caller does not say what it can do. Crossplane before 2.0 would ignore the requirement, so
@@ -135,7 +129,7 @@ def test_a_program_in_a_config_map(language: str) -> None:
 
 
 @LANGUAGES
-def test_a_changed_program_runs_at_once(language: str) -> None:
+def test_changed_program_runs_at_once(language: str) -> None:
     """Programs are remembered by their text, wherever it comes from."""
     remote = step(language, source="RequiredResource", requiredResource=REFERENCE)
     for word in ("hello", "goodbye"):
@@ -145,7 +139,7 @@ def test_a_changed_program_runs_at_once(language: str) -> None:
 
 
 @LANGUAGES
-def test_a_field_of_any_object_may_be_the_program(language: str) -> None:
+def test_field_of_any_object_may_be_the_program(language: str) -> None:
     """A path leads to it."""
     reference = {"apiVersion": "e.org/v1", "kind": "Program", "name": "p", "fieldPath": "spec.text"}
     program: Object = {
@@ -260,7 +254,7 @@ MISSING: list[object] = [
 
 
 @pytest.mark.parametrize(("fields", "message"), MISSING)
-def test_what_is_not_there_is_told_by_its_name(fields: Object, message: str) -> None:
+def test_missing_source_is_reported_by_its_name(fields: Object, message: str) -> None:
     """A program that is missing stops the step; nothing is guessed."""
     found: Object = {
         "apiextensions.crossplane.io/environment": {
@@ -273,7 +267,7 @@ def test_what_is_not_there_is_told_by_its_name(fields: Object, message: str) -> 
     assert error(call(step("starlark", **fields), context=found)) == message
 
 
-def test_an_object_that_is_not_there_is_told_by_its_name() -> None:
+def test_object_that_is_not_there_is_told_by_its_name() -> None:
     """Crossplane has looked and found none."""
     remote = step("starlark", source="RequiredResource", requiredResource=REFERENCE)
     assert error(call(remote, required_resources=fetched())) == (
@@ -281,7 +275,7 @@ def test_an_object_that_is_not_there_is_told_by_its_name() -> None:
     )
 
 
-def test_an_object_without_the_field_is_told_by_its_name() -> None:
+def test_object_without_the_field_is_told_by_its_name() -> None:
     """So is a path that leads nowhere."""
     reference = {**REFERENCE, "fieldPath": "data.script"}
     remote = step("starlark", source="RequiredResource", requiredResource=reference)
@@ -291,7 +285,7 @@ def test_an_object_without_the_field_is_told_by_its_name() -> None:
     )
 
 
-def test_an_object_of_another_name_is_not_run() -> None:
+def test_object_of_another_name_is_not_run() -> None:
     """Resources of an earlier reconcile may be in the first request."""
     remote = step("starlark", source="RequiredResource", requiredResource=REFERENCE)
     old = config_map({"main.star": "fail('old')"}, name="old")

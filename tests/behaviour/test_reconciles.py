@@ -1,17 +1,13 @@
 """Calls of the function, events and deletions, in a model of what Crossplane does with answers."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 import pytest
 from support import builders
 from support.core_model import Core, make_ready
 
 from function_script.limits import Limits
-
-if TYPE_CHECKING:
-    from function_script.values import Object
+from function_script.values import Object
 
 HOUR = 3600.0
 # The TTL of every step before there was one by the cause.
@@ -105,7 +101,7 @@ def test_calls_without_realtime_compositions_are_by_the_poll_interval() -> None:
 WARNING = 'def main(req):\n    return {"results": [{"severity": "Warning", "message": "%s"}]}\n'
 
 
-def test_a_warning_is_one_event_and_a_condition() -> None:
+def test_warning_is_one_event_and_a_condition() -> None:
     core = Core(pipeline=[builders.starlark(WARNING % "too small")])
     core.run(HOUR * 3)
     assert core.warnings() == ["too small"]
@@ -117,7 +113,7 @@ def test_a_warning_is_one_event_and_a_condition() -> None:
     assert core.reconciles <= 9
 
 
-def test_a_warning_that_changes_is_another_event_and_one_that_goes_is_none() -> None:
+def test_warning_that_changes_is_another_event_and_one_that_goes_is_none() -> None:
     script = (
         "def main(req):\n"
         '    count = req["observed"]["composite"]["resource"]["spec"]["count"]\n'
@@ -143,7 +139,7 @@ PAIRS = {
 
 
 @pytest.mark.parametrize("texts", PAIRS.values(), ids=PAIRS)
-def test_the_warnings_of_two_steps_share_the_condition_and_do_not_flap(
+def test_warnings_of_two_steps_share_the_condition_and_do_not_flap(
     texts: tuple[str, str],
 ) -> None:
     silent = builders.starlark("def main(req):\n    return {}\n")
@@ -177,7 +173,7 @@ def test_warnings_of_a_pipeline_that_is_fatal_come_back_once() -> None:
     assert core.warnings() == ["too small"]
 
 
-def test_a_condition_of_before_a_fatal_answer_is_settled_again() -> None:
+def test_condition_of_before_a_fatal_answer_is_settled_again() -> None:
     silent = builders.starlark("def main(req):\n    return {}\n")
     fatal = builders.starlark('def main(req):\n    fail("no")\n')
     core = Core(pipeline=[builders.starlark(WARNING % "too small")])
@@ -190,7 +186,7 @@ def test_a_condition_of_before_a_fatal_answer_is_settled_again() -> None:
     assert (core.condition(CONDITION) or {})["status"] == "False"
 
 
-def test_a_warning_of_the_functions_own_is_one_event() -> None:
+def test_warning_of_the_functions_own_is_one_event() -> None:
     """In a template and in a script alike."""
     document = "apiVersion: example.org/v1\nkind: XThing\nspec:\n  size: large\n"
     script = (
@@ -227,7 +223,7 @@ LANGUAGES = tuple(named("a"))
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_a_rename_with_moved_from_deletes_nothing(language: str) -> None:
+def test_rename_with_moved_from_deletes_nothing(language: str) -> None:
     core = Core(pipeline=[named("old")[language]])
     settle(core)
     core.pipeline = [named("new", moved_from="old")[language]]
@@ -250,7 +246,7 @@ def test_a_rename_with_moved_from_deletes_nothing(language: str) -> None:
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_a_rename_without_moved_from_deletes_the_object(language: str) -> None:
+def test_rename_without_moved_from_deletes_the_object(language: str) -> None:
     core = Core(pipeline=[named("old")[language]])
     settle(core)
     core.pipeline = [named("new")[language]]
@@ -260,7 +256,7 @@ def test_a_rename_without_moved_from_deletes_the_object(language: str) -> None:
 
 
 @pytest.mark.parametrize("is_first", [True, False])
-def test_the_warnings_of_two_equal_steps_do_not_flap(is_first: bool) -> None:
+def test_warnings_of_two_equal_steps_do_not_flap(is_first: bool) -> None:
     """The same input twice: only one of them warns, or both in other words."""
     sign = "==" if is_first else "!="
     script = (

@@ -1,11 +1,10 @@
 """Random functions of each language: stable for an XR, and secret with an operator's salt."""
 
-from __future__ import annotations
-
 import hashlib
 import hmac
 import string
-from typing import TYPE_CHECKING, cast
+from pathlib import Path
+from typing import cast
 
 import pytest
 from support import builders
@@ -15,11 +14,7 @@ from function_script.limits import Limits
 from function_script.objects import find_path
 from function_script.proto.v1 import run_function_pb2 as pb
 from function_script.salt import SaltFile
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from function_script.values import Object
+from function_script.values import Object
 
 _STATUS = "apiVersion: example.org/v1\nkind: XThing\nstatus:\n"
 
@@ -110,7 +105,7 @@ def test_random_values_are_computable_from_the_request_without_a_salt_only(tmp_p
     assert values(STEPS["starlark"], seed)["id"] != unsalted
 
 
-def test_a_secret_of_random_text_is_warned_of_without_a_salt_only(tmp_path: Path) -> None:
+def test_secret_of_random_text_is_warned_of_without_a_salt_only(tmp_path: Path) -> None:
     text = (
         "apiVersion: v1\nkind: Secret\nmetadata: {annotations: {"
         'script.fn.crossplane.io/composition-resource-name: a}}\nstringData:\n  p: "%s"\n'

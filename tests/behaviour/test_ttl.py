@@ -1,9 +1,7 @@
 """TTL of a response: the program's, else the input's, else the one by the cause."""
 
-from __future__ import annotations
-
 import json
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from support import builders
@@ -11,11 +9,7 @@ from support import builders
 from function_script import cli
 from function_script.limits import Limits
 from function_script.proto.v1 import run_function_pb2 as pb
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from function_script.values import Object
+from function_script.values import Object
 
 META = "apiVersion: meta.script.fn.crossplane.io/v1beta1\nkind: Response\nttl: 5m\n"
 
@@ -73,7 +67,7 @@ def thing(name: str, **annotations: str) -> str:
 
 
 @pytest.mark.parametrize("language", SILENT)
-def test_the_ttl_is_the_programs_or_the_inputs(language: str) -> None:
+def test_ttl_is_the_programs_or_the_inputs(language: str) -> None:
     """In every language alike."""
     assert is_settled(seconds(SILENT[language]))
     assert seconds({**SILENT[language], "ttl": "20m"}) == 1200
@@ -82,7 +76,7 @@ def test_the_ttl_is_the_programs_or_the_inputs(language: str) -> None:
 
 
 @pytest.mark.parametrize("step_input", [*FAILING.values(), STATED], ids=[*FAILING, "as a result"])
-def test_no_error_is_kept(step_input: Object) -> None:
+def test_error_has_no_ttl(step_input: Object) -> None:
     """A cache would hand it out again when its cause is gone."""
     response = builders.call(builders.request({**step_input, "ttl": "20m"}))
     assert pb.SEVERITY_FATAL in [result.severity for result in response.results]
@@ -128,20 +122,20 @@ CONFIG: Object = {
 
 
 @pytest.mark.parametrize("step_input", WAITING.values(), ids=WAITING)
-def test_a_step_that_waits_says_ten_seconds(step_input: Object) -> None:
+def test_step_that_waits_says_ten_seconds(step_input: Object) -> None:
     assert seconds(step_input) == 10
     assert seconds({**step_input, "ttl": "20m"}) == 1200
 
 
 @pytest.mark.parametrize("cause", ["judged", "blocked", "missing"])
-def test_a_step_that_waited_says_an_hour_when_it_settles(cause: str) -> None:
+def test_step_that_waited_says_an_hour_when_it_settles(cause: str) -> None:
     both = {"a": {"resource": READY_THING}, "b": {"resource": READY_THING}}
     observed = {"composite": {"resource": builders.XR}, "resources": both}
     assert is_settled(seconds(WAITING[cause], observed=observed))
 
 
 @pytest.mark.parametrize("owner", ["program", "input"])
-def test_a_requirement_that_is_met_says_an_hour(owner: str) -> None:
+def test_requirement_that_is_met_says_an_hour(owner: str) -> None:
     required = {"a": {"items": [{"resource": CONFIG}]}}
     step_input = WAITING[f"a requirement of the {owner}"]
     assert is_settled(seconds(step_input, required_resources=required))
@@ -150,7 +144,7 @@ def test_a_requirement_that_is_met_says_an_hour(owner: str) -> None:
     )
 
 
-def test_the_ttl_of_an_xr_never_changes_and_xrs_differ() -> None:
+def test_ttl_of_an_xr_never_changes_and_xrs_differ() -> None:
     ttls = []
     for number in range(200):
         observed = builders.observed(f"xr-{number}")
@@ -163,7 +157,7 @@ def test_the_ttl_of_an_xr_never_changes_and_xrs_differ() -> None:
     assert len(set(ttls)) > 100
 
 
-def test_an_operators_default_replaces_the_hour() -> None:
+def test_operators_default_replaces_the_hour() -> None:
     limits = Limits(default_ttl_seconds=600.0)
     assert 540 <= seconds(SILENT["jinja"], limits) <= 660
     assert seconds(SILENT["jinja"], Limits(default_ttl_seconds=0.0)) == 0
@@ -171,7 +165,7 @@ def test_an_operators_default_replaces_the_hour() -> None:
     assert seconds({**SILENT["jinja"], "ttl": "20m"}, limits) == 1200
 
 
-def test_a_program_in_a_file_says_a_minute(tmp_path: Path) -> None:
+def test_program_in_a_file_says_a_minute(tmp_path: Path) -> None:
     """Crossplane does not see that a file has changed."""
     (tmp_path / "app").mkdir()
     (tmp_path / "app/main.j2").write_text("# nothing\n")

@@ -5,16 +5,13 @@ that is used, and its webhook looks up the Usages of a marked object that is to 
 internal/protection/usage/finder.go and internal/controller/protection/usage/reconciler.go there.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple, cast
+from typing import NamedTuple, cast
 
 import pytest
 from support.readiness_steps import READY, desired, observed, run, step
 
-if TYPE_CHECKING:
-    from function_script.values import Object
+from function_script.values import Object
 
 MODERN: Object = {"kind": "X", "metadata": {"name": "x"}, "spec": {"crossplane": {}}}
 LEGACY: Object = {"kind": "X", "metadata": {"name": "x"}, "spec": {}}
@@ -124,7 +121,7 @@ def cluster_of(resources: dict[str, Object]) -> Cluster:
 
 
 @pytest.mark.parametrize(("of", "by"), PLACES)
-def test_what_is_depended_on_cannot_be_deleted(of: str | None, by: str | None) -> None:
+def test_dependency_cannot_be_deleted(of: str | None, by: str | None) -> None:
     """The scopes of both do not count on Crossplane 2."""
     resources = exists(of, by)
     cluster = cluster_of(resources)
@@ -136,7 +133,7 @@ def test_what_is_depended_on_cannot_be_deleted(of: str | None, by: str | None) -
 
 
 @pytest.mark.parametrize(("of", "by"), PLACES)
-def test_a_legacy_xr_protects_or_says_that_it_cannot(of: str | None, by: str | None) -> None:
+def test_legacy_xr_protects_or_says_that_it_cannot(of: str | None, by: str | None) -> None:
     """Usages of Crossplane 1 know no namespaces; those of Crossplane 2 can be asked for."""
     resources = exists(of, by)
     response = respond(resources, LEGACY)
@@ -163,7 +160,7 @@ def test_a_legacy_xr_protects_or_says_that_it_cannot(of: str | None, by: str | N
         assert "results" not in modern
 
 
-def test_what_a_namespaced_xr_composes_is_in_its_namespace() -> None:
+def test_usage_of_a_namespaced_xr_is_in_its_namespace() -> None:
     """Also where a file of observed resources does not say so: Crossplane has them nowhere else."""
     usage = usage_of(respond(exists(None, None), {"metadata": {"name": "x", "namespace": "here"}}))
     assert usage is not None
@@ -171,7 +168,7 @@ def test_what_a_namespaced_xr_composes_is_in_its_namespace() -> None:
     assert "namespace" not in cast("Object", cast("Object", spec(usage)["of"])["resourceRef"])
 
 
-def test_the_model_knows_a_usage_that_protects_nothing() -> None:
+def test_model_knows_a_usage_that_protects_nothing() -> None:
     """As it was written once: without the namespace, which is then the Usage's own."""
     resources = exists(None, "here")
     cluster = cluster_of(resources)

@@ -1,10 +1,7 @@
 """An XR is compared with its XRD before a program runs, at the line of the XR, in every tool."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -12,9 +9,7 @@ from function_script import cli, testing
 from function_script.errors import FatalError
 from function_script.tools import local_pool, xr_validation
 from function_script.tools.playground.workbench import RenderSession
-
-if TYPE_CHECKING:
-    from function_script.values import Object
+from function_script.values import Object
 
 XRD = """\
 apiVersion: apiextensions.crossplane.io/v2
@@ -188,7 +183,7 @@ def test_render_skips_the_validation_on_request(
         pytest.param("patch: {spec: {ports: [{}]}}", "bad.case.yaml:1:24", id="item-of-a-patch"),
     ],
 )
-def test_a_case_fails_at_the_line_that_makes_its_xr_invalid(
+def test_case_fails_at_the_line_that_makes_its_xr_invalid(
     case: str, place: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = project(tmp_path) / "bad.case.yaml"
@@ -207,7 +202,7 @@ def test_a_case_fails_at_the_line_that_makes_its_xr_invalid(
         pytest.param("expect: {}", ["--skip-xr-validation"], id="skipped-by-the-flag"),
     ],
 )
-def test_a_case_passes_with_an_invalid_xr_on_purpose(
+def test_case_passes_with_an_invalid_xr_on_purpose(
     case: str, flags: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     project(tmp_path, f"{XR}  replicas: 55\n")
@@ -215,7 +210,7 @@ def test_a_case_passes_with_an_invalid_xr_on_purpose(
     assert run(capsys, "test", tmp_path, *flags)[0] == 0
 
 
-def test_a_case_shows_an_unknown_field_once(
+def test_case_shows_an_unknown_field_once(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     project(tmp_path, f"{XR}  replcas: 3\n")
@@ -267,7 +262,7 @@ def test_check_leaves_objects_alone_that_are_no_xr(
     assert run(capsys, "check", tmp_path, "--strict")[0] == 0
 
 
-def test_the_playground_shows_an_invalid_xr_at_its_place(tmp_path: Path) -> None:
+def test_playground_shows_an_invalid_xr_at_its_place(tmp_path: Path) -> None:
     files = {"xrd.yaml": XRD, "composition.yaml": COMPOSITION}
     with local_pool.open_pool(tmp_path) as pool:
         session = RenderSession(pool, tmp_path, {})
@@ -281,7 +276,7 @@ def test_the_playground_shows_an_invalid_xr_at_its_place(tmp_path: Path) -> None
         assert (problem["file"], problem["line"], problem["column"]) == ("xr.yaml", 7, 3)
 
 
-def test_an_xr_without_a_name_is_refused_at_its_place(
+def test_xr_without_a_name_is_refused_at_its_place(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     _, _, err = run(capsys, "render", project(tmp_path, XR.replace("name: shop, ", "")))
@@ -301,7 +296,7 @@ def test_swapped_arguments_are_told_at_the_kind(
     assert "the order of arguments is XR COMPOSITION FUNCTIONS" in err
 
 
-def test_an_xr_of_another_version_is_told_at_its_version(
+def test_xr_of_another_version_is_told_at_its_version(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     project(tmp_path, XR.replace("example.org/v1", "example.org/v2"))

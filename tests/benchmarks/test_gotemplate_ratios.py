@@ -1,9 +1,7 @@
 """What the speed of GoTemplate rests on, held by ratios of CPU time."""
 
-from __future__ import annotations
-
 import time
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 import pytest
 
@@ -12,11 +10,7 @@ from function_script.engines.gotemplate.programs import Settings, Sources, compi
 from function_script.engines.gotemplate.run import MAIN, Run
 from function_script.limits import Limits
 from function_script.source import Source
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from function_script.values import Object
+from function_script.values import Object
 
 # On a busy machine the rounds may take a while.
 pytestmark = [pytest.mark.serial, pytest.mark.timeout(600)]
@@ -102,7 +96,7 @@ def test_rendering_is_near_to_python_by_hand() -> None:
     assert least(render, times=20) / least(lambda: by_hand(data), times=20) < 8
 
 
-def test_a_template_is_compiled_for_many_renderings() -> None:
+def test_template_is_compiled_for_many_renderings() -> None:
     """A hundred lines: rendering all of them takes a small part of compiling them."""
     text = HEAD + "".join(ZONE.replace("{{ . ", '{{ "a" ') for _ in range(6))
     render = rendering(text, request(0))
@@ -119,7 +113,7 @@ def test_costs_grow_with_what_there_is() -> None:
     assert slower / least(lambda: compile_program(small), times=1) < 6
 
 
-def test_a_field_that_was_read_costs_nothing_to_read_again() -> None:
+def test_field_that_was_read_costs_nothing_to_read_again() -> None:
     """Asking whether it is there and then using it is one lookup."""
     once = rendering("{{ .a.b.c.d }}" + "{{ 1 }}" * 39, {"a": {"b": {"c": {"d": "x"}}}})
     again = rendering("{{ .a.b.c.d }}" * 40, {"a": {"b": {"c": {"d": "x"}}}})

@@ -1,11 +1,10 @@
 """What a run of the benchmark is judged by."""
 
-from __future__ import annotations
-
 import sys
-from pathlib import Path
 
-sys.path.append(str(Path(__file__).resolve().parents[2] / "benchmarks"))
+from support.paths import ROOT
+
+sys.path.append(str(ROOT / "benchmarks"))
 
 import judged
 
@@ -17,7 +16,7 @@ def row(server: str, *rounds_cpu_ms: float) -> dict[str, object]:
     return {"server": server, **point, **times, "rounds_cpu_ms": list(rounds_cpu_ms)}
 
 
-def test_a_ratio_compares_what_was_measured_side_by_side() -> None:
+def test_ratio_compares_what_was_measured_side_by_side() -> None:
     """Both servers take longer while the host is slow, and the ratio stays."""
     rows = [row("jinja", 0.3, 0.65, 0.6), row(judged.GO_TEMPLATING, 0.5, 1.0, 1.0)]
     ratio, tail = judged.findings(rows)
@@ -29,7 +28,7 @@ def test_a_ratio_compares_what_was_measured_side_by_side() -> None:
     )
 
 
-def test_what_nothing_is_asked_of_is_stated_as_it_is() -> None:
+def test_figure_without_a_bound_is_stated_as_it_is() -> None:
     """The smallest requests beside function-starlark."""
     ratio, _ = judged.findings([row("jinja", 3), row(judged.STARLARK, 2)])
     assert (ratio.at_most, ratio.measured) == (None, 1.5)

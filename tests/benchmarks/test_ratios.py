@@ -4,27 +4,23 @@ Each figure is the least of several rounds, the two of a ratio taken in turns, s
 machine disturbs them little. ``make bench`` measures the whole.
 """
 
-from __future__ import annotations
-
 import sys
 import time
 from functools import partial
-from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
+from support.paths import ROOT
 
 from function_script import function, wire
 from function_script.limits import Limits
 from function_script.sandbox import Answered, Pool, PoolOptions
 
-sys.path.append(str(Path(__file__).resolve().parents[2] / "benchmarks"))
+sys.path.append(str(ROOT / "benchmarks"))
+
+from collections.abc import Callable
 
 import programs
 from workloads import Workload, check, renewed, requests
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 # On a busy machine the rounds may take a while.
 pytestmark = [pytest.mark.serial, pytest.mark.timeout(600)]
@@ -80,7 +76,7 @@ def test_cost_grows_with_what_is_touched_and_not_with_the_state(language: str) -
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_what_is_not_touched_is_not_decoded(language: str) -> None:
+def test_untouched_resources_are_not_decoded(language: str) -> None:
     """Touching 3 of 500 costs a fraction of touching all."""
     three = cost(language, few(observed=500, produced=3))
     all_of_them = cost(language, every(observed=500, produced=3))
@@ -103,7 +99,7 @@ def test_cost_is_linear_in_what_is_produced(language: str) -> None:
     assert is_within(12, many, some)
 
 
-def test_the_way_to_a_worker_costs_little_for_large_requests() -> None:
+def test_way_to_a_worker_costs_little_for_large_requests() -> None:
     """2 MB on the way cost a few times what 14 KB do: they are copied in memory, once each way."""
     with Pool(PoolOptions(module="support.sandbox_handlers", workers=1)) as pool:
 

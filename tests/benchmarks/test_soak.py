@@ -1,7 +1,5 @@
 """The soak, for a moment: that it runs, that it judges, and that the server bears it."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess
@@ -9,15 +7,16 @@ import sys
 from pathlib import Path
 
 import pytest
+from support.paths import ROOT
 
-BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
+BENCHMARKS = ROOT / "benchmarks"
 # What depends on how busy the machine is, or on more time than this, is left out.
 JUDGED = ("calls without an answer", "wrong answers", "good requests lost", "exit code")
 
 
 @pytest.mark.serial
 @pytest.mark.parametrize("flags", [["--mtls"], []], ids=["mtls", "plaintext"])
-def test_a_short_soak_is_borne(tmp_path: Path, flags: list[str]) -> None:
+def test_short_soak_is_borne(tmp_path: Path, flags: list[str]) -> None:
     """Workers are killed and programs are hostile: every call has an answer, and the right one."""
     output = tmp_path / "soak.json"
     load = ["--minutes", "0.07", "--rate", "10", "--hostile-rate", "2", "--kill-every", "0.7"]

@@ -1,17 +1,13 @@
 """A headless Chromium, told what to do over a pipe: the DevTools protocol without a library."""
 
-from __future__ import annotations
-
 import base64
 import json
 import os
 import shutil
 import subprocess
 import time
-from typing import TYPE_CHECKING, Self
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from pathlib import Path
+from typing import Self
 
 _NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 _PATIENCE_SECONDS = 60.0

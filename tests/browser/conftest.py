@@ -3,25 +3,21 @@
 Tests of the layout run on a large screen, too: they have the mark `at_each_size`.
 """
 
-from __future__ import annotations
-
 import shutil
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 import pytest
 from browser import pages
 from browser.browser import Browser, find
+from support.paths import ROOT
 
 from function_script.tools.playground import Playground
+from function_script.tools.render.functions import Selection
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from function_script.tools.render.functions import Selection
-
-EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+EXAMPLES = ROOT / "examples"
 SIZES = [(1366, 768), (1920, 1080)]
 
 

@@ -1,12 +1,8 @@
 """The playground's page in a browser, as its author uses it."""
 
-from __future__ import annotations
-
 import json
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from browser.browser import Browser
+from browser.browser import Browser
 
 GOOD = 'document.querySelector("#state")?.dataset.state === "good"'
 BAD = 'document.querySelector("#state")?.dataset.state === "bad"'

@@ -1,19 +1,13 @@
 """The playground by keyboard and by screen reader, and its room on the screen."""
 
-from __future__ import annotations
-
 import re
 import shutil
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
+from browser.browser import Browser
 from browser.conftest import EXAMPLES, at_each_size, open_playground
 from browser.pages import BAD, GOOD, choose, file_names, replace
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from browser.browser import Browser
 
 FOCUS = "document.activeElement.id || document.activeElement.ariaLabel"
 
@@ -75,7 +69,7 @@ def test_everything_that_can_be_used_has_a_name(page: Browser) -> None:
     assert nameless == []
 
 
-def test_the_editor_tells_how_to_leave_it(page: Browser) -> None:
+def test_editor_tells_how_to_leave_it(page: Browser) -> None:
     text = page.evaluate(
         """document.getElementById(document.querySelector("textarea")
         .getAttribute("aria-describedby")).textContent"""
@@ -103,7 +97,7 @@ def test_tabs_of_all_files_fit(window: Browser, root: Path) -> None:
         )
 
 
-def test_the_content_policy_stops_nothing(window: Browser, root: Path) -> None:
+def test_content_policy_stops_nothing(window: Browser, root: Path) -> None:
     with open_playground(window, root) as page:
         page.evaluate(
             'addEventListener("securitypolicyviolation", () => (document.body.dataset.stopped = 1))'
@@ -116,7 +110,7 @@ def test_the_content_policy_stops_nothing(window: Browser, root: Path) -> None:
         assert re.findall(r"\s(?:on\w+|style)=|<style|<script>", html) == []
 
 
-def test_a_screen_reader_hears_each_outcome_once(page: Browser) -> None:
+def test_screen_reader_hears_each_outcome_once(page: Browser) -> None:
     page.evaluate(
         """(() => { globalThis.heard = []; const host = document.querySelector("#announcement");
         new MutationObserver(() => heard.push(host.textContent)).observe(host, {childList: true});

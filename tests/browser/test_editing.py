@@ -1,14 +1,8 @@
 """The editor of the playground does what editors do."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import pytest
+from browser.browser import Browser
 from browser.pages import open_file, put_text, read_marked, read_text, select
-
-if TYPE_CHECKING:
-    from browser.browser import Browser
 
 HEAD = "spec:\n  input:\n    kind: StarlarkScript\n    script: |\n"
 JINJA = "spec:\n  input:\n    kind: JinjaTemplate\n    inline: |\n"

@@ -1,14 +1,14 @@
 """Drafts, saving, and files that change on disk while they are open."""
 
-from __future__ import annotations
-
 import http.server
 import json
 import threading
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
+from browser.browser import Browser
 from browser.pages import (
     BAD,
     GOOD,
@@ -24,12 +24,6 @@ from browser.pages import (
     select,
 )
 from support.timing import wait_until
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from browser.browser import Browser
 
 # The page asks for changes on disk only while it is visible.
 LOOK_AWAY = 'Object.defineProperty(document, "hidden", {value: true, configurable: true})'
@@ -57,7 +51,7 @@ def write_outside(file: Path) -> str:
     return text
 
 
-def test_a_draft_survives_a_reload(own_page: Browser, composition: Path) -> None:
+def test_draft_survives_a_reload(own_page: Browser, composition: Path) -> None:
     before = composition.read_text()
     edit(own_page)
     reload(own_page)
@@ -67,7 +61,7 @@ def test_a_draft_survives_a_reload(own_page: Browser, composition: Path) -> None
     assert composition.read_text() == before
 
 
-def test_a_draft_survives_another_folder(own_page: Browser) -> None:
+def test_draft_survives_another_folder(own_page: Browser) -> None:
     edit(own_page)
     choose(own_page, "starter: jinja")
     assert own_page.evaluate(EDITED) == 0
@@ -75,7 +69,7 @@ def test_a_draft_survives_another_folder(own_page: Browser) -> None:
     assert '"replicas": 7' in read_text(own_page)
 
 
-def test_a_draft_of_an_older_version_is_offered(own_page: Browser, composition: Path) -> None:
+def test_draft_of_an_older_version_is_offered(own_page: Browser, composition: Path) -> None:
     edit(own_page)
     own_page.evaluate(LOOK_AWAY)
     text = write_outside(composition)
@@ -89,7 +83,7 @@ def test_a_draft_of_an_older_version_is_offered(own_page: Browser, composition: 
     assert '"replicas": 7' in read_text(own_page)
 
 
-def test_an_offered_draft_outlives_new_edits(own_page: Browser, composition: Path) -> None:
+def test_offered_draft_outlives_new_edits(own_page: Browser, composition: Path) -> None:
     edit(own_page)
     own_page.evaluate(LOOK_AWAY)
     write_outside(composition)
@@ -133,7 +127,7 @@ def test_saving_keeps_the_line_ends_of_the_file(own_page: Browser, composition: 
     assert composition.read_bytes() == data.replace(b'"replicas": 2', b'"replicas": 7')
 
 
-def test_a_new_file_is_saved(own_page: Browser, composition: Path) -> None:
+def test_new_file_is_saved(own_page: Browser, composition: Path) -> None:
     own_page.evaluate(
         """(() => { const add = document.querySelector("#add");
         add.value = "required.yaml"; add.dispatchEvent(new Event("change")); })()"""
@@ -161,7 +155,7 @@ def test_saving_refuses_a_file_that_changed(own_page: Browser, composition: Path
     assert composition.read_text() == read_text(own_page)
 
 
-def test_a_deleted_file_can_be_saved_again(own_page: Browser, composition: Path) -> None:
+def test_deleted_file_can_be_saved_again(own_page: Browser, composition: Path) -> None:
     edit(own_page)
     composition.unlink()
     assert "was deleted on disk" in notice(own_page)
@@ -171,7 +165,7 @@ def test_a_deleted_file_can_be_saved_again(own_page: Browser, composition: Path)
     assert '"replicas": 7' in composition.read_text()
 
 
-def test_a_change_on_disk_is_followed(own_page: Browser, composition: Path) -> None:
+def test_change_on_disk_is_followed(own_page: Browser, composition: Path) -> None:
     select(own_page, 20, 20)
     composition.write_text(composition.read_text().replace('"replicas": 2', '"replicas": 5'))
     own_page.wait_for("document.querySelector('textarea').value.includes('\"replicas\": 5')")
@@ -180,7 +174,7 @@ def test_a_change_on_disk_is_followed(own_page: Browser, composition: Path) -> N
     assert own_page.evaluate('document.querySelector("textarea").selectionStart') == 20
 
 
-def test_a_new_file_on_disk_is_followed(own_page: Browser, composition: Path) -> None:
+def test_new_file_on_disk_is_followed(own_page: Browser, composition: Path) -> None:
     composition.with_name("required.yaml").write_text("")
     wait_until(lambda: "required.yaml" in file_names(own_page))
     composition.with_name("required.yaml").unlink()
@@ -190,7 +184,7 @@ def test_a_new_file_on_disk_is_followed(own_page: Browser, composition: Path) ->
 @pytest.mark.parametrize(
     ("choice", "is_mine"), [("Keep mine", True), ("Take the one on disk", False)]
 )
-def test_an_edit_is_not_overwritten(
+def test_edit_is_not_overwritten(
     own_page: Browser, composition: Path, choice: str, is_mine: bool
 ) -> None:
     edit(own_page)
@@ -206,7 +200,7 @@ def test_an_edit_is_not_overwritten(
         assert composition.read_text() == mine
 
 
-def test_a_taken_version_can_be_undone(own_page: Browser, composition: Path) -> None:
+def test_taken_version_can_be_undone(own_page: Browser, composition: Path) -> None:
     edit(own_page)
     mine = read_text(own_page)
     write_outside(composition)
@@ -254,7 +248,7 @@ def test_changes_since_the_last_save(own_page: Browser) -> None:
     assert changed_lines(own_page) == [["-", "replicas:", "7"], ["+", "replicas:", "9"]]
 
 
-def test_a_starter_is_not_saved(own_page: Browser) -> None:
+def test_starter_is_not_saved(own_page: Browser) -> None:
     choose(own_page, "starter: starlark")
     select(own_page, 0, 0)
     own_page.type("# note\n")
@@ -310,7 +304,7 @@ def foreign_site(page: str) -> Iterator[str]:
             thread.join()
 
 
-def test_a_foreign_page_cannot_save(own_page: Browser, composition: Path) -> None:
+def test_foreign_page_cannot_save(own_page: Browser, composition: Path) -> None:
     before = composition.read_text()
     digest = own_page.evaluate(
         """fetch("/api/folder", {method: "POST", headers: {"Content-Type": "application/json"},
@@ -339,7 +333,7 @@ def test_a_foreign_page_cannot_save(own_page: Browser, composition: Path) -> Non
     assert composition.read_text() == before + "# saved\n"
 
 
-def test_a_file_that_is_not_text_is_left_alone(own_page: Browser, composition: Path) -> None:
+def test_file_that_is_not_text_is_left_alone(own_page: Browser, composition: Path) -> None:
     data = bytes(range(256))
     (composition.parent / "programs").mkdir()
     (composition.parent / "programs" / "picture.bin").write_bytes(data)

@@ -1,20 +1,14 @@
 """The playground in a real browser, as its author sees it."""
 
-from __future__ import annotations
-
 import json
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
+from browser.browser import Browser
 from browser.conftest import at_each_size
 from browser.pages import BAD, GOOD, changed_lines, choose, file_names, open_file, pane, replace
 
 from function_script.cli import execute
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from browser.browser import Browser
 
 
 def test_typing_renders(page: Browser) -> None:
@@ -99,7 +93,7 @@ def test_programs_in_files(browser: Browser) -> None:
 
 
 @pytest.mark.parametrize(("width", "height"), [(390, 844), (320, 568), (1366, 768), (1920, 1080)])
-def test_nothing_runs_over_the_edge(page: Browser, width: int, height: int) -> None:
+def test_content_stays_within_the_edge(page: Browser, width: int, height: int) -> None:
     """On a phone, a laptop and a large screen, the page is as wide as the window, in both views."""
     page.resize(width, height, is_phone=width < 800)
     try:
@@ -112,7 +106,7 @@ def test_nothing_runs_over_the_edge(page: Browser, width: int, height: int) -> N
 
 
 @pytest.mark.parametrize(("width", "height"), [(390, 844), (1366, 768), (1920, 1080)])
-def test_the_graph_is_seen_at_a_glance(page: Browser, width: int, height: int) -> None:
+def test_graph_is_seen_at_a_glance(page: Browser, width: int, height: int) -> None:
     """On a phone, too, its boxes are inside of the window, next to a legend of the colours."""
     page.resize(width, height, is_phone=width < 800)
     try:
@@ -129,7 +123,7 @@ def test_the_graph_is_seen_at_a_glance(page: Browser, width: int, height: int) -
         page.evaluate("document.querySelector('[data-pane=documents]').click()")
 
 
-def test_the_head_has_two_rows_on_a_phone(page: Browser) -> None:
+def test_head_has_two_rows_on_a_phone(page: Browser) -> None:
     """However long the state's words are."""
     page.resize(390, 844, is_phone=True)
     try:
@@ -138,7 +132,7 @@ def test_the_head_has_two_rows_on_a_phone(page: Browser) -> None:
         page.resize(*page.size)
 
 
-def test_nothing_from_elsewhere(page: Browser) -> None:
+def test_page_loads_nothing_from_elsewhere(page: Browser) -> None:
     """All that the page loaded came from its own address."""
     loaded = page.evaluate('performance.getEntriesByType("resource").map((entry) => entry.name)')
     assert isinstance(loaded, list)

@@ -1,15 +1,15 @@
 """Results of the playground: functions elsewhere, other folders meanwhile, findings, the graph."""
 
-from __future__ import annotations
-
 import itertools
 import json
 import shutil
 import socket
 import time
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
+from browser.browser import Browser
 from browser.conftest import EXAMPLES, at_each_size, open_playground
 from browser.pages import (
     BAD,
@@ -29,12 +29,6 @@ from browser.pages import (
 from support.timing import wait_until
 
 from function_script.tools.render.functions import Selection
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from browser.browser import Browser
 
 FOREIGN = """\
   - step: elsewhere
@@ -108,7 +102,7 @@ def dead_address() -> Iterator[str]:
         yield f"127.0.0.1:{silent.getsockname()[1]}"
 
 
-def test_a_function_that_does_not_answer_is_told_beside_the_results(
+def test_function_that_does_not_answer_is_told_beside_the_results(
     window: Browser, root: Path, dead_address: str
 ) -> None:
     add_foreign_step(root, DEVELOPMENT.format(dead_address))
@@ -122,7 +116,7 @@ def test_a_function_that_does_not_answer_is_told_beside_the_results(
         assert resource_names(page) == ["the XR", "deployment", "service"]
 
 
-def test_a_function_without_a_place_is_told_beside_the_results(window: Browser, root: Path) -> None:
+def test_function_without_a_place_is_told_beside_the_results(window: Browser, root: Path) -> None:
     add_foreign_step(root)
     with open_playground(window, root) as page:
         problems = str(page.evaluate('document.querySelector("#problems").innerText'))
@@ -131,7 +125,7 @@ def test_a_function_without_a_place_is_told_beside_the_results(window: Browser, 
 
 
 @pytest.mark.parametrize("runtime", ["skip", "local", "HOST:PORT"])
-def test_the_flag_says_where_a_function_runs(
+def test_flag_says_where_a_function_runs(
     window: Browser, root: Path, dead_address: str, runtime: str
 ) -> None:
     add_foreign_step(root, DEVELOPMENT.format("127.0.0.1:1"))
@@ -160,7 +154,7 @@ def test_another_folder_meanwhile_shows_its_own_result(window: Browser, root: Pa
         assert page.evaluate('document.querySelector("#result").ariaBusy') == "false"
 
 
-def test_what_began_before_another_folder_was_there_is_ignored(browser: Browser) -> None:
+def test_render_begun_before_another_folder_is_ignored(browser: Browser) -> None:
     """Questions about the old folder that are answered late change nothing in the new one."""
     choose(browser, "filesystem-source")
     browser.evaluate(
@@ -194,7 +188,7 @@ def test_context_and_required_resources_are_those_of_render(browser: Browser) ->
     assert "studio" in json.dumps(changed_lines(browser))
 
 
-def test_every_example_renders(window: Browser) -> None:
+def test_example_renders(window: Browser) -> None:
     with open_playground(window, EXAMPLES) as page:
         folders = page.evaluate(
             '[...document.querySelectorAll("#folders option")].map((o) => o.value)'
@@ -240,7 +234,7 @@ def test_findings_of_check_are_marks_with_messages(page: Browser) -> None:
     page.wait_for('document.querySelector("#hover").hidden')
 
 
-def test_an_error_of_the_run_is_not_told_twice(page: Browser) -> None:
+def test_error_of_the_run_is_not_told_twice(page: Browser) -> None:
     put_text(page, "kind: [")
     page.wait_for(BAD)
     assert page.evaluate('document.querySelectorAll("#problems button").length') == 1
@@ -301,7 +295,7 @@ def test_waiting_resources_are_drawn_and_listed(window: Browser, root: Path) -> 
         assert "for subnets" in pane(page, "documents")
 
 
-def test_the_playground_that_has_ended_is_told(window: Browser, root: Path) -> None:
+def test_playground_that_has_ended_is_told(window: Browser, root: Path) -> None:
     with open_playground(window, root) as page:
         page.evaluate('window.fetch = () => Promise.reject(new TypeError("over"))')
         wait_until(

@@ -4,20 +4,15 @@ The requests are random ones of our own making. In a FATAL response only severit
 and context are compared.
 """
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 from google.protobuf import json_format
 
 from function_script.proto.v1 import run_function_pb2 as pb
 from function_script.tools.render import builtin
-
-if TYPE_CHECKING:
-    from function_script.values import Object
+from function_script.values import Object
 
 PAIRS = [
     pytest.param(path.stem, *json.loads(line).values(), id=f"{path.stem}-{number}")
@@ -45,7 +40,7 @@ def test_builtin_function_answers_as_the_real_one(
     assert _comparable(builtin.call(function, request)) == response_value
 
 
-def test_every_builtin_function_has_pairs() -> None:
+def test_builtin_function_has_pairs() -> None:
     names = {str(pair.values[0]) for pair in PAIRS}
     assert names == {
         "function-auto-ready",

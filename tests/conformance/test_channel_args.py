@@ -1,13 +1,11 @@
 """The table of gRPC's settings is about those that are set, with their values."""
 
-from __future__ import annotations
-
 import re
-from pathlib import Path
+
+from support.paths import ROOT
 
 from function_script.server import channel_args
 
-ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "how-to" / "run-in-production.md").read_text()
 # Their values follow from a flag and from the host.
 DERIVED = {"grpc.max_receive_message_length", "grpc.max_allowed_incoming_connections"}
@@ -27,7 +25,7 @@ def documented() -> dict[str, str]:
     return values
 
 
-def test_every_argument_is_documented_with_its_value() -> None:
+def test_argument_is_documented_with_its_value() -> None:
     """And no other is."""
     arguments = channel_args.for_service(1)
     page = documented()
@@ -36,7 +34,7 @@ def test_every_argument_is_documented_with_its_value() -> None:
     assert {name: page[name] for name in fixed} == fixed
 
 
-def test_the_health_port_has_the_same_arguments() -> None:
+def test_health_port_has_the_same_arguments() -> None:
     """With smaller values where there are any."""
     service, health = channel_args.for_service(64 << 20), channel_args.for_health()
     assert set(service) == set(health)

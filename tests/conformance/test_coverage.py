@@ -4,29 +4,22 @@ The tables in coverage_reads.py and coverage_sets.py are what is run here and wh
 docs/reference/coverage.md shows; the protocol itself says whether they are whole.
 """
 
-from __future__ import annotations
-
 import json
-from pathlib import Path
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 import pytest
+from google.protobuf.descriptor import Descriptor
 from support import builders, coverage_reads, generated
 from support.coverage_reads import READS, Read
 from support.coverage_sets import NOT_SET, SETS, Set
+from support.paths import ROOT
 
 from function_script import objects
 from function_script.engines.registry import LANGUAGES
 from function_script.proto.v1 import run_function_pb2 as pb
+from function_script.values import Object
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from google.protobuf.descriptor import Descriptor
-
-    from function_script.values import Object
-
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "reference" / "coverage.md"
+PAGE = ROOT / "docs" / "reference" / "coverage.md"
 FIELDS: dict[str, object] = {"credentials": ["c"], "params": {"word": "hi"}}
 META = "apiVersion: meta.script.fn.crossplane.io/v1beta1\nkind: Context\ndata:\n"
 HEAD = """\
@@ -98,7 +91,7 @@ def test_field_is_set(field: Set, language: str) -> None:
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_the_older_field_of_requirements_is_set_beside_it(language: str) -> None:
+def test_older_field_of_requirements_is_set_beside_it(language: str) -> None:
     """For callers that say nothing of what they know."""
     (field,) = [field for field in SETS if field.field.endswith("match_name")]
     step = program(language, f"def main(req):\n    return {field.starlark}\n", field.document)
@@ -123,7 +116,7 @@ def leaves(message: Descriptor, path: str = "") -> Iterator[str]:
         yield at
 
 
-def test_the_tables_are_whole() -> None:
+def test_tables_are_whole() -> None:
     """The fields are those of the protocol, no more and no fewer."""
     reads = [read.field for read in READS]
     assert sorted(reads) == sorted(leaves(pb.RunFunctionRequest.DESCRIPTOR))
@@ -156,7 +149,7 @@ def page() -> str:
     return "".join([HEAD, *reads, SET_HEAD, *sets, total, *others])
 
 
-def test_the_page_is_fresh(*, update_goldens: bool) -> None:
+def test_page_is_fresh(*, update_goldens: bool) -> None:
     """docs/reference/coverage.md shows the tables that are run here."""
     generated.check(PAGE, page(), update=update_goldens)
 

@@ -4,33 +4,28 @@ A block of code is a program by its language. What is part of a program gets the
 page speaks of; a block that nobody knows what to do with fails.
 """
 
-from __future__ import annotations
-
 import base64
 import re
 import shutil
 import textwrap
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, cast
+from typing import NamedTuple, cast
 
 import pytest
 import yaml
 from conformance import test_manifest_fields as manifest_fields
 from support.builders import API_VERSION
 from support.cluster_model import Cluster
+from support.paths import ROOT
 
 from function_script.engines.registry import LANGUAGES
 from function_script.tools import editor, input_schema, starters, structural_schema
 from function_script.tools.cases import parser
 from function_script.tools.cases.discovery import CaseFile
 from function_script.tools.cases.loader import FileCache
+from function_script.values import Object
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from function_script.values import Object
-
-ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*/*.md"))]
 BLOCK = re.compile(r"^```(?P<kind>\w*)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
 KINDS = ("StarlarkScript", "JinjaTemplate", "GoTemplate")
@@ -277,13 +272,13 @@ def run_twice(program: Object) -> tuple[dict[str, Object], dict[str, Object]]:
 
 
 @pytest.mark.parametrize("snippet", list(blocks()), ids=lambda snippet: snippet.id)
-def test_every_block_of_a_page_is_run_or_has_a_reason(snippet: Snippet) -> None:
+def test_block_of_a_page_is_run_or_has_a_reason(snippet: Snippet) -> None:
     tests = (is_walked, is_case, is_manifest, programs)
     is_run = any(test(snippet) for test in tests)
     assert is_run != (snippet.reason is not None), "list it in NOT_RUN with a reason, or not at all"
 
 
-def test_every_listed_reason_has_its_block() -> None:
+def test_listed_reason_has_its_block() -> None:
     reasons = [snippet.reason for snippet in blocks() if snippet.reason is not None]
     assert len(reasons) == len(NOT_RUN)
 
@@ -291,7 +286,7 @@ def test_every_listed_reason_has_its_block() -> None:
 @pytest.mark.parametrize(
     "snippet", [each for each in blocks() if is_case(each)], ids=lambda snippet: snippet.id
 )
-def test_a_case_of_a_page_is_valid(snippet: Snippet, tmp_path: Path) -> None:
+def test_case_of_a_page_is_valid(snippet: Snippet, tmp_path: Path) -> None:
     """A part of a case gets a Composition and an XR."""
     shutil.copytree(ROOT / "examples" / "starlark-robots", tmp_path, dirs_exist_ok=True)
     path = tmp_path / "page.case.yaml"
@@ -303,19 +298,19 @@ def test_a_case_of_a_page_is_valid(snippet: Snippet, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "snippet", [each for each in blocks() if is_manifest(each)], ids=lambda snippet: snippet.id
 )
-def test_a_manifest_of_a_page_has_only_known_fields(snippet: Snippet) -> None:
+def test_manifest_of_a_page_has_only_known_fields(snippet: Snippet) -> None:
     for document in yaml.safe_load_all(snippet.text):
         assert list(manifest_fields.unknown(document, manifest_fields.fields_of(document))) == []
 
 
 @pytest.mark.parametrize("program", PROGRAMS)
-def test_a_program_of_a_page_runs(program: Object) -> None:
+def test_program_of_a_page_runs(program: Object) -> None:
     """Nothing that the first reconcile made is lost in a later one."""
     first, later = run_twice(program)
     assert first.keys() <= later.keys()
 
 
-def test_the_pages_show_programs_in_every_language() -> None:
+def test_pages_show_programs_in_every_language() -> None:
     """Or the blocks are not found any more."""
     kinds = [cast("Object", param.values[0])["kind"] for param in PROGRAMS]
     assert {kind: kinds.count(kind) > 0 for kind in KINDS} == dict.fromkeys(KINDS, True)
@@ -323,7 +318,7 @@ def test_the_pages_show_programs_in_every_language() -> None:
 
 
 @pytest.mark.parametrize("program", CONNECTING)
-def test_a_connection_secret_is_filled_once_there_are_details(program: Object) -> None:
+def test_connection_secret_is_filled_once_there_are_details(program: Object) -> None:
     """The database is made in the first reconcile; the Secret has its details in a later one."""
     first, later = run_twice(program)
     assert set(first) == set(later) == {"database", "connection"}
@@ -347,7 +342,7 @@ SHOWN = list(shown())
 
 
 @pytest.mark.parametrize(("xr", "program"), SHOWN, ids=[str(xr["kind"]) for xr, _ in SHOWN])
-def test_a_go_template_of_an_example_runs(xr: Object, program: Object) -> None:
+def test_go_template_of_an_example_runs(xr: Object, program: Object) -> None:
     """With nothing there, and with everything."""
     secrets = {"registry": {"credential_data": {"data": DETAILS}}}
     cluster = Cluster(xr=xr, parts={"credentials": secrets})
@@ -361,7 +356,7 @@ def test_a_go_template_of_an_example_runs(xr: Object, program: Object) -> None:
 
 
 @pytest.mark.parametrize("name", [name for name in editor.snippets() if "step" in name])
-def test_a_snippet_of_the_editor_runs(name: str) -> None:
+def test_snippet_of_the_editor_runs(name: str) -> None:
     """As it is when everything that it proposes is taken."""
     body = "\n".join(editor.snippets()[name]["body"])
     filled = re.sub(r"(?<!\\)\$\d", "", re.sub(r"\$\{\d+:(.*?)\}", r"\1", body)).replace("\\$", "$")

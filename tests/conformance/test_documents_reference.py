@@ -1,7 +1,5 @@
 """The reference page of documents has all meta kinds, sources, and what Operations watch."""
 
-from __future__ import annotations
-
 import pytest
 from generate import documents_page
 from support import generated
@@ -34,13 +32,13 @@ def test_name_is_on_the_page(name: str) -> None:
     assert name in PAGE.read_text()
 
 
-def test_the_tables_are_fresh(*, update_goldens: bool) -> None:
+def test_tables_are_fresh(*, update_goldens: bool) -> None:
     page = PAGE.read_text()
     before, after = page.split(documents_page.BEGIN)[0], page.split(documents_page.END)[1]
     generated.check(PAGE, f"{before}{documents_page.section()}{after}", update=update_goldens)
 
 
-def test_the_tables_have_every_annotation_and_meta_kind() -> None:
+def test_tables_have_every_annotation_and_meta_kind() -> None:
     annotations = [f"{manual.PREFIX}/{each.name}" for each in manual.ANNOTATIONS]
     assert sorted(annotations) == sorted(SCRIPT.annotations.keys)
     assert sorted(each.kind for each in manual.META_KINDS) == sorted(SCRIPT.kinds)

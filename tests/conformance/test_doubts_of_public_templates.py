@@ -2,9 +2,9 @@
 
 import json
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
+from support.paths import ROOT
 
 from function_script.contribution import leftovers
 from function_script.engines.gotemplate.lint import LINT
@@ -12,7 +12,7 @@ from function_script.program import Program
 from function_script.source import Source
 from function_script.values import Object
 
-CORPUS = Path(__file__).resolve().parents[3] / "shared" / "corpus" / "gotemplate"
+CORPUS = ROOT.parent / "shared" / "corpus" / "gotemplate"
 # Templates of these repositories write `%!s(<nil>)`, `<nil>` and `map[…]` into their objects.
 WITH_LEAVINGS = {"crossplane-contrib/function-go-templating", "stuttgart-things/crossplane"}
 

@@ -3,22 +3,19 @@
 The rules about flags, ports and TLS are tested on a real server, in tests/e2e.
 """
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys
 import tempfile
-from pathlib import Path
 
 import pytest
 from google.protobuf import json_format
 from support.builders import XR, call, composed, jinja, request, starlark, to_dict
+from support.paths import ROOT
 
 from function_script.proto.v1 import run_function_pb2 as v1
 from function_script.proto.v1beta1 import run_function_pb2 as v1beta1
 
-ROOT = Path(__file__).resolve().parents[2]
 NOTHING = starlark("def main(req):\n    return {}\n")
 ONE_THING = jinja(
     "apiVersion: example.org/v1\n"

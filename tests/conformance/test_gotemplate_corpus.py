@@ -4,27 +4,22 @@ A row passes when stage and text are Go's, and for errors the position. Rows tha
 purpose are listed with reasons in gotemplate/differences.txt; one that starts to match fails.
 """
 
-from __future__ import annotations
-
 import copy
 import json
 import re
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
+from support.paths import ROOT
+from support.score_report import Scoreboard
 
 from function_script.engines.gotemplate.plain import GoFailure, render_text
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from support.score_report import Scoreboard
-
-CORPUS = Path(__file__).resolve().parents[3] / "shared" / "corpus" / "gotemplate"
+CORPUS = ROOT.parent / "shared" / "corpus" / "gotemplate"
 DIFFERENCES = Path(__file__).parent / "gotemplate" / "differences.txt"
 REAL_FLOOR = 0.995
 _POSITION = re.compile(r"template: [^:]+:[0-9]+(?::[0-9]+)?")

@@ -1,9 +1,6 @@
 """Resources in the apiVersion of function-go-templating are sent as that function sends them."""
 
-from __future__ import annotations
-
 import base64
-from typing import TYPE_CHECKING
 
 import pytest
 from google.protobuf import json_format
@@ -23,9 +20,7 @@ from support.gotemplating_steps import (
 )
 
 from function_script.proto.v1 import run_function_pb2 as pb
-
-if TYPE_CHECKING:
-    from function_script.values import Object
+from function_script.values import Object
 
 
 def composed_object(text: str) -> Object:

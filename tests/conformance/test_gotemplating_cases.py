@@ -1,22 +1,16 @@
 """The described cases of function-go-templating, in its own apiVersion, through the main path."""
 
-from __future__ import annotations
-
 from functools import cache
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from support import gotemplating
+from support.gotemplating import Case
 
 from function_script import function
 from function_script.limits import Limits
 from function_script.objects import find_path
 from function_script.proto.v1 import run_function_pb2 as pb
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from support.gotemplating import Case
 
 CASES = gotemplating.load()
 

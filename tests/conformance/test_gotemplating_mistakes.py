@@ -4,23 +4,12 @@ The numbers are those of the list of its mistakes; those that concern no respons
 documentation) have their tests elsewhere.
 """
 
-from __future__ import annotations
-
 import base64
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from google.protobuf import json_format
 from support.gotemplating import XR
-
-from function_script.limits import Limits
-from function_script.proto.v1 import run_function_pb2 as pb
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from function_script.values import Object
-
 from support.gotemplating_steps import (
     EXTRA,
     PREFIX,
@@ -34,6 +23,10 @@ from support.gotemplating_steps import (
     run,
     warnings,
 )
+
+from function_script.limits import Limits
+from function_script.proto.v1 import run_function_pb2 as pb
+from function_script.values import Object
 
 
 def test_01_readiness_of_earlier_step_stays() -> None:

@@ -1,10 +1,7 @@
 """Meta documents, data and odd texts as function-go-templating reads them."""
 
-from __future__ import annotations
-
 import base64
 import json
-from typing import TYPE_CHECKING
 
 import pytest
 from google.protobuf import json_format
@@ -22,9 +19,7 @@ from support.gotemplating_steps import (
 )
 
 from function_script.proto.v1 import run_function_pb2 as pb
-
-if TYPE_CHECKING:
-    from function_script.values import Object
+from function_script.values import Object
 
 NAME = f"{PREFIX}/composition-resource-name"
 # Each meta kind, and what its document adds to the response.

@@ -1,17 +1,14 @@
 """What the documents say about building the image fits the Dockerfile, which Docker alone reads."""
 
-from __future__ import annotations
-
 import itertools
 import re
 import shlex
-from pathlib import Path
 
 import pytest
+from support.paths import ROOT
 
 from function_script import release
 
-ROOT = Path(__file__).resolve().parents[2]
 DOCKERFILE = (ROOT / "package" / "Dockerfile").read_text()
 PAGES = ("README.md", "package/README.md", "docs/how-to/publish-a-package.md")
 # Arguments that BuildKit knows itself.
@@ -31,7 +28,7 @@ def declared() -> dict[str, str]:
 
 
 @pytest.mark.parametrize(("page", "arguments"), COMMANDS)
-def test_a_shown_build_is_one_of_this_dockerfile(page: str, arguments: str) -> None:
+def test_shown_build_is_one_of_this_dockerfile(page: str, arguments: str) -> None:
     """Its file is this one, its arguments are declared, its stage exists, its context is here."""
     words = shlex.split(arguments)
     values = dict(itertools.pairwise(words))
@@ -45,12 +42,12 @@ def test_a_shown_build_is_one_of_this_dockerfile(page: str, arguments: str) -> N
     assert words[-1] == "."
 
 
-def test_every_page_shows_a_build() -> None:
+def test_page_shows_a_build() -> None:
     """Else the test above would look at nothing."""
     assert {page for page, _ in COMMANDS} == set(PAGES)
 
 
-def test_the_page_has_all_arguments_with_their_defaults() -> None:
+def test_page_has_all_arguments_with_their_defaults() -> None:
     """In its table, and no others."""
     text = (ROOT / "package" / "README.md").read_text()
     rows = re.findall(r"^\| (`[A-Z_`, ]+`) \| ([^|]+) \|", text, re.MULTILINE)
@@ -67,7 +64,7 @@ def test_labels_have_the_names_of_the_release() -> None:
     assert declared()["SOURCE"] == release.SOURCE
 
 
-def test_no_base_is_named_without_an_argument() -> None:
+def test_bases_are_arguments() -> None:
     """So that a release can name its digest; and the last stage runs no command."""
     bases = re.findall(r"^FROM (\S+)(?: AS (\S+))?", DOCKERFILE, re.MULTILINE)
     stages = {name for _, name in bases}

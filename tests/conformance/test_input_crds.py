@@ -1,11 +1,9 @@
 """The input CRDs and the parser accept and reject the same documents."""
 
-from __future__ import annotations
-
 import json
 import re
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 from support.paths import ROOT
@@ -18,11 +16,7 @@ from function_script.tools import structural_schema
 from function_script.tools.validate import openapi, packages, rules
 from function_script.tools.validate.catalog import Catalog
 from function_script.tools.validate.evaluator import Evaluator
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from function_script.values import Object
+from function_script.values import Object
 
 CORPUS = Path(__file__).parent / "inputs"
 CRDS = ROOT / "input_crds"
@@ -128,7 +122,7 @@ def schema_of(crd: Object) -> Object:
     return at(crd, "spec.versions[0].schema.openAPIV3Schema")
 
 
-def test_each_kind_has_a_crd() -> None:
+def test_kind_has_a_crd() -> None:
     """Names, version and category follow the conventions for inputs."""
     kinds = [kind for api_version, kind in inputs.KINDS if api_version.startswith("script.")]
     assert sorted(str(at(crd, "spec.names")["kind"]) for crd in crds()) == sorted(kinds)
@@ -146,7 +140,7 @@ def test_common_fields_are_equal_in_all_crds() -> None:
             assert other[name] == first[name]
 
 
-def test_each_field_has_a_description() -> None:
+def test_field_has_a_description() -> None:
     """The reference page is generated from the descriptions."""
 
     def undescribed(schema: Object, path: str) -> list[str]:

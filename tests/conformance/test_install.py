@@ -1,25 +1,19 @@
 """What is installed fits together: image, manifests and the server's own flags."""
 
-from __future__ import annotations
-
 import re
-from pathlib import Path
-from typing import TYPE_CHECKING
 
 import celpy
 import click
 import pytest
+from support.paths import ROOT
 
 from function_script import documents, objects, quantities
 from function_script.cli.serve import serve
 from function_script.server import metrics
 from function_script.server.grpc_server import GRACE_SECONDS
 from function_script.source import Source
+from function_script.values import Object
 
-if TYPE_CHECKING:
-    from function_script.values import Object
-
-ROOT = Path(__file__).resolve().parents[2]
 CONTAINER = "spec.deploymentTemplate.spec.template.spec.containers[0]"
 
 
@@ -54,7 +48,7 @@ def flag(name: str) -> click.Option:
     return option
 
 
-def test_the_function_uses_the_runtime_config() -> None:
+def test_function_uses_the_runtime_config() -> None:
     """By its name; the package has a registry and a tag, which Crossplane asks for."""
     function, config = load("function.yaml"), load("deploymentruntimeconfig.yaml")
     reference = objects.find_path(function, "spec.runtimeConfigRef")
@@ -67,7 +61,7 @@ def test_the_function_uses_the_runtime_config() -> None:
     assert re.fullmatch(r"[a-z0-9.-]+\.[a-z]+/function-script:v[0-9.]+", package)
 
 
-def test_every_argument_is_a_flag_of_the_server() -> None:
+def test_argument_is_a_flag_of_the_server() -> None:
     """A misspelt one would keep the function from starting."""
     for name, value in arguments().items():
         option = flag(name)
@@ -107,7 +101,7 @@ def documents_of(name: str) -> list[Object]:
     return [found.value for found in documents.read_source(Source(name=name, text=text))]
 
 
-def test_the_folder_holds_what_its_readme_says() -> None:
+def test_folder_holds_what_its_readme_says() -> None:
     """`kubectl apply -f` of the folder itself takes all that every cluster has, and no JSON."""
     found = {str(path.relative_to(ROOT / "examples" / "install")) for path in MANIFESTS}
     assert found == set(KINDS)
@@ -149,7 +143,7 @@ def test_replicas_are_spread_by_the_same_label() -> None:
         assert found == {"pkg.crossplane.io/function": function}
 
 
-def test_the_drain_fits_into_the_grace_period() -> None:
+def test_drain_fits_into_the_grace_period() -> None:
     """A stopping server finishes before Kubernetes kills it, with the time of one run to spare."""
     config = load("deploymentruntimeconfig.yaml")
     path = f"{CONTAINER.rpartition('.')[0]}.terminationGracePeriodSeconds"
@@ -159,7 +153,7 @@ def test_the_drain_fits_into_the_grace_period() -> None:
     assert grace >= GRACE_SECONDS + timeout
 
 
-def test_the_autoscaler_looks_at_a_metric_there_is() -> None:
+def test_autoscaler_looks_at_a_metric_there_is() -> None:
     """A gauge of ours, on the Deployment of a revision of the function."""
     (scaler,) = documents_of("autoscaling/horizontalpodautoscaler.yaml")
     metric = objects.find_path(scaler, "spec.metrics[1].pods.metric.name")
@@ -180,7 +174,7 @@ UPDATES = [
 
 
 @pytest.mark.parametrize(("function", "user", "before", "after", "is_kept"), UPDATES)
-def test_the_number_of_replicas_is_kept(
+def test_number_of_replicas_is_kept(
     function: str, user: str, before: int, after: int, *, is_kept: bool
 ) -> None:
     """Only where Crossplane undoes what the autoscaler did to this function's Deployment."""
@@ -210,7 +204,7 @@ def test_the_number_of_replicas_is_kept(
     assert all(verdicts) is is_kept
 
 
-def test_the_network_lets_in_what_is_served() -> None:
+def test_network_lets_in_what_is_served() -> None:
     """The function's port from Crossplane, the metrics from monitoring, and nothing out."""
     (policy,) = documents_of("networkpolicy.yaml")
     ports = [
@@ -221,7 +215,7 @@ def test_the_network_lets_in_what_is_served() -> None:
     assert objects.find_path(policy, "spec.egress") == []
 
 
-def test_the_memory_limit_holds_every_worker() -> None:
+def test_memory_limit_holds_every_worker() -> None:
     """All at their own limit at once, long runs as well, and the server: the rule of the docs."""
     size = quantities.parse_size(arguments()["--memory-limit"])
     limit = quantities.parse_size(str(objects.find_path(container(), "resources.limits.memory")))
@@ -231,7 +225,7 @@ def test_the_memory_limit_holds_every_worker() -> None:
     assert limit > 100_000_000 + runs * (size + 10_000_000)
 
 
-def test_the_container_can_do_as_little_as_it_needs() -> None:
+def test_container_can_do_as_little_as_it_needs() -> None:
     """No escalation, no capabilities, nothing to write."""
     assert container()["name"] == "package-runtime"
     assert container()["securityContext"] == {
@@ -241,7 +235,7 @@ def test_the_container_can_do_as_little_as_it_needs() -> None:
     }
 
 
-def test_the_image_is_what_crossplane_expects() -> None:
+def test_image_is_what_crossplane_expects() -> None:
     """User and group 2000, port 9443, and the one argument `--insecure` starts it."""
     lines = (ROOT / "package" / "Dockerfile").read_text().splitlines()
     last = lines[max(n for n, line in enumerate(lines) if line.startswith("FROM")) :]
@@ -250,7 +244,7 @@ def test_the_image_is_what_crossplane_expects() -> None:
     assert 'ENTRYPOINT ["/venv/bin/function-script"]' in last
 
 
-def test_the_image_is_built_from_files_that_exist() -> None:
+def test_image_is_built_from_files_that_exist() -> None:
     """What the Dockerfile copies from the checkout is there and is not ignored."""
     folder = ROOT / "package"
     text = (folder / "Dockerfile").read_text()

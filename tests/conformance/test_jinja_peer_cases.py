@@ -1,10 +1,8 @@
 """The described cases of function-go-templating as Jinja templates, through the main path."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 import pytest
 import yaml
@@ -15,9 +13,7 @@ from function_script import function
 from function_script.limits import Limits
 from function_script.objects import find_path
 from function_script.proto.v1 import run_function_pb2 as pb
-
-if TYPE_CHECKING:
-    from function_script.values import Object
+from function_script.values import Object
 
 TABLE = Path(__file__).parent / "jinja_peer" / "cases.yaml"
 
@@ -95,7 +91,7 @@ def test_case(case: Case, tmp_path: Path) -> None:
     assert gotemplating.comparable(response) == case.want
 
 
-def test_the_table_is_whole() -> None:
+def test_table_is_whole() -> None:
     """It has the cases of the other spelling, in their order."""
     assert [case.name for case in CASES] == [case.name for case in gotemplating.load()]
 

@@ -1,16 +1,14 @@
 """The limits as the documentation tells them: on each page the defaults of the flags."""
 
-from __future__ import annotations
-
 import re
-from pathlib import Path
 
 import pytest
+from support.paths import ROOT
 
 from function_script.cli.serve import serve
 from function_script.limits import LIMITS, MIB, Limits
 
-DOCS = Path(__file__).resolve().parents[2] / "docs"
+DOCS = ROOT / "docs"
 FLAG = re.compile(r"`(--[a-z-]+)`")
 DEFAULTS = Limits()
 SHOWN = {
@@ -31,7 +29,7 @@ PAGES = {
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_a_languages_page_tells_the_defaults(name: str) -> None:
+def test_languages_page_tells_the_defaults(name: str) -> None:
     """Every row that names a flag and has a figure has the flag's own."""
     page = (DOCS / "reference" / f"{name}.md").read_text()
     told = set()
@@ -42,7 +40,7 @@ def test_a_languages_page_tells_the_defaults(name: str) -> None:
     assert told == PAGES[name]
 
 
-def test_the_page_of_the_sandbox_tells_the_defaults() -> None:
+def test_page_of_the_sandbox_tells_the_defaults() -> None:
     """Each flag as one would write it."""
     page = (DOCS / "explanation" / "sandbox.md").read_text()
     defaults = {option.opts[0]: option.default for option in serve.params}

@@ -3,24 +3,18 @@
 It decodes strictly what kubectl sends, and refuses a manifest for a field that its schema lacks.
 """
 
-from __future__ import annotations
-
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 import yaml
+from support.paths import ROOT
 
 from function_script import documents, objects
 from function_script.source import Source
 from function_script.tools import starters
+from function_script.values import Object
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from function_script.values import Object
-
-ROOT = Path(__file__).resolve().parents[2]
 KINDS = yaml.safe_load((Path(__file__).parent / "manifest_fields.yaml").read_text())["kinds"]
 
 # What renders to, or is given to, an example: objects of a cluster, not manifests to apply.
@@ -75,18 +69,18 @@ def fields_of(value: Object) -> object:
 
 
 @pytest.mark.parametrize("title", MANIFESTS)
-def test_every_field_is_known(title: str) -> None:
+def test_field_is_known(title: str) -> None:
     """None is refused by a strict API server, or dropped by another."""
     assert list(unknown(MANIFESTS[title], fields_of(MANIFESTS[title]))) == []
 
 
-def test_all_kinds_are_looked_at() -> None:
+def test_kinds_are_all_examined() -> None:
     """What the examples install is here: the table is not passed over for an odd file name."""
     kinds = {"{} {}".format(*objects.api_version_and_kind(value)) for value in MANIFESTS.values()}
     assert kinds == set(KINDS) - {"ops.crossplane.io/v1alpha1 Operation"}
 
 
-def test_a_field_that_no_cluster_keeps_is_found() -> None:
+def test_field_that_no_cluster_keeps_is_found() -> None:
     """Such as the labels of a template."""
     template: Object = {"metadata": {"labels": {"a": "b"}}, "spec": {"mode": "Pipeline"}}
     cron: Object = {
@@ -101,7 +95,7 @@ def test_a_field_that_no_cluster_keeps_is_found() -> None:
     ]
 
 
-def test_a_cluster_takes_all_compositions_at_once() -> None:
+def test_cluster_takes_all_compositions_at_once() -> None:
     """Each has a name of its own."""
     names = [
         objects.find_path(value, "metadata.name")

@@ -1,11 +1,8 @@
 """The reference of metrics and log is about what there is, and so is the dashboard."""
 
-from __future__ import annotations
-
 import ast
 import json
 import re
-from pathlib import Path
 
 import pytest
 from opentelemetry.sdk.trace import TracerProvider
@@ -13,13 +10,13 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from prometheus_client.parser import text_string_to_metric_families
 from support import builders
+from support.paths import ROOT
 
 from function_script import limits, telemetry
 from function_script.cli.serve import serve
 from function_script.sandbox.confinement import Measure
 from function_script.server import capture_writer, log, metrics, request_record, tracing
 
-ROOT = Path(__file__).resolve().parents[2]
 METRICS = (ROOT / "docs" / "reference" / "metrics.md").read_text()
 TRACES = (ROOT / "docs" / "reference" / "traces.md").read_text()
 LOGS = (ROOT / "docs" / "reference" / "logs.md").read_text()
@@ -72,7 +69,7 @@ def names_in(text: str) -> set[str]:
     return set(re.findall(r"`([^`]+)`", text))
 
 
-def test_every_metric_is_documented_as_it_is() -> None:
+def test_metric_is_documented_as_it_is() -> None:
     """Name, type and labels; and no metric is documented that is not there."""
     shown = {name: (row[0], names_in(row[1])) for name, row in table(METRICS, "metric").items()}
     assert shown == families()
@@ -90,13 +87,13 @@ VALUES = {
 
 
 @pytest.mark.parametrize("label", VALUES)
-def test_every_value_of_a_label_is_documented(label: str) -> None:
+def test_value_of_a_label_is_documented(label: str) -> None:
     """Names of other stages may be mentioned in a meaning, so `stage` is a subset."""
     shown = names_in(table(METRICS, "label")[label][0])
     assert VALUES[label] == shown
 
 
-def test_every_field_of_a_request_is_documented() -> None:
+def test_field_of_a_request_is_documented() -> None:
     """And no other is; so are those that all lines have."""
     (of_all, of_request, of_refusal, of_start) = re.findall(
         r"\| field \| meaning \|\n\|[-|]+\|\n((?:\|.*\n)+)", LOGS
@@ -123,7 +120,7 @@ def named_in(file: str) -> set[str]:
     }
 
 
-def test_every_fact_of_a_request_can_be_logged() -> None:
+def test_fact_of_a_request_can_be_logged() -> None:
     """What the function notes of a request is passed on."""
     data = builders.request(builders.jinja("", metadata={"name": "step"}))
     noted = set(telemetry.read(data.SerializeToString()).identity())
@@ -131,12 +128,12 @@ def test_every_fact_of_a_request_can_be_logged() -> None:
     assert noted <= set(log.fields_of(FULL))
 
 
-def test_every_outcome_is_documented() -> None:
+def test_outcome_is_documented() -> None:
     """And no other is."""
     assert set(table(LOGS, "outcome")) == set(request_record.OUTCOMES)
 
 
-def test_every_attribute_and_event_of_a_span_is_documented() -> None:
+def test_attribute_and_event_of_a_span_is_documented() -> None:
     """And no other is."""
     exporter = InMemorySpanExporter()
     provider = TracerProvider()
@@ -150,7 +147,7 @@ def test_every_attribute_and_event_of_a_span_is_documented() -> None:
     assert names_in(events["program ran"][0]) == set(span.events[-1].attributes or {})
 
 
-def test_the_dashboard_shows_metrics_that_exist() -> None:
+def test_dashboard_shows_metrics_that_exist() -> None:
     """Every name in every query, with labels the metric has; every metric of ours is shown."""
     known = families()
     used = set()
@@ -165,7 +162,7 @@ def test_the_dashboard_shows_metrics_that_exist() -> None:
     assert used == set(known)
 
 
-def test_the_dashboard_has_no_overlapping_panels() -> None:
+def test_dashboard_has_no_overlapping_panels() -> None:
     """Grafana would move them about; each has a title, a unit and a place of its own."""
     dashboard = json.loads(DASHBOARD.read_text())
     places = set()
@@ -183,7 +180,7 @@ def test_the_dashboard_has_no_overlapping_panels() -> None:
     assert len({panel["id"] for panel in dashboard["panels"]}) == len(dashboard["panels"])
 
 
-def test_the_bounds_of_capturing_are_told() -> None:
+def test_bounds_of_capturing_are_told() -> None:
     """As the code has them."""
     page = (ROOT / "docs" / "how-to" / "debug-a-live-composition.md").read_text()
     for bound, value in {

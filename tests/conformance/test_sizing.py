@@ -1,15 +1,12 @@
 """The sizing table of the production guide follows from the benchmark's figures."""
 
-from __future__ import annotations
-
 import math
 import re
-from pathlib import Path
 
 import pytest
 from support import generated
+from support.paths import ROOT
 
-ROOT = Path(__file__).resolve().parents[2]
 FIGURES = ROOT / "benchmarks" / "RESULTS.md"
 PAGE = ROOT / "docs" / "how-to" / "run-in-production.md"
 BLOCK = re.compile(r"(<!-- sizing: .* -->\n)(.*?)(<!-- end of sizing -->)", re.DOTALL)
@@ -47,7 +44,7 @@ def table() -> str:
     return "\n" + "\n".join(lines) + "\n\n"
 
 
-def test_the_sizing_table_is_computed(*, update_goldens: bool) -> None:
+def test_sizing_table_is_computed(*, update_goldens: bool) -> None:
     """From the results of the benchmark."""
     page = PAGE.read_text()
     fresh = BLOCK.sub(lambda match: match[1] + table() + match[3], page)
@@ -61,6 +58,6 @@ def test_the_sizing_table_is_computed(*, update_goldens: bool) -> None:
         pytest.param(60_000, 5.0, "5.00 CPU, 10 replicas", id="half of the CPU stays free"),
     ],
 )
-def test_the_arithmetic(xrs: int, cost: float, text: str) -> None:
+def test_arithmetic(xrs: int, cost: float, text: str) -> None:
     """XRs divided by the poll interval, times the cost of a call."""
     assert cell(xrs, cost) == text

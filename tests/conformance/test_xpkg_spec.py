@@ -1,7 +1,5 @@
 """The package this project builds, read the three ways in which Crossplane's tools read one."""
 
-from __future__ import annotations
-
 import gzip
 import hashlib
 import io
@@ -9,18 +7,15 @@ import json
 import shutil
 import tarfile
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING
 
 import pytest
+from support.paths import ROOT
 
 from function_script import documents, objects
 from function_script.source import Source
 from function_script.tools import starters, xpkg
+from function_script.values import Object
 
-if TYPE_CHECKING:
-    from function_script.values import Object
-
-ROOT = Path(__file__).resolve().parents[2]
 LABEL = "io.crossplane.xpkg"
 
 
@@ -113,13 +108,13 @@ def written() -> list[Object]:
 
 
 @pytest.mark.parametrize("reader", [read_by_label, read_by_annotation, read_flattened])
-def test_every_reader_finds_every_object(package: Path, reader: type) -> None:
+def test_reader_finds_every_object(package: Path, reader: type) -> None:
     """M16: packaged per the xpkg specification, for each way to read a package."""
     assert read(reader(package)) == written()
 
 
 @pytest.mark.parametrize("reader", [read_by_label, read_by_annotation, read_flattened])
-def test_a_configuration_reads_the_same(reader: type, tmp_path: Path) -> None:
+def test_configuration_reads_the_same(reader: type, tmp_path: Path) -> None:
     """Beside a layer of examples, which none of the readers takes for the package."""
     project = tmp_path / "project"
     starters.write("starlark", project)
@@ -132,14 +127,14 @@ def test_a_configuration_reads_the_same(reader: type, tmp_path: Path) -> None:
     assert list(labels(parts(made.path)[0]).values()) == ["base", "upbound"]
 
 
-def test_the_stream_begins_and_ends_with_a_separator(package: Path) -> None:
+def test_stream_begins_and_ends_with_a_separator(package: Path) -> None:
     """Else a reader that takes the raw archive loses a line, or the last CRD."""
     text = read_by_annotation(package)
     assert text.startswith("---\n")
     assert text.endswith("\n---\n")
 
 
-def test_the_base_layer_holds_one_plain_file(package: Path) -> None:
+def test_base_layer_holds_one_plain_file(package: Path) -> None:
     """One header of 512 bytes stands before the stream: nothing may need a second one."""
     _, layers = parts(package)
     archive = gzip.decompress(layers[-1])
@@ -150,7 +145,7 @@ def test_the_base_layer_holds_one_plain_file(package: Path) -> None:
     assert (member.offset_data, archive[512:516]) == (512, b"---\n")
 
 
-def test_all_layers_are_gzip(package: Path) -> None:
+def test_layers_are_gzip(package: Path) -> None:
     """Beside one that is not, a push would compress all anew and lose the label."""
     config, layers = parts(package)
     assert [layer[:2] for layer in layers] == [b"\x1f\x8b"] * len(layers)
@@ -168,7 +163,7 @@ def test_members_are_named_by_their_digests(package: Path) -> None:
     assert listing["RepoTags"] is None
 
 
-def test_the_package_is_the_same_bytes_every_time(
+def test_package_is_the_same_bytes_every_time(
     package: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """From a copy of the files, with other times and in another place."""
@@ -179,7 +174,7 @@ def test_the_package_is_the_same_bytes_every_time(
     assert again.read_bytes() == package.read_bytes()
 
 
-def test_the_name_begins_with_function(package: Path) -> None:
+def test_name_begins_with_function(package: Path) -> None:
     """M17: in the metadata, which is where Crossplane looks."""
     assert objects.find_path(read(read_flattened(package))[0], "metadata.name") == "function-script"
 

@@ -15,29 +15,23 @@ A mistake that fails before its step runs has no ``cluster``. One that stops not
 ``render``: its message is the event's. One that only a run shows has no ``check``.
 """
 
-from __future__ import annotations
-
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import yaml
 
 from function_script import diagnostics
+from function_script.diagnostics import Diagnostic
 from function_script.errors import FatalError
 from function_script.proto.v1 import run_function_pb2 as fnv1
-from function_script.sandbox import Answered, Pool
+from function_script.sandbox import Answered, Pool, Reply
 from function_script.tools import check, console
 from function_script.tools.render import command, loading
 from function_script.tools.render.output import OutputOptions
 from function_script.tools.results import fatal_messages
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from function_script.diagnostics import Diagnostic
-    from function_script.sandbox import Reply
 
 HERE = Path(__file__).parent
 COMPOSITION = "composition.yaml"

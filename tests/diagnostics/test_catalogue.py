@@ -4,10 +4,9 @@ Write the outcomes anew with `make goldens`, and read the difference as the auth
 the mistake would.
 """
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from diagnostics import catalogue
@@ -17,12 +16,7 @@ from support.notes import without_note
 from function_script import cli
 from function_script.limits import Limits
 from function_script.sandbox import PoolOptions
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from function_script.source import Span
+from function_script.source import Span
 
 MISTAKES = catalogue.load()
 # A hint, or a message that says itself what is wanted.

@@ -3,20 +3,15 @@
 `make goldens` writes the table anew.
 """
 
-from __future__ import annotations
-
 import re
 from itertools import groupby
-from pathlib import Path
-from typing import TYPE_CHECKING
 
 from diagnostics import catalogue
+from diagnostics.catalogue import Mistake
 from support import generated
+from support.paths import ROOT
 
-if TYPE_CHECKING:
-    from diagnostics.catalogue import Mistake
-
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "reference" / "errors.md"
+PAGE = ROOT / "docs" / "reference" / "errors.md"
 TITLES = {
     "gotemplate": "Go templates",
     "input": "Inputs and Compositions",
@@ -61,7 +56,7 @@ def test_page_shows_a_mistake_as_it_is_told() -> None:
     assert all(f"```\n{text}```\n" in page for text in mistake.outcome.values())
 
 
-def test_there_are_enough_mistakes() -> None:
+def test_mistakes_are_enough() -> None:
     """At least as many as were asked for, in each language some."""
     mistakes = catalogue.load()
     assert len(mistakes) >= 75

@@ -1,20 +1,15 @@
 """A throw-away certificate authority, shaped like Crossplane's."""
 
-from __future__ import annotations
-
 import datetime as dt
 import ipaddress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import grpc
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 _NAME = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "Crossplane")])
 _DAY = dt.timedelta(days=1)

@@ -1,21 +1,16 @@
 """Registries that tests start, and their authorities."""
 
-from __future__ import annotations
-
 import json
 import time
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from e2e.authority import Authority
 from e2e.scripted_registry import META, Registry, serving
 
 from function_script.tools import xpkg
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
 
 
 @pytest.fixture(scope="module")

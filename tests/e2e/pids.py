@@ -1,17 +1,12 @@
 """A control group that limits the number of processes, of version 1 or 2; for root."""
 
-from __future__ import annotations
-
 import os
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 from support.timing import wait_until
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 PARENTS = (Path("/sys/fs/cgroup/pids"), Path("/sys/fs/cgroup"))
 

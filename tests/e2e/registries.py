@@ -1,19 +1,14 @@
 """A real registry in its own process, for end-to-end tests of packages."""
 
-from __future__ import annotations
-
 import shutil
 import socket
 import subprocess
+from collections.abc import Iterator
 from contextlib import closing
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from support.timing import wait_until
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 BINARY = shutil.which("docker-registry") or shutil.which("registry")
 needs_registry = pytest.mark.skipif(BINARY is None, reason="no registry's program is installed")

@@ -8,20 +8,18 @@ import re
 import ssl
 import threading
 from base64 import b64encode
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import TYPE_CHECKING, NamedTuple
+from pathlib import Path
+from typing import NamedTuple
 from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from e2e.authority import Identity
 
 from function_script.cli import execute
 from function_script.tools.xpkg import archives
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
-
-    import pytest
-    from e2e.authority import Identity
 
 # An address of this machine that does not count as loopback.
 ELSEWHERE = "0.0.0.0"  # noqa: S104 - to connect to

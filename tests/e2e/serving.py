@@ -4,8 +4,6 @@ For end-to-end tests and benchmarks: ``with Server("--insecure") as server, serv
 channel: call(channel, request)``.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import signal
@@ -14,21 +12,18 @@ import sys
 import threading
 import time
 from collections import deque
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, Self
+from types import TracebackType
+from typing import Literal, Self
 
 import grpc
+from e2e.authority import Identity
+from support.paths import ROOT
 from support.timing import PATIENCE_SECONDS, wait_until, wait_until_busy
 
 from function_script.proto.v1 import run_function_pb2 as pb
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from types import TracebackType
-
-    from e2e.authority import Identity
-
-ROOT = Path(__file__).resolve().parents[2]
 SERVER_NAME = "function-script.crossplane-system"
 # Of this process's environment; with the second the tests say which build it is that they test.
 _PASSED = ("PATH", "PYTHONPATH")

@@ -120,7 +120,7 @@ def facts(registry: Registry, cache: Path) -> dict[str, object]:
     return dict(ast.literal_eval(response.results[0].message))
 
 
-def test_a_function_gets_its_arguments_and_nothing_of_the_users_environment(
+def test_function_gets_its_arguments_and_nothing_of_the_users_environment(
     facts: dict[str, object],
 ) -> None:
     assert facts["arguments"] == ["--mark=facts", "--insecure"]
@@ -132,7 +132,7 @@ def test_a_function_gets_its_arguments_and_nothing_of_the_users_environment(
     assert facts["directory"] == "/tmp"  # noqa: S108 - its own
 
 
-def test_a_function_sees_its_image_alone(facts: dict[str, object]) -> None:
+def test_function_sees_its_image_alone(facts: dict[str, object]) -> None:
     root = facts["root"]
     assert isinstance(root, list)
     # The top of the paths of this interpreter and its libraries.
@@ -144,7 +144,7 @@ def test_a_function_sees_its_image_alone(facts: dict[str, object]) -> None:
     assert facts["user"] == 65532
 
 
-def test_a_function_sees_its_own_processes_alone(facts: dict[str, object]) -> None:
+def test_function_sees_its_own_processes_alone(facts: dict[str, object]) -> None:
     """The supervisor, the function, its child for the connection, and the one before it."""
     numbers = facts["processes"]
     assert isinstance(numbers, list)
@@ -156,7 +156,7 @@ def test_a_function_sees_its_own_processes_alone(facts: dict[str, object]) -> No
     assert len(descriptors) <= 6
 
 
-def test_a_function_has_no_privileges(facts: dict[str, object]) -> None:
+def test_function_has_no_privileges(facts: dict[str, object]) -> None:
     status = facts["status"]
     assert isinstance(status, dict)
     sets = ("CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb")
@@ -168,7 +168,7 @@ def test_a_function_has_no_privileges(facts: dict[str, object]) -> None:
     assert answers == {"unshare": -1, "mount": -1, "ptrace": -1, "chmod": -1, "kill": 0}
 
 
-def test_a_function_writes_into_memory_alone(facts: dict[str, object]) -> None:
+def test_function_writes_into_memory_alone(facts: dict[str, object]) -> None:
     assert facts["writable"] == ["/tmp", "/dev/shm"]  # noqa: S108 - its own
 
 
@@ -185,7 +185,7 @@ def test_a_function_writes_into_memory_alone(facts: dict[str, object]) -> None:
         ("hang-at-request", "it did not answer within 2 s"),
     ],
 )
-def test_a_function_that_misbehaves_is_ended_with_an_error(
+def test_function_that_misbehaves_is_ended_with_an_error(
     registry: Registry, cache: Path, mark: str, mode: str, cause: str
 ) -> None:
     slow = mode in {"hang", "elsewhere", "silent"}
@@ -195,14 +195,14 @@ def test_a_function_that_misbehaves_is_ended_with_an_error(
     assert processes(mark) == []
 
 
-def test_the_log_of_a_function_that_fails_is_shown_without_control_characters(
+def test_log_of_a_function_that_fails_is_shown_without_control_characters(
     registry: Registry, cache: Path, mark: str
 ) -> None:
     problem = failure(start(registry, cache, "crash", mark))
     assert problem.notes == ("log: starting", "log: no \\u001b[31mconfiguration")
 
 
-def test_the_log_of_a_function_that_prints_without_end_is_cut(
+def test_log_of_a_function_that_prints_without_end_is_cut(
     registry: Registry, cache: Path, mark: str
 ) -> None:
     problem = failure(start(registry, cache, "flood", mark))
@@ -224,7 +224,7 @@ def test_the_log_of_a_function_that_prints_without_end_is_cut(
         ),
     ],
 )
-def test_an_entrypoint_that_is_no_program_is_an_error(
+def test_entrypoint_that_is_no_program_is_an_error(
     registry: Registry, cache: Path, content: bytes, entrypoint: str, cause: str
 ) -> None:
     put_image(registry, [archive([member("function", content)])], "v2", entrypoint=[entrypoint])
@@ -234,7 +234,7 @@ def test_an_entrypoint_that_is_no_program_is_an_error(
     assert problem.message == f'cannot run function "f": its entrypoint "{entrypoint}" {cause}'
 
 
-def test_a_command_that_is_interrupted_ends_a_start_at_once(
+def test_command_that_is_interrupted_ends_a_start_at_once(
     project: Path, registry: Registry, cache: Path, mark: str
 ) -> None:
     del cache
@@ -265,7 +265,7 @@ def test_processes_that_a_function_starts_end_with_it(
     assert processes(mark) == []
 
 
-def test_a_function_is_called_several_times_at_once(
+def test_function_is_called_several_times_at_once(
     registry: Registry, cache: Path, mark: str
 ) -> None:
     sizes = range(1, 6)
@@ -295,7 +295,7 @@ time.sleep(60)
 """
 
 
-def test_nothing_outlives_a_command_that_is_killed(
+def test_processes_end_with_a_command_that_is_killed(
     registry: Registry, cache: Path, mark: str
 ) -> None:
     put_server(registry, "children", "killed", mark)
@@ -310,7 +310,7 @@ def test_nothing_outlives_a_command_that_is_killed(
     wait_until(lambda: not processes(mark))
 
 
-def test_a_function_that_ended_between_two_calls_is_started_again(
+def test_function_that_ended_between_two_calls_is_started_again(
     registry: Registry, cache: Path, mark: str
 ) -> None:
     put_server(registry, "serve", "again", mark)
@@ -417,7 +417,7 @@ sys.exit(execute(sys.argv[1:]))
 """
 
 
-def test_a_function_that_cannot_be_confined_runs_if_the_command_line_says_so(
+def test_function_that_cannot_be_confined_runs_if_the_command_line_says_so(
     project: Path, registry: Registry, cache: Path
 ) -> None:
     del cache
@@ -449,7 +449,7 @@ def test_a_function_that_cannot_be_confined_runs_if_the_command_line_says_so(
     assert facts["arguments"][-1].startswith("--address=127.0.0.1:")
 
 
-def test_a_function_that_takes_no_address_cannot_run_unconfined(
+def test_function_that_takes_no_address_cannot_run_unconfined(
     registry: Registry, cache: Path, mark: str, tmp_path: Path
 ) -> None:
     del cache

@@ -1,19 +1,14 @@
 """The CI job that `init` writes works in an environment without any installation."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from support import installations
 
 from function_script import documents
 from function_script.source import Source
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 @pytest.fixture(scope="module")
@@ -50,7 +45,7 @@ def run(command: str, project: Path, bin_directory: Path, variables: dict[str, s
     return process.stdout
 
 
-def test_every_step_of_the_job_succeeds(wheel: Path, tmp_path: Path) -> None:
+def test_step_of_the_job_succeeds(wheel: Path, tmp_path: Path) -> None:
     """The steps go from the requirement of `init --install` to the package."""
     project = tmp_path / "my-app"
     begin(project, "--install", str(wheel))
@@ -64,7 +59,7 @@ def test_every_step_of_the_job_succeeds(wheel: Path, tmp_path: Path) -> None:
     assert (project / "myapps.xpkg").exists()
 
 
-def test_a_job_without_a_requirement_says_what_to_set(tmp_path: Path) -> None:
+def test_job_without_a_requirement_says_what_to_set(tmp_path: Path) -> None:
     """This checkout is installed from a directory, which CI does not have."""
     project = tmp_path / "my-app"
     advice = begin(project).stderr

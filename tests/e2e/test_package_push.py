@@ -1,13 +1,12 @@
 """Packages in a real registry: pushed, read back, for several platforms, with credentials."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess
 import sys
 from base64 import b64encode
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator
+from pathlib import Path
 from urllib.request import Request, urlopen
 
 import pytest
@@ -16,10 +15,6 @@ from e2e.registries import free_port, needs_registry, serve
 from function_script.cli import execute
 from function_script.tools import xpkg
 from function_script.tools.xpkg import archives, images
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
 
 pytestmark = needs_registry
 
@@ -87,7 +82,7 @@ def push(name: str, *built: xpkg.Built) -> int:
     return execute(["package", "push", name, *(str(package.path) for package in built)])
 
 
-def test_a_package_has_the_digest_that_the_build_said(
+def test_package_has_the_digest_that_the_build_said(
     registry: str, packages: list[xpkg.Built], capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Its layers are annotated, by which Crossplane finds package.yaml."""
@@ -104,7 +99,7 @@ def test_a_package_has_the_digest_that_the_build_said(
     assert META.encode() in blob
 
 
-def test_what_is_there_is_not_sent_again(
+def test_blob_in_the_registry_is_not_sent_again(
     registry: str, packages: list[xpkg.Built], capsys: pytest.CaptureFixture[str]
 ) -> None:
     """A second push only writes the tag."""
@@ -115,7 +110,7 @@ def test_what_is_there_is_not_sent_again(
     assert (err.count("there already"), err.count("pushing")) == (3, 0)
 
 
-def test_a_terminal_shows_how_much_is_sent(registry: str, packages: list[xpkg.Built]) -> None:
+def test_terminal_shows_how_much_is_sent(registry: str, packages: list[xpkg.Built]) -> None:
     """Each layer has a line that is written again and again."""
     reader, writer = os.openpty()
     name, path = f"{registry}/team/shown:v1", str(packages[0].path)
@@ -179,7 +174,7 @@ def test_credentials_of_docker_login_are_used(
     assert push(f"{guarded}/team/one:v1", packages[0]) == 0
 
 
-def test_a_credential_helper_is_asked(
+def test_credential_helper_is_asked(
     guarded: str,
     packages: list[xpkg.Built],
     docker_config: Callable[[object], None],
@@ -206,7 +201,7 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(("account", "message"), REFUSED)
-def test_who_may_not_push_is_told(
+def test_push_without_rights_is_an_error(
     guarded: str,
     packages: list[xpkg.Built],
     docker_config: Callable[[object], None],
@@ -222,15 +217,13 @@ def test_who_may_not_push_is_told(
     assert f"docker login {guarded}" in err
 
 
-def test_what_is_not_in_the_registry_is_said(
-    registry: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_missing_repository_is_named(registry: str, capsys: pytest.CaptureFixture[str]) -> None:
     """The error has the registry's own words."""
     assert execute(["package", "inspect", f"{registry}/team/none:v1"]) == 1
     assert f'cannot read "{registry}/team/none:v1": HTTP 404: ' in capsys.readouterr().err
 
 
-def test_an_unreachable_registry_is_named(
+def test_unreachable_registry_is_named(
     packages: list[xpkg.Built], capsys: pytest.CaptureFixture[str]
 ) -> None:
     """It may be the wrong port."""

@@ -1,13 +1,12 @@
 """A real registry that trusts a token service: clients fetch a token there."""
 
-from __future__ import annotations
-
 import base64
 import datetime as dt
 import json
 import threading
+from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import TYPE_CHECKING
+from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
@@ -18,10 +17,6 @@ from e2e.registries import needs_registry, serve
 
 from function_script.cli import execute
 from function_script.tools import xpkg
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 pytestmark = needs_registry
 
@@ -107,7 +102,7 @@ def registry(
     yield from serve(base / "registry", f"auth: {{token: {{{token}}}}}\n")
 
 
-def test_a_token_is_fetched_with_the_credentials(
+def test_token_is_fetched_with_the_credentials(
     registry: str,
     service: tuple[Service, str],
     tmp_path: Path,

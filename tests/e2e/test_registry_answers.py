@@ -1,18 +1,18 @@
 """Registries that send wrong, slow, or too large answers."""
 
-from __future__ import annotations
-
 import json
 import socket
 import threading
 import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from e2e.scripted_registry import (
     META,
     PACKAGE,
+    Handler,
     Registry,
     first,
     run_package,
@@ -30,12 +30,6 @@ from function_script.tools.xpkg.transport import (
     HttpResponse,
     NoAnswerError,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
-
-    from e2e.scripted_registry import Handler
 
 pytestmark = pytest.mark.usefixtures("docker_config")
 
@@ -163,7 +157,7 @@ LIES = [
 
 
 @pytest.mark.parametrize("lie", LIES, ids=lambda lie: lie.__name__)
-def test_nothing_is_believed(
+def test_answer_is_never_trusted(
     start: Callable[..., Registry],
     capsys: pytest.CaptureFixture[str],
     lie: Callable[[Registry, str], str],
@@ -209,7 +203,7 @@ def raw(answer: Callable[[socket.socket], None]) -> Iterator[str]:
 @pytest.mark.parametrize(
     "start_of_answer", [b"", b"HTTP/1.1 200 OK\r\nX: ", b"HTTP/1.1 200 OK\r\n\r\n"]
 )
-def test_an_answer_that_drips_is_ended(start_of_answer: bytes) -> None:
+def test_answer_that_drips_is_ended(start_of_answer: bytes) -> None:
     """Each byte comes in time, but not the whole answer."""
 
     def drip(connection: socket.socket) -> None:
@@ -227,7 +221,7 @@ def test_an_answer_that_drips_is_ended(start_of_answer: bytes) -> None:
     assert time.monotonic() - began < stretched(5)
 
 
-def test_a_registry_that_says_nothing_is_not_waited_for() -> None:
+def test_registry_that_says_nothing_is_not_waited_for() -> None:
     """It accepts the connection, and sends nothing."""
     with raw(lambda connection: connection.recv(1 << 16) and time.sleep(1)) as address:
         with pytest.raises(NoAnswerError, match="does not answer") as failure:
@@ -235,7 +229,7 @@ def test_a_registry_that_says_nothing_is_not_waited_for() -> None:
         assert not failure.value.is_transient
 
 
-def test_a_busy_registry_is_tried_again(
+def test_busy_registry_is_tried_again(
     start: Callable[..., Registry], package: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """This holds at each step of a push, after the time that it states."""
@@ -247,7 +241,7 @@ def test_a_busy_registry_is_tried_again(
     assert err.count("HTTP 429: trying again in 0 s") == 6
 
 
-def test_an_upload_that_failed_is_begun_anew(
+def test_upload_that_failed_is_begun_anew(
     start: Callable[..., Registry], package: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Its address is not valid any more."""
@@ -257,7 +251,7 @@ def test_an_upload_that_failed_is_begun_anew(
     assert [one.method for one in registry.seen].count("POST") == 3
 
 
-def test_a_registry_that_asks_for_too_much_patience(
+def test_registry_that_asks_for_too_much_patience(
     start: Callable[..., Registry], package: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """The command ends with the reason."""
@@ -323,7 +317,7 @@ def early(answer: bytes) -> Callable[[socket.socket], None]:
     return closing
 
 
-def test_a_413_before_the_end_is_told(
+def test_413_before_the_end_is_told(
     start: Callable[..., Registry],
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
@@ -343,7 +337,7 @@ def test_a_413_before_the_end_is_told(
     assert "proxy in front of it" in err
 
 
-def test_a_connection_that_ends_early_is_told() -> None:
+def test_connection_that_ends_early_is_told() -> None:
     """Without an answer the error has at least a hint."""
     body = Body(bytes(16 << 20), NullProgress())
     headers = {"Content-Length": str(body.size_bytes)}

@@ -1,11 +1,11 @@
 """Certificates, and registries without TLS."""
 
-from __future__ import annotations
-
+from collections.abc import Callable
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
+from e2e.authority import Authority
 from e2e.scripted_registry import (
     BASIC,
     ELSEWHERE,
@@ -18,16 +18,10 @@ from e2e.scripted_registry import (
     uploads_at,
 )
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from e2e.authority import Authority
-
 pytestmark = pytest.mark.usefixtures("docker_config")
 
 
-def test_a_registry_with_tls_on_this_machine_works(
+def test_registry_with_tls_on_this_machine_works(
     start: Callable[..., Registry], ca_file: Path, package: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """The client tries both TLS and plain text."""
@@ -36,7 +30,7 @@ def test_a_registry_with_tls_on_this_machine_works(
     assert (code, len(registry.manifests)) == (0, 1), err
 
 
-def test_an_unknown_authority_is_named_with_what_to_do(
+def test_unknown_authority_is_named_with_what_to_do(
     start: Callable[..., Registry],
     ca_file: Path,
     capsys: pytest.CaptureFixture[str],
@@ -56,7 +50,7 @@ def test_an_unknown_authority_is_named_with_what_to_do(
     assert run_package(capsys, "inspect", f"{registry.name}/a:v1") == (0, "")
 
 
-def test_a_certificate_of_another_name(
+def test_certificate_of_another_name(
     authority: Authority, tmp_path: Path, ca_file: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """An expired certificate is an error as well."""
@@ -94,7 +88,7 @@ def test_http_elsewhere_needs_a_flag(
 
 
 @pytest.mark.parametrize("content", [None, b"", b"hello"], ids=["absent", "empty", "text"])
-def test_a_file_without_certificates(
+def test_file_without_certificates(
     start: Callable[..., Registry],
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
@@ -120,7 +114,7 @@ def test_odd_upload_addresses(
     assert "our mistake" not in err
 
 
-def test_a_flag_too_many_is_told(
+def test_flag_too_many_is_told(
     start: Callable[..., Registry], capsys: pytest.CaptureFixture[str]
 ) -> None:
     """A server with TLS answers plain text with an error, or closes the connection."""

@@ -1,8 +1,7 @@
 """Credentials and tokens are sent only to the registry that they are for."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from e2e.scripted_registry import (
@@ -15,15 +14,10 @@ from e2e.scripted_registry import (
     uploads_at,
 )
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-
 pytestmark = pytest.mark.usefixtures("docker_config")
 
 
-def test_a_token_never_goes_where_tls_ends(
+def test_token_never_goes_where_tls_ends(
     start: Callable[..., Registry],
     docker_config: Callable[[str], None],
     ca_file: Path,
@@ -49,7 +43,7 @@ def test_a_token_never_goes_where_tls_ends(
         'Bearer realm="{}/token",service="x",Basic realm="x"',
     ],
 )
-def test_of_several_challenges_the_token_is_taken(
+def test_token_challenge_is_preferred_to_others(
     start: Callable[..., Registry],
     docker_config: Callable[[str], None],
     capsys: pytest.CaptureFixture[str],
@@ -108,7 +102,7 @@ def test_another_origin_cannot_ask_for_credentials(
     assert storage.authorizations("PUT") == {""}
 
 
-def test_a_redirect_takes_no_token_along(
+def test_redirect_takes_no_token_along(
     start: Callable[..., Registry],
     docker_config: Callable[[str], None],
     ca_file: Path,

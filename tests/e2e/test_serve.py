@@ -1,15 +1,13 @@
 """`serve` as a real process, over real gRPC: its responses, its start and its stop."""
 
-from __future__ import annotations
-
 import signal
 import socket
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import grpc
 import pytest
@@ -22,9 +20,6 @@ from support import builders
 from support.timing import PATIENCE_SECONDS, SLACK_SECONDS, wait_until
 
 from function_script.proto.v1 import run_function_pb2 as pb
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 SCRIPT = """
 def main(req):
@@ -62,7 +57,7 @@ def channel(server: Server) -> Iterator[grpc.Channel]:
 
 
 @pytest.mark.parametrize("version", ["v1", "v1beta1"])
-def test_both_versions_are_served(channel: grpc.Channel, version: str) -> None:
+def test_versions_are_both_served(channel: grpc.Channel, version: str) -> None:
     """The same bytes through v1 and v1beta1 give the same response."""
     response = call(channel, GOOD, version=version)
     assert response == call(channel, GOOD)
@@ -71,7 +66,7 @@ def test_both_versions_are_served(channel: grpc.Channel, version: str) -> None:
     assert response.meta.tag == "a-tag"
 
 
-def test_a_loop_is_ended_at_its_limit(channel: grpc.Channel) -> None:
+def test_loop_is_ended_at_its_limit(channel: grpc.Channel) -> None:
     """An endless program has a FATAL result in time, with desired state as it was."""
     began = time.monotonic()
     request = builders.request(
@@ -87,7 +82,7 @@ def test_a_loop_is_ended_at_its_limit(channel: grpc.Channel) -> None:
     assert response.meta.ttl.ToSeconds() == 0
 
 
-def test_the_calls_deadline_is_kept() -> None:
+def test_calls_deadline_is_kept() -> None:
     """If the deadline is nearer than the limit, the error comes before the deadline."""
     flags = ("--insecure", "--timeout", "50s")
     with (
@@ -100,7 +95,7 @@ def test_the_calls_deadline_is_kept() -> None:
     assert "it was not done at the call's deadline, after 2." in caught.value.details()
 
 
-def test_a_dead_worker_is_a_fatal_result(channel: grpc.Channel) -> None:
+def test_dead_worker_is_a_fatal_result(channel: grpc.Channel) -> None:
     """Native code aborts the process, and the result names the limit."""
     request = builders.request(
         builders.starlark("def main(req):\n    x = [0] * 1000000000\n"),
@@ -150,7 +145,7 @@ def test_debug_shows_prints_and_frames(server: Server, channel: grpc.Channel) ->
     server.wait_until_it_says("2 |     return nmae")
 
 
-def test_a_request_is_one_json_line() -> None:
+def test_request_is_one_json_line() -> None:
     """Without --debug there is one line per request, without its contents."""
     secret = {"credentialData": {"data": {"password": "aHVudGVyMg=="}}}
     request = builders.request(builders.starlark(SCRIPT), credentials={"db": secret})
@@ -167,7 +162,7 @@ def test_a_request_is_one_json_line() -> None:
     assert "seen demo" not in "".join(server.text)
 
 
-def test_a_signal_drains() -> None:
+def test_signal_drains() -> None:
     """An open call is answered after SIGTERM; then all processes end with code 0."""
     flags = ("--insecure", "--timeout", "50s")
     with Server(*flags) as server, server.channel() as channel:
@@ -181,7 +176,7 @@ def test_a_signal_drains() -> None:
     assert not [pid for pid in family if Path(f"/proc/{pid}").exists()]
 
 
-def test_a_killed_server_leaves_nobody_behind() -> None:
+def test_killed_server_leaves_nobody_behind() -> None:
     """Zygote and workers end when the server is killed."""
     with Server("--insecure") as server, server.channel() as channel:
         call(channel, GOOD)
@@ -210,7 +205,7 @@ def test_flags_may_come_from_the_environment() -> None:
         assert "its limit of 0.2 s" in call(channel, LOOP).results[0].message
 
 
-def test_the_default_port_is_9443() -> None:
+def test_default_port_is_9443() -> None:
     """Crossplane calls port 9443; --insecure alone is enough to start."""
     for port in (9443, 8080):
         with socket.socket() as probe:
@@ -232,7 +227,7 @@ REFUSALS = [
 
 
 @pytest.mark.parametrize(("flags", "text"), REFUSALS)
-def test_a_bad_start_is_refused(flags: list[str], text: str) -> None:
+def test_bad_start_is_refused(flags: list[str], text: str) -> None:
     """The server ends with a reason and a non-zero code."""
     process = start_in_vain(*flags)
     assert process.returncode != 0
@@ -240,7 +235,7 @@ def test_a_bad_start_is_refused(flags: list[str], text: str) -> None:
     assert "Traceback" not in process.stderr
 
 
-def test_a_taken_port_is_refused(server: Server) -> None:
+def test_taken_port_is_refused(server: Server) -> None:
     """Two servers on a port would each get some of the calls."""
     process = start_in_vain("--insecure", "--address", server.address)
     assert process.returncode != 0

@@ -1,17 +1,15 @@
 """One address for IPv4 and IPv6, also on a host with only one of them."""
 
-from __future__ import annotations
-
 import socket
 import subprocess
 import sys
 import urllib.request
-from pathlib import Path
 
 import grpc
 import pytest
 from e2e.serving import Server, call
 from support import builders
+from support.paths import ROOT
 from support.timing import PATIENCE_SECONDS
 
 GOOD = builders.request(builders.starlark("def main(req):\n    return {}\n"))
@@ -46,7 +44,7 @@ def assert_served(hosts: tuple[str, ...]) -> None:
                 assert page.status == 200
 
 
-def test_both_families_are_served() -> None:
+def test_address_families_are_both_served() -> None:
     """The default address serves both."""
     hosts = ["127.0.0.1"]
     try:
@@ -57,9 +55,9 @@ def test_both_families_are_served() -> None:
     assert_served(tuple(hosts))
 
 
-def test_a_host_without_ipv6_is_served() -> None:
+def test_host_without_ipv6_is_served() -> None:
     """The same address serves IPv4 alone there."""
-    inside = [sys.executable, "-c", INSIDE, str(Path(__file__).resolve().parents[1])]
+    inside = [sys.executable, "-c", INSIDE, str(ROOT / "tests")]
     command = ["unshare", "--net", "sh", "-c", WITHOUT_IPV6, *inside]
     try:
         process = subprocess.run(command, capture_output=True, text=True, check=False)

@@ -1,21 +1,15 @@
 """A real server that captures requests of XRs with the annotation; `test` replays them."""
 
-from __future__ import annotations
-
 import shutil
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from e2e.serving import Server, call
 from support import builders
 from support.timing import wait_until
 
 from function_script import capture, cli
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from function_script.proto.v1 import run_function_pb2 as pb
-    from function_script.values import Object
+from function_script.proto.v1 import run_function_pb2 as pb
+from function_script.values import Object
 
 PROGRAM = """\
 def main(req):
@@ -55,7 +49,7 @@ def test_requests_are_captured_and_replayed(tmp_path: Path) -> None:
     assert cli.execute(["test", str(tmp_path), "--ci", "--time-limit", "500ms"]) == 0
 
 
-def test_nothing_is_captured_without_the_flag(tmp_path: Path) -> None:
+def test_capture_needs_the_flag(tmp_path: Path) -> None:
     """The annotation alone is not enough."""
     with Server("--insecure") as server, server.channel() as channel:
         call(channel, request(PROGRAM))
@@ -64,7 +58,7 @@ def test_nothing_is_captured_without_the_flag(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_directory_that_vanishes_fails_no_request(tmp_path: Path) -> None:
+def test_directory_that_vanishes_fails_no_request(tmp_path: Path) -> None:
     """The log says that nothing was captured."""
     directory = tmp_path / "cases"
     directory.mkdir()
@@ -77,7 +71,7 @@ def test_a_directory_that_vanishes_fails_no_request(tmp_path: Path) -> None:
     assert "a request was not captured" in "".join(server.text)
 
 
-def test_a_directory_that_is_not_there_is_an_error(tmp_path: Path) -> None:
+def test_directory_that_is_not_there_is_an_error(tmp_path: Path) -> None:
     """The error comes at the start, where the operator sees it."""
     server = Server("--insecure", "--capture-dir", str(tmp_path / "none"))
     assert server.stop() == 1

@@ -1,20 +1,15 @@
 """A server whose clock jumps by hours while it serves: only timestamps show it."""
 
-from __future__ import annotations
-
 import sys
 import time
+from collections.abc import Iterator
 from datetime import datetime
-from typing import TYPE_CHECKING
 
 import grpc
 import pytest
 from e2e.serving import Server, call
 from support import builders
 from support.timing import PATIENCE_SECONDS, SLACK_SECONDS, wait_until
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 BODY = "def main(req):\n"
 GOOD = builders.request(

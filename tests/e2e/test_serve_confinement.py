@@ -1,20 +1,15 @@
 """The report of a server about the confinement of its workers, in restricted containers."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 import urllib.request
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from e2e.serving import ROOT, Server, call
 from support import builders, rejections
 from support.timing import PATIENCE_SECONDS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 GOOD = builders.request(builders.starlark("def main(req):\n    return {}\n"))
 NO_PORTS = ("--address", "127.0.0.1:0", "--health-address", "", "--metrics-address", "")
@@ -29,7 +24,7 @@ def fetch(server: Server, path: str) -> str:
     return text
 
 
-def test_a_confined_server_says_so() -> None:
+def test_confined_server_says_so() -> None:
     """The log, /readyz and a metric for each measure say so."""
     with Server("--insecure", "--require-sandbox") as server:
         page, metrics = fetch(server, "/readyz"), fetch(server, "/metrics")
@@ -49,7 +44,7 @@ def test_a_confined_server_says_so() -> None:
         pytest.param("seccomp=0", "it has no effect", id="ignored"),
     ],
 )
-def test_a_server_without_a_filter_says_so(tmp_path: Path, refused: str, reason: str) -> None:
+def test_server_without_a_filter_says_so(tmp_path: Path, refused: str, reason: str) -> None:
     """It serves, and reports that system calls are not filtered."""
     python = rejections.write_wrapper(tmp_path / "python", refused)
     with Server("--insecure", python=python) as server, server.channel() as channel:
@@ -90,7 +85,7 @@ STARTS = [
 
 
 @pytest.mark.parametrize(("refused", "flags", "first", "second"), STARTS)
-def test_a_server_that_cannot_start_says_what_was_refused(
+def test_server_that_cannot_start_says_what_was_refused(
     tmp_path: Path, refused: str, flags: list[str], first: str, second: str
 ) -> None:
     """The exit code is that of an operator's problem."""
@@ -111,7 +106,7 @@ def test_a_server_that_cannot_start_says_what_was_refused(
     assert "Traceback" not in ended.stderr
 
 
-def test_the_flag_has_its_variable(tmp_path: Path) -> None:
+def test_flag_has_its_variable(tmp_path: Path) -> None:
     python = rejections.write_wrapper(tmp_path / "python", "seccomp=EPERM")
     server = Server("--insecure", python=python, env={"FUNCTION_SCRIPT_REQUIRE_SANDBOX": "true"})
     assert server.stop() == 1

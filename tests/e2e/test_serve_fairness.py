@@ -1,19 +1,14 @@
 """One XR does not starve others: XRs are served in turn, and a full queue is an error."""
 
-from __future__ import annotations
-
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
 
 import grpc
 import pytest
 from e2e.serving import Server, call, method
 from support import builders
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from function_script.proto.v1 import run_function_pb2 as pb
+from function_script.proto.v1 import run_function_pb2 as pb
 
 FLOOD = 200
 # What has begun goes on: one turn of each worker, or two.
@@ -56,7 +51,7 @@ def ended(flood: list[grpc.Future]) -> int:
 
 @pytest.mark.serial
 @pytest.mark.parametrize("script", [HEAVY, ENDLESS], ids=["heavy", "endless"])
-def test_a_flood_of_one_xr_does_not_starve_another(channel: grpc.Channel, script: str) -> None:
+def test_flood_of_one_xr_does_not_starve_another(channel: grpc.Channel, script: str) -> None:
     """Two hundred slow calls of one XR are queued; those of another XR wait for few of them."""
     call(channel, request("other", SHORT))
     with flood_of(channel, script, FLOOD) as flood:
@@ -71,7 +66,7 @@ def test_a_flood_of_one_xr_does_not_starve_another(channel: grpc.Channel, script
 
 
 @pytest.mark.serial
-def test_a_full_queue_is_told_in_words() -> None:
+def test_full_queue_is_told_in_words() -> None:
     """Only the XR with too large a share of the queue gets RESOURCE_EXHAUSTED."""
     with (
         Server("--insecure", "--workers", "1") as server,

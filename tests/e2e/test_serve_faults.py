@@ -1,7 +1,5 @@
 """Faults of a real server: after each the next good request is answered, and nothing leaks."""
 
-from __future__ import annotations
-
 import os
 import random
 import resource
@@ -9,9 +7,9 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import grpc
 import pytest
@@ -20,9 +18,6 @@ from support import builders
 from support.timing import PATIENCE_SECONDS, wait_until
 
 from function_script.proto.v1 import run_function_pb2 as pb
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 BODY = "def main(req):\n"
 NOTHING = builders.starlark(BODY + "    return {}\n")
@@ -83,7 +78,7 @@ def zygote_and_workers(server: Server) -> tuple[int, list[int]]:
 
 
 @pytest.mark.parametrize("victims", ["workers", "zygote"])
-def test_a_kill_in_mid_request_is_one_fatal(
+def test_kill_in_mid_request_is_one_fatal(
     server: Server, channel: grpc.Channel, victims: str
 ) -> None:
     """The result has desired state as it was; the request is not tried again."""
@@ -111,7 +106,7 @@ def test_clients_that_leave_in_mid_call_leave_nothing(
     assert is_well(channel)
 
 
-def test_a_deadline_that_has_passed_is_told(channel: grpc.Channel) -> None:
+def test_deadline_that_has_passed_is_told(channel: grpc.Channel) -> None:
     """The error is gRPC's own, or the server's if it arrives first."""
     with pytest.raises(grpc.RpcError) as caught:
         call(channel, LOOP, timeout=1e-6)
@@ -131,9 +126,7 @@ def test_random_and_truncated_bytes_are_answered(channel: grpc.Channel) -> None:
 
 
 @pytest.mark.parametrize("size", [5_000_000, 50_000_000])
-def test_a_large_response_is_told_before_callers_refuse_it(
-    channel: grpc.Channel, size: int
-) -> None:
+def test_large_response_is_told_before_callers_refuse_it(channel: grpc.Channel, size: int) -> None:
     """The FATAL names the limit, and the connection stays."""
     script = BODY + f"    return {{'context': {{'s': 'x' * {size}}}}}\n"
     (fatal,) = call(channel, builders.request(builders.starlark(script))).results
@@ -152,7 +145,9 @@ def test_large_state_of_earlier_steps_is_told_as_such(channel: grpc.Channel) -> 
     assert "callers accept 4 MiB" in str(error.value.details())
 
 
-def test_no_descriptors_left_is_told_and_survived(server: Server, channel: grpc.Channel) -> None:
+def test_exhausted_descriptors_are_reported_and_survived(
+    server: Server, channel: grpc.Channel
+) -> None:
     """Requests that need a new worker have a FATAL; open connections stay."""
     _, workers = zygote_and_workers(server)
     before = resource.prlimit(server.pid, resource.RLIMIT_NOFILE)
@@ -167,7 +162,7 @@ def test_no_descriptors_left_is_told_and_survived(server: Server, channel: grpc.
     assert all("cannot start a worker" in text or "limit of 1 s" in text for text in texts), texts
 
 
-def test_a_full_disk_and_no_tmp_are_not_noticed(tmp_path: Path) -> None:
+def test_full_disk_and_no_tmp_are_not_noticed(tmp_path: Path) -> None:
     """The server writes no files, so /tmp and /dev/shm may be full."""
     wrapper = tmp_path / "python"
     wrapper.write_text(FULL.format(python=sys.executable))

@@ -1,10 +1,9 @@
 """Good requests beside hostile ones, at once and over mutual TLS."""
 
-from __future__ import annotations
-
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import grpc
 import pytest
@@ -15,10 +14,6 @@ from support.timing import SLACK_SECONDS, wait_until
 
 from function_script.proto.v1 import run_function_pb2 as pb
 from function_script.sandbox import PoolOptions, capacity
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 TIMEOUT_SECONDS = 0.5
 BODY = "def main(req):\n"

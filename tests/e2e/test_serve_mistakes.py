@@ -1,24 +1,19 @@
 """Mistakes of operators: the start ends with the reason, the flag and the file."""
 
-from __future__ import annotations
-
 import os
 import resource
 import socket
 import subprocess
 import sys
+from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from e2e.authority import Authority
 from e2e.serving import ROOT, SERVER_NAME, Server, call
 from support import builders, rejections
 from support.timing import PATIENCE_SECONDS
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
 
 GOOD = builders.request(builders.starlark("def main(req):\n    return {}\n"))
 PORTS = ("--address", "127.0.0.1:0", "--metrics-address", "127.0.0.1:0")
@@ -45,7 +40,7 @@ def run_serve(
 
 
 @pytest.mark.parametrize("flag", ["--address", "--metrics-address", "--health-address"])
-def test_an_address_in_use_is_told_with_its_flag(flag: str) -> None:
+def test_address_in_use_is_told_with_its_flag(flag: str) -> None:
     """The other server may be of any kind."""
     with socket.create_server(("127.0.0.1", 0)) as other:
         place = f"127.0.0.1:{other.getsockname()[1]}"
@@ -55,7 +50,7 @@ def test_an_address_in_use_is_told_with_its_flag(flag: str) -> None:
 
 
 @pytest.mark.parametrize("flag", ["--metrics-address", "--health-address"])
-def test_one_port_for_two_purposes_is_an_error(flag: str) -> None:
+def test_port_for_two_purposes_is_an_error(flag: str) -> None:
     """The error names the second flag."""
     with socket.create_server(("127.0.0.1", 0)) as free:
         place = f"127.0.0.1:{free.getsockname()[1]}"
@@ -73,7 +68,7 @@ ADDRESSES = [
 
 @pytest.mark.parametrize("flag", ["--address", "--metrics-address"])
 @pytest.mark.parametrize(("place", "reason"), ADDRESSES)
-def test_an_address_that_is_not_here_is_told(flag: str, place: str, reason: str) -> None:
+def test_address_that_is_not_here_is_told(flag: str, place: str, reason: str) -> None:
     """The hint names an address that every host has."""
     code, text = run_serve("--insecure", flag, place)
     assert code == 1
@@ -81,7 +76,7 @@ def test_an_address_that_is_not_here_is_told(flag: str, place: str, reason: str)
     assert "[::] is every address of this host" in text
 
 
-def test_a_key_that_may_not_be_read_is_told_with_its_mode(tmp_path: Path) -> None:
+def test_key_that_may_not_be_read_is_told_with_its_mode(tmp_path: Path) -> None:
     """The error names the user, and the hint says how to mount the Secret."""
     python = rejections.write_wrapper(tmp_path / "python", rejections.NONE)
     directory = Authority().server(SERVER_NAME).write(tmp_path / "tls")
@@ -94,7 +89,7 @@ def test_a_key_that_may_not_be_read_is_told_with_its_mode(tmp_path: Path) -> Non
     assert "defaultMode 0444, or 0440 and the fsGroup" in text
 
 
-def test_a_directory_that_may_not_be_looked_into_is_told(tmp_path: Path) -> None:
+def test_directory_that_may_not_be_looked_into_is_told(tmp_path: Path) -> None:
     """The files may exist or not."""
     python = rejections.write_wrapper(tmp_path / "python", rejections.NONE)
     directory = Authority().server(SERVER_NAME).write(tmp_path / "tls")
@@ -117,7 +112,7 @@ def test_swapped_certificates_are_told(tmp_path: Path) -> None:
     assert f'"{directory / "tls.key"}": it is the key of another certificate' in text
 
 
-def test_a_directory_for_captures_that_may_not_be_written_to_is_told(tmp_path: Path) -> None:
+def test_directory_for_captures_that_may_not_be_written_to_is_told(tmp_path: Path) -> None:
     """The error comes before the first request is lost."""
     python = rejections.write_wrapper(tmp_path / "python", rejections.NONE)
     directory = tmp_path / "captures"
@@ -146,7 +141,7 @@ NUMBERS = [
 
 
 @pytest.mark.parametrize("flags", NUMBERS)
-def test_a_number_that_cannot_be_meant_is_wrong_usage(flags: tuple[str, ...]) -> None:
+def test_number_that_cannot_be_meant_is_wrong_usage(flags: tuple[str, ...]) -> None:
     """The error names the flag and its variable."""
     code, text = run_serve("--insecure", *flags)
     assert code == WRONG_USAGE
@@ -155,7 +150,7 @@ def test_a_number_that_cannot_be_meant_is_wrong_usage(flags: tuple[str, ...]) ->
     assert rest.startswith("'FUNCTION_SCRIPT_")
 
 
-def test_the_largest_and_smallest_numbers_are_served() -> None:
+def test_largest_and_smallest_numbers_are_served() -> None:
     flags = ("--max-recv-message-size", "2047", "--memory-limit", "1Mi", "--timeout", "1000000h")
     with Server("--insecure", *flags) as server, server.channel() as channel:
         assert not call(channel, GOOD).results

@@ -1,14 +1,13 @@
 """The view of an operator: metrics, probes, traces, and a log line for every request."""
 
-from __future__ import annotations
-
 import signal
 import threading
 import time
 import urllib.error
 import urllib.request
+from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import grpc
 import pytest
@@ -19,10 +18,6 @@ from support import builders
 from support.timing import PATIENCE_SECONDS
 
 from function_script import build
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 GOOD = builders.request(builders.starlark("def main(req):\n    return {}\n"))
 SLOW = builders.request(
@@ -46,7 +41,7 @@ def fetch(server: Server, path: str) -> tuple[int, str]:
             return error.code, error.read().decode()
 
 
-def test_the_first_line_says_whether_it_is_compiled() -> None:
+def test_first_line_says_whether_it_is_compiled() -> None:
     """`version` says the same."""
     with Server("--insecure") as server:
         server.stop()
@@ -78,7 +73,7 @@ def test_metrics_tell_what_happened() -> None:
     assert (not_answered["outcome"], not_answered["limit"]) == ("memory", "memory")
 
 
-def test_a_refused_call_is_counted_and_logged() -> None:
+def test_refused_call_is_counted_and_logged() -> None:
     """It has no response; log and metrics have the reason."""
     state = {"resources": {"big": {"resource": {"kind": "A", "s": "x" * 5_000_000}}}}
     large = builders.request(builders.starlark("def main(req):\n    return {}\n"), desired=state)
@@ -93,7 +88,7 @@ def test_a_refused_call_is_counted_and_logged() -> None:
     assert "callers accept 4 MiB" in str(line["error"])
 
 
-def test_a_stopping_server_lives_and_is_not_ready() -> None:
+def test_stopping_server_lives_and_is_not_ready() -> None:
     """Kubernetes sends no more calls, and does not restart the container."""
     with Server("--insecure", "--timeout", "50s") as server, server.channel() as channel:
         assert fetch(server, "/livez") == (200, "ok\n")
@@ -108,13 +103,13 @@ def test_a_stopping_server_lives_and_is_not_ready() -> None:
         assert server.stop() == 0
 
 
-def test_the_pages_can_be_turned_off() -> None:
+def test_pages_can_be_turned_off() -> None:
     """An empty address means no port."""
     with Server("--insecure", "--metrics-address", "") as server:
         assert server.metrics_address == "none"
 
 
-def test_a_certificates_end_is_a_metric(tmp_path: Path) -> None:
+def test_certificates_end_is_a_metric(tmp_path: Path) -> None:
     """The metric follows renewed files."""
     directory = Authority().server(SERVER_NAME).write(tmp_path)
     with Server("--tls-certs-dir", str(directory)) as server:
@@ -157,7 +152,7 @@ def collector() -> Iterator[Collector]:
         thread.join()
 
 
-def test_a_trace_goes_on_in_the_server(collector: Collector) -> None:
+def test_trace_goes_on_in_the_server(collector: Collector) -> None:
     """The span is a child of the caller's, and is sent before the server ends."""
     endpoint = f"http://127.0.0.1:{collector.server_port}"
     env = {"OTEL_EXPORTER_OTLP_ENDPOINT": endpoint, "OTEL_EXPORTER_OTLP_COMPRESSION": "none"}

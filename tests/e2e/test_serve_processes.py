@@ -1,11 +1,10 @@
 """A server with a low limit of processes: it does not start, or runs with fewer workers."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 import urllib.request
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from e2e import pids
@@ -14,10 +13,6 @@ from support import builders
 from support.timing import PATIENCE_SECONDS, wait_until
 
 from function_script.sandbox import capacity
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 WORKERS = 2
 BODY = "def main(req):\n"
@@ -65,7 +60,7 @@ def test_too_few_processes_are_refused_at_the_start(tmp_path: Path, group: pids.
 
 
 @pytest.mark.attack
-def test_the_number_that_is_needed_is_enough(tmp_path: Path, group: pids.Group) -> None:
+def test_number_that_is_needed_is_enough(tmp_path: Path, group: pids.Group) -> None:
     """It is enough for good programs and for bad ones that lose their workers, all at once."""
     group.limit(capacity.needed_processes(WORKERS))
     python = wrapper(tmp_path / "python", group)
@@ -78,7 +73,7 @@ def test_the_number_that_is_needed_is_enough(tmp_path: Path, group: pids.Group) 
         wait_until_nothing_runs(server)
 
 
-def test_no_processes_left_is_told_and_survived(group: pids.Group) -> None:
+def test_exhausted_processes_are_reported_and_survived(group: pids.Group) -> None:
     """Every call has an answer, no slot is lost, and later all works as before."""
     flags = ["--insecure", "--workers", str(WORKERS), "--timeout", "500ms"]
     with Server(*flags) as server, server.channel() as channel:

@@ -1,24 +1,19 @@
 """Three servers behind a round-robin client: one is killed, one drained, nothing is lost."""
 
-from __future__ import annotations
-
 import json
 import signal
 import threading
 import time
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
-from typing import TYPE_CHECKING
 
 import grpc
 from e2e.serving import Server, call
 from support import builders
 from support.timing import PATIENCE_SECONDS, wait_until
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from function_script.proto.v1 import run_function_pb2 as pb
+from function_script.proto.v1 import run_function_pb2 as pb
 
 SCRIPT = """
 def main(req):
@@ -81,7 +76,7 @@ def wait_for_more(callers: list[Caller]) -> None:
     wait_until(lambda: sum(each.answered for each in callers) >= enough)
 
 
-def test_a_killed_and_a_drained_server_lose_nothing() -> None:
+def test_killed_and_a_drained_server_lose_nothing() -> None:
     """Every request has its own response after a few attempts at most."""
     with ExitStack() as stack:
         servers = [stack.enter_context(Server("--insecure", "--workers", "1")) for _ in range(3)]

@@ -1,9 +1,8 @@
 """A real server with a salt: random values that only it can compute, and that nobody sees."""
 
-from __future__ import annotations
+from pathlib import Path
 
-from typing import TYPE_CHECKING
-
+import grpc
 import pytest
 from e2e.serving import Server, call
 from support import builders
@@ -11,13 +10,7 @@ from support.timing import wait_until
 
 from function_script import capture
 from function_script.objects import find_path
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    import grpc
-
-    from function_script.values import Object
+from function_script.values import Object
 
 SCRIPT = (
     "def main(req):\n"
@@ -42,7 +35,7 @@ def value(channel: grpc.Channel, script: str = SCRIPT) -> object:
     return find_path(builders.to_dict(response), "desired.composite.resource.status")
 
 
-def test_a_salt_decides_random_values_and_is_seen_by_nobody(tmp_path: Path) -> None:
+def test_salt_decides_random_values_and_is_seen_by_nobody(tmp_path: Path) -> None:
     salt, cases = tmp_path / "salt", tmp_path / "cases"
     cases.mkdir()
     salt.write_text("the salt of this cluster")
@@ -65,7 +58,7 @@ def test_a_salt_decides_random_values_and_is_seen_by_nobody(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("content", ["short", None])
-def test_a_salt_that_cannot_be_used_is_refused_at_the_start(
+def test_salt_that_cannot_be_used_is_refused_at_the_start(
     tmp_path: Path, content: str | None
 ) -> None:
     salt = tmp_path / "salt"
@@ -76,7 +69,7 @@ def test_a_salt_that_cannot_be_used_is_refused_at_the_start(
     assert "cannot read the salt" in "".join(server.text)
 
 
-def test_a_salt_that_programs_could_read_is_refused(tmp_path: Path) -> None:
+def test_salt_that_programs_could_read_is_refused(tmp_path: Path) -> None:
     salt = tmp_path / "salt"
     salt.write_text("the salt of this cluster")
     server = Server("--insecure", "--seed-file", str(salt), "--program-root", str(tmp_path))

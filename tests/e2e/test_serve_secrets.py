@@ -1,23 +1,17 @@
 """The log of a server whose programs fail over secrets."""
 
-from __future__ import annotations
-
 import base64
 import threading
 import time
+from collections.abc import Iterator
 from functools import partial
-from typing import TYPE_CHECKING
 
+import grpc
 import pytest
 from e2e.serving import Server, call
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 from support import builders
 from support.timing import PATIENCE_SECONDS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    import grpc
 
 PROGRAMS = [
     builders.jinja('a: b: {{ get_credential_data("db").password }}\n', credentials=["db"]),
@@ -28,7 +22,7 @@ PROGRAMS = [
 ]
 
 
-def test_no_log_line_has_a_secret() -> None:
+def test_log_lines_have_no_secret() -> None:
     """The program fails over a line with one, also with --debug."""
     secret = {"credentialData": {"data": {"password": "aHVudGVyMg=="}}}
     with Server("--insecure", "--debug") as server, server.channel() as channel:
@@ -75,7 +69,7 @@ def debugging() -> Iterator[Server]:
 
 @pytest.mark.serial
 @pytest.mark.parametrize(("script", "text"), ENDINGS)
-def test_a_large_secret_holds_nobody_up(debugging: Server, script: str, text: str) -> None:
+def test_large_secret_holds_nobody_up(debugging: Server, script: str, text: str) -> None:
     """The search has 100,000 lines; calls and probes beside it are quick."""
     with debugging.channel() as channel, debugging.channel() as other:
         for _ in range(20):
@@ -112,7 +106,7 @@ def ask_until(ended: threading.Event, channel: grpc.Channel, waits: list[float])
             waits.append(time.monotonic() - began)
 
 
-def test_a_printed_secret_is_found_among_many() -> None:
+def test_printed_secret_is_found_among_many() -> None:
     """The search takes place after the response, and before the server ends."""
     request = builders.request(builders.starlark(PRINTING), observed=OBSERVED)
     with Server("--insecure", "--debug") as server, server.channel() as channel:

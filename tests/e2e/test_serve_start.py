@@ -1,7 +1,5 @@
 """The start of a server: its cost, and signals during it."""
 
-from __future__ import annotations
-
 import os
 import re
 import signal
@@ -36,7 +34,7 @@ def cpu_seconds(pid: int) -> float:
 
 
 @pytest.mark.serial
-def test_a_start_fits_into_the_startup_probe_with_the_cpu_that_is_requested(
+def test_start_fits_into_the_startup_probe_with_the_cpu_that_is_requested(
     tmp_path: Path,
 ) -> None:
     """There is a margin, although no module is compiled."""
@@ -106,7 +104,7 @@ in_a_namespace = pytest.mark.skipif(not may_unshare(), reason="namespaces are no
 
 @in_a_namespace
 @pytest.mark.parametrize("milliseconds", [0, 20, 50, 100, 200, 400, 800, 1600])
-def test_a_server_heeds_sigterm_from_its_first_instruction(milliseconds: int) -> None:
+def test_server_heeds_sigterm_from_its_first_instruction(milliseconds: int) -> None:
     """The kernel ignores SIGTERM to process 1 without a handler. The exit code is 0."""
     server = Init()
     time.sleep(milliseconds / 1000)
@@ -120,7 +118,7 @@ def test_a_server_heeds_sigterm_from_its_first_instruction(milliseconds: int) ->
 
 @in_a_namespace
 @pytest.mark.serial
-def test_the_first_instruction_comes_early() -> None:
+def test_first_instruction_comes_early() -> None:
     """The imports are most of the server's start, and come after it."""
     server = Init()
     first = cpu_seconds(server.pid)
@@ -139,7 +137,7 @@ ENDS = [
 
 
 @pytest.mark.parametrize(("arguments", "number", "code"), ENDS)
-def test_a_signal_during_the_imports_ends_a_command(
+def test_signal_during_the_imports_ends_a_command(
     arguments: list[str], number: signal.Signals, code: int
 ) -> None:
     """The exit code is that of the signal, and there is no traceback."""
@@ -158,7 +156,7 @@ def test_a_signal_during_the_imports_ends_a_command(
     assert (ended.returncode, ended.stderr) == (code, "")
 
 
-def test_an_interrupt_is_python_s_own_again_after_the_imports() -> None:
+def test_interrupt_is_python_s_own_again_after_the_imports() -> None:
     """Commands clean up on KeyboardInterrupt."""
     script = (
         "import signal, sys; from function_script import start; sys.argv = ['x', 'version'];"

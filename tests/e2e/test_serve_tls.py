@@ -1,10 +1,9 @@
 """Mutual TLS as Crossplane uses it: clients that are accepted, and renewed certificates."""
 
-from __future__ import annotations
-
 import datetime as dt
 import time
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from pathlib import Path
 
 import grpc
 import pytest
@@ -12,10 +11,6 @@ from e2e.authority import Authority, Identity
 from e2e.serving import SERVER_NAME, Server, call
 from support import builders
 from support.timing import PATIENCE_SECONDS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 SCRIPT = """
 def main(req):
@@ -62,7 +57,7 @@ def test_crossplane_is_served(server: Server, authority: Authority) -> None:
     assert answers(server.channel(authority.client()))
 
 
-def test_a_client_without_certificate_is_rejected(server: Server, authority: Authority) -> None:
+def test_client_without_certificate_is_rejected(server: Server, authority: Authority) -> None:
     """Trusting the server is not enough."""
     trusted = authority.client().authority
     options = [("grpc.ssl_target_name_override", SERVER_NAME)]
@@ -70,7 +65,7 @@ def test_a_client_without_certificate_is_rejected(server: Server, authority: Aut
     assert not answers(grpc.secure_channel(server.address, credentials, options=options))
 
 
-def test_a_client_of_another_authority_is_rejected(server: Server, authority: Authority) -> None:
+def test_client_of_another_authority_is_rejected(server: Server, authority: Authority) -> None:
     """Its certificate has the same names."""
     stranger = Authority().client()
     forged = Identity(
@@ -81,13 +76,13 @@ def test_a_client_of_another_authority_is_rejected(server: Server, authority: Au
     assert not answers(server.channel(forged))
 
 
-def test_an_expired_client_is_rejected(server: Server, authority: Authority) -> None:
+def test_expired_client_is_rejected(server: Server, authority: Authority) -> None:
     assert answers(server.channel(authority.client(age=dt.timedelta(hours=1))))
     assert not answers(server.channel(authority.client(age=dt.timedelta(days=3))))
     assert not answers(server.channel(authority.client(age=dt.timedelta(days=-3))))
 
 
-def test_a_servers_certificate_is_not_a_clients(server: Server, authority: Authority) -> None:
+def test_servers_certificate_is_not_a_clients(server: Server, authority: Authority) -> None:
     """Another function of the same authority has such a certificate."""
     assert not answers(server.channel(authority.server("function-other.default")))
 
@@ -96,7 +91,7 @@ def test_plain_text_is_rejected(server: Server) -> None:
     assert not answers(server.channel())
 
 
-def test_another_servers_name_is_not_ours(server: Server, authority: Authority) -> None:
+def test_certificate_of_another_server_is_refused(server: Server, authority: Authority) -> None:
     """The client rejects the server by the names in its certificate."""
     assert not answers(server.channel(authority.client(), name="function-other.default"))
 
@@ -132,7 +127,7 @@ def test_renewed_certificates_are_used(tmp_path: Path) -> None:
     assert "using renewed certificates" in "".join(server.text)
 
 
-def test_a_connection_that_has_ended_holds_no_memory(directory: Path, authority: Authority) -> None:
+def test_connection_that_has_ended_holds_no_memory(directory: Path, authority: Authority) -> None:
     """A client may open a connection for every call."""
     with Server(env={"TLS_SERVER_CERTS_DIR": str(directory)}) as server:
 
@@ -145,7 +140,7 @@ def test_a_connection_that_has_ended_holds_no_memory(directory: Path, authority:
         assert (connect(100) - before) / 100 < 40_000
 
 
-def test_a_key_of_another_certificate_is_refused(tmp_path: Path, authority: Authority) -> None:
+def test_key_of_another_certificate_is_refused(tmp_path: Path, authority: Authority) -> None:
     """The start fails, instead of each handshake later."""
     directory = authority.server(*NAMES).write(tmp_path)
     (directory / "tls.key").write_bytes(authority.server(*NAMES).key)

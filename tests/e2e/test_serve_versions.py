@@ -1,9 +1,9 @@
 """Crossplane before 2.0 against a real server: its protocol, its fields and its loop of calls."""
 
-from __future__ import annotations
+from collections.abc import Callable, Iterator, Mapping
+from typing import TypeAlias
 
-from typing import TYPE_CHECKING, TypeAlias
-
+import grpc
 import pytest
 from e2e.serving import Server
 from google.protobuf import json_format, struct_pb2
@@ -12,13 +12,7 @@ from support.timing import PATIENCE_SECONDS
 
 from function_script.proto.v1 import run_function_pb2 as v1
 from function_script.proto.v1beta1 import run_function_pb2 as v1beta1
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
-
-    import grpc
-
-    from function_script.values import Object
+from function_script.values import Object
 
 Response: TypeAlias = v1.RunFunctionResponse | v1beta1.RunFunctionResponse
 SERVICES = {
@@ -177,7 +171,7 @@ def declaring(language: str, **selector: object) -> Object:
 
 @pytest.mark.parametrize("version", SERVICES)
 @pytest.mark.parametrize("language", PROGRAMS)
-def test_a_step_has_all_that_old_callers_give(
+def test_step_has_all_that_old_callers_give(
     channel: grpc.Channel, version: str, language: str
 ) -> None:
     """Observed and desired state, extra resources, context, credentials, conditions, results."""
@@ -202,7 +196,7 @@ def test_a_step_has_all_that_old_callers_give(
 
 @pytest.mark.parametrize("version", SERVICES)
 @pytest.mark.parametrize("language", PROGRAMS)
-def test_what_old_callers_never_give_is_fatal(
+def test_requirement_that_old_callers_ignore_is_fatal(
     channel: grpc.Channel, version: str, language: str
 ) -> None:
     """Without the resources the step would delete others, and waiting would never end."""
@@ -226,7 +220,7 @@ def test_schemas_are_refused_at_once(channel: grpc.Channel) -> None:
     assert caller.calls == 1
 
 
-def test_a_caller_of_version_2_0_is_asked_in_both_fields() -> None:
+def test_caller_of_version_2_0_is_asked_in_both_fields() -> None:
     """It does not report capabilities, and fetches namespaced resources."""
     step = declaring("starlark", namespace="here")
     first = builders.call(builders.request(step, **PARTS))

@@ -1,7 +1,5 @@
 """No process that has loaded gRPC's library forks, at the start or later."""
 
-from __future__ import annotations
-
 import os
 import signal
 from pathlib import Path

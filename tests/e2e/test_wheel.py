@@ -1,7 +1,5 @@
 """The installed wheel has all data files of the tools."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess
@@ -10,8 +8,8 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from support.paths import ROOT
 
-ROOT = Path(__file__).resolve().parents[2]
 COPIED = ("function_script", "input_crds", "pyproject.toml", "setup.py", "README.md", "LICENSE")
 INPUT = """\
 apiVersion: apiextensions.crossplane.io/v1
@@ -67,7 +65,7 @@ def run(installed: Path, cwd: Path, *arguments: str) -> subprocess.CompletedProc
     )
 
 
-def test_the_wheel_is_what_runs(installed: Path, tmp_path: Path) -> None:
+def test_wheel_is_what_runs(installed: Path, tmp_path: Path) -> None:
     """Otherwise the tests below would prove nothing."""
     process = run(installed, tmp_path, "-c", "import function_script as f; print(f.__file__)")
     assert Path(process.stdout.strip()).is_relative_to(installed)
@@ -83,7 +81,7 @@ def test_validate_knows_our_kinds(installed: Path, tmp_path: Path) -> None:
     assert "could not find" not in process.stdout
 
 
-def test_no_file_is_left_out(installed: Path) -> None:
+def test_wheel_leaves_no_file_out(installed: Path) -> None:
     """Every file of the package except caches is in the wheel."""
     names = {".py", ".pyi", ".star", ".yaml", ".typed"}
     expected = {
@@ -95,13 +93,13 @@ def test_no_file_is_left_out(installed: Path) -> None:
     assert sorted(map(str, expected - paths)) == []
 
 
-def test_the_version_says_why_it_is_plain(installed: Path, tmp_path: Path) -> None:
+def test_version_says_why_it_is_plain(installed: Path, tmp_path: Path) -> None:
     """The build records the reason, because pip hides the build's output."""
     process = run(installed, tmp_path, "-m", "function_script", "version")
     assert process.stdout.endswith("plain Python: FUNCTION_SCRIPT_COMPILE is 0)\n")
 
 
-def test_what_is_loaded_decides(installed: Path, tmp_path: Path) -> None:
+def test_compiled_state_is_that_of_the_loaded_module(installed: Path, tmp_path: Path) -> None:
     """A record of compiled code does not make plain code compiled."""
     site = tmp_path / "site"
     shutil.copytree(installed, site)
@@ -120,7 +118,7 @@ def test_sources_say_that_they_are_plain(tmp_path: Path) -> None:
     assert process.stdout.endswith(f"plain Python: {reason})\n")
 
 
-def test_the_licence_comes_with_it(installed: Path) -> None:
+def test_licence_comes_with_it(installed: Path) -> None:
     """It is where tools look for it."""
     (licence,) = installed.glob("*.dist-info/licenses/LICENSE")
     assert licence.read_bytes() == (ROOT / "LICENSE").read_bytes()

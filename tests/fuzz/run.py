@@ -4,8 +4,6 @@ Starts itself again below atheris. What ends that process by itself (a program m
 the sandbox bounds it there) is tried again in a real worker, and counts when that fails.
 """
 
-from __future__ import annotations
-
 import argparse
 import hashlib
 import re

@@ -3,19 +3,16 @@
 Called by run.py under a fuzzer and by tests/property with fixed mutations.
 """
 
-from __future__ import annotations
-
-from pathlib import Path
-
 import yaml
 from google.protobuf.message import DecodeError
 from support import builders
+from support.paths import ROOT
 
 from function_script import function, wire
 from function_script.limits import MIB, Limits
 from function_script.proto.v1 import run_function_pb2 as pb
 
-EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+EXAMPLES = ROOT / "examples"
 KINDS = {"StarlarkScript", "JinjaTemplate", "GoTemplate"}
 # A program is to be judged by the sandbox; here it must only end soon.
 LIMITS = Limits(timeout_seconds=0.5, steps=5_000, nodes=5_000, output_bytes=MIB)

@@ -6,17 +6,15 @@ of HTTP, from sixteen clients. ``work`` is the control: instead of an address it
 CPU that it is to use, and it opens no connection.
 """
 
-from __future__ import annotations
-
 import socket
 import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 TESTS = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(TESTS))
@@ -33,9 +31,6 @@ from support.raw_http2 import (  # noqa: E402 - the same
     headers,
     message,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
 
 _END_HEADERS = 4
 _CALLS = 5_000

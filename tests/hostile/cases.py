@@ -6,8 +6,6 @@ of the engine, ``killed`` is the end of the process (time, memory, crash) and no
 process.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 OK = frozenset({"ok"})

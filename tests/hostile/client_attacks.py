@@ -1,18 +1,18 @@
 """Attacks by clients on the port of the service; each returns its measurement."""
 
-from __future__ import annotations
-
 import gzip
 import socket
 import struct
 import threading
 import time
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, suppress
-from typing import TYPE_CHECKING, NamedTuple, Self
+from typing import NamedTuple, Self
 
 import grpc
-from e2e.serving import call, method
+from e2e.authority import Identity
+from e2e.serving import Server, call, method
 from support import builders, raw_http2
 from support.raw_http2 import (
     DATA,
@@ -28,13 +28,7 @@ from support.raw_http2 import (
     setting,
 )
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from e2e.authority import Identity
-    from e2e.serving import Server
-
-    from function_script.proto.v1 import run_function_pb2 as pb
+from function_script.proto.v1 import run_function_pb2 as pb
 
 MIB = 1 << 20
 BODY = "def main(req):\n"

@@ -3,12 +3,8 @@
 Where Go's templates have nothing of the kind, a row says what becomes of the nearest attempt.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, NamedTuple
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
+from collections.abc import Sequence
+from typing import NamedTuple
 
 STRING, LIST, WIDTH = "a string of", "a list of", "padding"
 UNKNOWN, FIELD = "not defined", "it has no field"

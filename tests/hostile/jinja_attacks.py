@@ -1,7 +1,5 @@
 """Hostile templates of our own, by what they attack. Data for test_jinja_attacks.py."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 

@@ -3,8 +3,6 @@
 Started by test_jinja_attacks.py, which kills it when it takes too long.
 """
 
-from __future__ import annotations
-
 import json
 import resource
 import sys

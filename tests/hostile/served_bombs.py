@@ -3,15 +3,12 @@
 Data for test_served_bombs.py, which sends them to a real server.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from support import builders
 
-if TYPE_CHECKING:
-    from function_script.proto.v1 import run_function_pb2 as pb
-    from function_script.values import Object
+from function_script.proto.v1 import run_function_pb2 as pb
+from function_script.values import Object
 
 LIMIT = "limit"
 

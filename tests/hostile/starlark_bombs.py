@@ -1,7 +1,5 @@
 """Scripts that use up time, memory or stack."""
 
-from __future__ import annotations
-
 from hostile.cases import DOCUMENT, KILLED, LIMIT, OK, PROGRAM, TIME, Hostile
 from hostile.cases import main_of as _main
 

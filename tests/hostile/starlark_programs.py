@@ -3,8 +3,6 @@
 Also run through the worker pool, by end-to-end tests.
 """
 
-from __future__ import annotations
-
 from hostile.cases import DOCUMENT, KILLED, LIMIT, OK, PROGRAM, TIME, Hostile
 from hostile.cases import main_of as _main
 from hostile.starlark_bombs import MEMORY_ROWS, STACK_ROWS, TIME_ROWS

@@ -1,9 +1,7 @@
 """Hostile templates: the engine itself stops each of them, and its worker goes on."""
 
-from __future__ import annotations
-
 import time
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 import pytest
 from hostile.gotemplate_attacks import ATTACKS, Attack
@@ -15,9 +13,6 @@ from function_script.engines.registry import ENGINE_MODULES
 from function_script.limits import MIB, Limits
 from function_script.proto.v1 import run_function_pb2 as pb
 from function_script.sandbox import Answered, Pool, PoolOptions
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 # The clock is out of reach: it must be another limit that stops a template.
 LIMITS = Limits(timeout_seconds=30.0, memory_bytes=256 * MIB)
@@ -51,7 +46,7 @@ def respond(pool: Pool, attack: Attack) -> pb.RunFunctionResponse:
 @pytest.mark.parametrize(
     "attack", [a for a in ATTACKS if not a.text], ids=[a.id for a in ATTACKS if not a.text]
 )
-def test_an_attack_is_stopped_by_name(pool: Pool, attack: Attack) -> None:
+def test_attack_is_stopped_by_name(pool: Pool, attack: Attack) -> None:
     """The error names the limit, or the mistake in the template."""
     (result,) = respond(pool, attack).results
     assert result.severity == pb.SEVERITY_FATAL
@@ -61,7 +56,7 @@ def test_an_attack_is_stopped_by_name(pool: Pool, attack: Attack) -> None:
 @pytest.mark.parametrize(
     "attack", [a for a in ATTACKS if a.text], ids=[a.id for a in ATTACKS if a.text]
 )
-def test_what_is_no_attack_in_go_renders_quickly(pool: Pool, attack: Attack) -> None:
+def test_harmless_templates_render_quickly(pool: Pool, attack: Attack) -> None:
     """It exposes no Python object, has no effect outside, and takes little time."""
     respond(pool, attack)
     began = time.process_time()
@@ -70,6 +65,6 @@ def test_what_is_no_attack_in_go_renders_quickly(pool: Pool, attack: Attack) -> 
     assert time.process_time() - began < stretched(MAX_SECONDS)
 
 
-def test_the_table_is_whole() -> None:
+def test_table_is_whole() -> None:
     """There is a row for each of the 95 hostile Jinja templates."""
     assert len(ATTACKS) == 95

@@ -1,7 +1,5 @@
 """Templates that exceed a limit: the error names the limit."""
 
-from __future__ import annotations
-
 import time
 from itertools import pairwise
 
@@ -114,7 +112,7 @@ def evaluate(template: str, limits: Limits) -> str:
 @pytest.mark.parametrize(
     ("name", "template"), [s[1:] for s in STOPPED], ids=[s[0] for s in STOPPED]
 )
-def test_a_bomb_is_stopped_by_its_limit(name: str, template: str) -> None:
+def test_bomb_is_stopped_by_its_limit(name: str, template: str) -> None:
     """The error is a limit's, names it, and comes within the step's time.
 
     CPU time, with a timeout out of reach: a busy machine must not hide which limit it was.
@@ -126,7 +124,7 @@ def test_a_bomb_is_stopped_by_its_limit(name: str, template: str) -> None:
     assert time.process_time() - started < stretched(Limits().timeout_seconds)
 
 
-def test_a_slow_template_stops_before_its_worker_is_killed() -> None:
+def test_slow_template_stops_before_its_worker_is_killed() -> None:
     """The limit of CPU time ends it within the step's timeout."""
     template = f"{BIG}{{{{ range 100000 }}}}{{{{ $y := sha256sum $x }}}}{{{{ end }}}}"
     started = time.thread_time()

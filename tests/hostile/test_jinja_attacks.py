@@ -3,8 +3,6 @@
 One worker process renders them all, so that each also shows that the ones before left it well.
 """
 
-from __future__ import annotations
-
 import ast
 import json
 import operator
@@ -12,15 +10,12 @@ import re
 import select
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 from hostile.jinja_attacks import ATTACKS, Attack
 from support.timing import stretched
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 HERE = Path(__file__).parent
 CORPUS = HERE.parents[1].parent / "shared" / "corpus" / "jinja" / "attacks.jsonl"

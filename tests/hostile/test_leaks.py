@@ -3,14 +3,14 @@
 What each of them leaves behind is measured with Python's own account of memory, to the byte.
 """
 
-from __future__ import annotations
-
 import asyncio
 import gc
 import tracemalloc
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
 
+import grpc
+import pytest
 from support import builders
 from support.grpc_server import METHOD, Served
 
@@ -20,14 +20,7 @@ from function_script.sandbox import Pool, PoolOptions
 from function_script.sandbox.dispatcher import Dispatcher
 from function_script.server.handler import RequestHandler, fairness_key
 from function_script.server.metrics import Gauges, Metrics
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    import grpc
-    import pytest
-
-    from function_script.values import Object
+from function_script.values import Object
 
 LIMITS = Limits()
 SCRIPT = """
@@ -114,7 +107,7 @@ def served() -> Iterator[grpc.UnaryUnaryMultiCallable]:
                 server.call(dispatcher.close)
 
 
-def test_a_worker_keeps_nothing_of_a_request() -> None:
+def test_worker_keeps_nothing_of_a_request() -> None:
     """This includes its XR, in any language, whether it succeeds or fails."""
 
     def send(number: int) -> None:
@@ -124,7 +117,7 @@ def test_a_worker_keeps_nothing_of_a_request() -> None:
     assert bytes_kept(send) < MOST_BYTES
 
 
-def test_the_server_keeps_nothing_of_a_request(capfd: pytest.CaptureFixture[str]) -> None:
+def test_server_keeps_nothing_of_a_request(capfd: pytest.CaptureFixture[str]) -> None:
     """This includes its XR and its trace, on a connection that stays."""
     with served() as run:
 

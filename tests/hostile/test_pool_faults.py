@@ -1,7 +1,5 @@
 """Faults from outside: killed, stopped and starved processes."""
 
-from __future__ import annotations
-
 import os
 import resource
 import signal
@@ -43,7 +41,7 @@ def open_files() -> int:
     return len(list(Path("/proc/self/fd").iterdir()))
 
 
-def test_a_worker_killed_while_busy_fails_its_request() -> None:
+def test_worker_killed_while_busy_fails_its_request() -> None:
     """The request is not retried; the next one is answered."""
     with Pool(OPTIONS) as pool, ThreadPoolExecutor(1) as threads:
         worker = number(pool.run(b"pid"))
@@ -57,7 +55,7 @@ def test_a_worker_killed_while_busy_fails_its_request() -> None:
         assert number(pool.run(b"pid")) != worker
 
 
-def test_a_stopped_worker_is_killed() -> None:
+def test_stopped_worker_is_killed() -> None:
     """It is killed after ten times the limit, or at the caller's deadline.
 
     The cause is not the program, and a large request does not block the pool.
@@ -80,7 +78,7 @@ def test_a_stopped_worker_is_killed() -> None:
         assert "it was not done at the call's deadline, after 0.3" in str(failed.error)
 
 
-def test_a_killed_zygote_fails_running_requests() -> None:
+def test_killed_zygote_fails_running_requests() -> None:
     """Later requests are answered."""
     with Pool(OPTIONS) as pool, ThreadPoolExecutor(1) as threads:
         worker = number(pool.run(b"pid"))
@@ -94,7 +92,7 @@ def test_a_killed_zygote_fails_running_requests() -> None:
         assert parent_of(number(pool.run(b"pid"))) != zygote
 
 
-def test_a_stopped_zygote_does_not_stop_warm_workers() -> None:
+def test_stopped_zygote_does_not_stop_warm_workers() -> None:
     """Only a request that needs a new worker waits for the zygote."""
     with Pool(OPTIONS) as pool:
         pool.prefork()
@@ -106,7 +104,7 @@ def test_a_stopped_zygote_does_not_stop_warm_workers() -> None:
             os.kill(zygote, signal.SIGCONT)
 
 
-def test_a_lack_of_descriptors_fails_one_request() -> None:
+def test_lack_of_descriptors_fails_one_request() -> None:
     """Without descriptors no worker starts; later, one does."""
     options = PoolOptions(module="support.sandbox_handlers", limits=LIMITS, workers=1, min_idle=0)
     with Pool(options) as pool:
@@ -123,7 +121,7 @@ def test_a_lack_of_descriptors_fails_one_request() -> None:
 
 
 @pytest.mark.serial
-def test_each_kill_fails_one_request_at_most() -> None:
+def test_kill_fails_one_request_at_most() -> None:
     """Workers are killed all the time; no descriptor leaks."""
     with Pool(OPTIONS) as pool, ThreadPoolExecutor(5) as threads:
         pool.prefork()
@@ -149,7 +147,7 @@ def test_each_kill_fails_one_request_at_most() -> None:
         wait_until(lambda: open_files() <= files_before + 4 * (OPTIONS.workers + OPTIONS.min_idle))
 
 
-def test_a_zygote_that_is_late_is_replaced() -> None:
+def test_zygote_that_is_late_is_replaced() -> None:
     """Its answers to old orders are ignored: later requests are all answered."""
     options = replace(OPTIONS, answer_seconds=0.6, min_idle=0)
     with Pool(options) as pool:
@@ -175,7 +173,7 @@ def resume(pid: int) -> None:
         os.kill(pid, signal.SIGCONT)
 
 
-def test_a_pool_with_a_stopped_zygote_is_not_available() -> None:
+def test_pool_with_a_stopped_zygote_is_not_available() -> None:
     """It is available as long as a worker lives, and again when a new one does."""
     with Pool(replace(OPTIONS, answer_seconds=PATIENCE_SECONDS, min_idle=0)) as pool:
         pool.prefork()
@@ -195,7 +193,7 @@ def test_a_pool_with_a_stopped_zygote_is_not_available() -> None:
         assert pool.is_available()
 
 
-def test_each_missing_descriptor_of_a_worker_is_an_error() -> None:
+def test_missing_descriptor_of_a_worker_is_an_error() -> None:
     """The pidfd that comes from the zygote needs a free descriptor, too."""
     with Pool(OPTIONS) as pool:
         assert isinstance(pool.run(b"echo x"), Answered)

@@ -1,14 +1,13 @@
 """Hostile programs in real workers, one after another and at the same time."""
 
-from __future__ import annotations
-
 import time
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
+from hostile.cases import Hostile
 from hostile.starlark_programs import PROGRAMS
 from support import builders
 from support.timing import SLACK_SECONDS
@@ -18,11 +17,6 @@ from function_script.engines.registry import ENGINE_MODULES
 from function_script.limits import MIB, Limits
 from function_script.proto.v1 import run_function_pb2 as pb
 from function_script.sandbox import Answered, Failed, Pool, PoolOptions, Reply
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from hostile.cases import Hostile
 
 LIMITS = Limits(timeout_seconds=0.5, memory_bytes=256 * MIB)
 OPTIONS = PoolOptions(limits=LIMITS, preload=ENGINE_MODULES)

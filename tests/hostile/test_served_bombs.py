@@ -1,10 +1,9 @@
 """Bombs sent to a real server: a FATAL that names the limit, and no effect on others."""
 
-from __future__ import annotations
-
 import time
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
+import grpc
 import pytest
 from e2e.serving import Server, call
 from hostile.served_bombs import BOMBS, Bomb
@@ -13,11 +12,6 @@ from support.timing import SLACK_SECONDS
 
 from function_script.limits import Limits
 from function_script.proto.v1 import run_function_pb2 as pb
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    import grpc
 
 GOOD = builders.request(
     builders.jinja("---\napiVersion: example.org/v1\nkind: XThing\nstatus: {a: 1}\n"),
@@ -49,7 +43,7 @@ def channel(server: Server) -> Iterator[grpc.Channel]:
 
 
 @pytest.mark.parametrize("bomb", BOMBS, ids=lambda bomb: bomb.id)
-def test_a_bomb_hurts_only_itself(channel: grpc.Channel, bomb: Bomb) -> None:
+def test_bomb_hurts_only_itself(channel: grpc.Channel, bomb: Bomb) -> None:
     """The FATAL comes in time with its reason, and the next request is answered at once."""
     began = time.monotonic()
     response = call(channel, bomb.request)

@@ -1,10 +1,9 @@
 """Hostile clients of a real server, in plain text and over mutual TLS: others are served."""
 
-from __future__ import annotations
-
 import gzip
 import time
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from pathlib import Path
 
 import grpc
 import pytest
@@ -17,10 +16,6 @@ from support.raw_http2 import DATA, END_STREAM, HEADERS, PATH, frame, message
 from support.timing import wait_until
 
 from function_script.proto.v1 import run_function_pb2 as pb
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 # The server holds this much of requests and responses; the rest is for a busy machine.
 HELD_BYTES = 256 * MIB
@@ -88,7 +83,7 @@ def test_uploads_that_stop_halfway_are_bounded(target: Target) -> None:
     wait_until(lambda: target.server.resident_bytes() - before < 64 * MIB)
 
 
-def test_a_request_with_gzip_is_answered(target: Target) -> None:
+def test_request_with_gzip_is_answered(target: Target) -> None:
     large = pb.RunFunctionRequest.FromString(attacks.LARGE)
     with target.channel() as channel:
         run = method(channel)
@@ -97,7 +92,7 @@ def test_a_request_with_gzip_is_answered(target: Target) -> None:
     assert response.desired == large.desired
 
 
-def test_a_request_that_is_too_large_after_decompression_is_rejected(target: Target) -> None:
+def test_request_that_is_too_large_after_decompression_is_rejected(target: Target) -> None:
     """It is rejected before it is decompressed."""
     request = gzip.compress(bytes(65 * MIB), mtime=0)
     with target.channel() as channel, pytest.raises(grpc.RpcError) as error:

@@ -1,7 +1,5 @@
 """Attacks on a real server without a certificate: handshakes, plain HTTP, and its log."""
 
-from __future__ import annotations
-
 import http.client
 import os
 import signal
@@ -10,10 +8,11 @@ import ssl
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+import grpc
 import pytest
 from e2e.authority import Authority
 from e2e.serving import ROOT, SERVER_NAME, Server, call, method
@@ -21,11 +20,6 @@ from hostile import attacker
 from hostile.client_attacks import GOOD, MIB, Peak, is_answered
 from support.raw_http2 import DATA, INITIAL_WINDOW, RawClient, frame, message, setting
 from support.timing import PATIENCE_SECONDS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    import grpc
 
 REFLECTION = "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo"
 
@@ -97,7 +91,7 @@ def server_seconds(server: Server, channel: grpc.Channel, calls: int) -> float:
 
 @pytest.mark.attack
 @pytest.mark.parametrize("flood", sorted(attacker.pages()))
-def test_a_flood_of_pages_starves_nobody(server: Server, flood: str) -> None:
+def test_flood_of_pages_starves_nobody(server: Server, flood: str) -> None:
     """Probes and calls are answered, at nearly the same cost."""
     with server.channel() as channel:
         call(channel, GOOD)
@@ -116,7 +110,7 @@ def test_a_flood_of_pages_starves_nobody(server: Server, flood: str) -> None:
 @pytest.mark.attack
 @pytest.mark.parametrize("port", ["service", "health"])
 @pytest.mark.parametrize("flood", sorted(attacker.calls_of_services()))
-def test_a_flood_of_health_and_reflection_starves_nobody(
+def test_flood_of_health_and_reflection_starves_nobody(
     server: Server, flood: str, port: str
 ) -> None:
     """Unread responses are bounded, invalid messages are not logged, calls are answered."""
@@ -169,7 +163,7 @@ def unread_server(*flags: str) -> Iterator[tuple[str, str, subprocess.Popen[byte
 
 
 @pytest.mark.attack
-def test_a_reader_of_the_log_that_stalls_stops_no_answer() -> None:
+def test_reader_of_the_log_that_stalls_stops_no_answer() -> None:
     """Lines beyond the queue are dropped and counted; the server stops as usual."""
     import grpc  # noqa: PLC0415 - not needed to import this file
 

@@ -1,29 +1,24 @@
 """Sound programs beside greedy ones: none of them fails because of these."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from pathlib import Path
-from typing import TYPE_CHECKING
 
 import grpc
 import pytest
 from e2e.serving import Server, call, method
 from support import builders
+from support.paths import ROOT
 from support.timing import wait_until
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from function_script.proto.v1 import run_function_pb2 as pb
 
-    from function_script.proto.v1 import run_function_pb2 as pb
-
-BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
+BENCHMARKS = ROOT / "benchmarks"
 # No machine may be so busy that these are not reached: what is judged is that nothing fails.
 SMALL_RUN = ("--requests", "80", "--clients", "6", "--xrs", "12", "--heavy-seconds", "0.4")
 SLOW = ("--limit-seconds", "600")
@@ -85,7 +80,7 @@ def flooded(channel: grpc.Channel, requests: list[pb.RunFunctionRequest]) -> Ite
 
 
 @pytest.mark.attack
-def test_a_flood_of_quick_programs_does_not_keep_a_heavy_one_from_ending(server: Server) -> None:
+def test_flood_of_quick_programs_does_not_keep_a_heavy_one_from_ending(server: Server) -> None:
     """They share the CPUs."""
     with server.channel() as channel, server.channel() as other:
         quick = [request(f"quick-{number}", "1") for number in range(16)]
@@ -106,7 +101,7 @@ def test_endless_programs_of_many_xrs_hold_up_nobody(server: Server) -> None:
 
 
 @pytest.mark.attack
-def test_a_program_that_is_heavy_every_other_time_holds_up_nobody(server: Server) -> None:
+def test_program_that_is_heavy_every_other_time_holds_up_nobody(server: Server) -> None:
     """The estimate of its run time may be wrong."""
     script = (
         "def main(req):\n"
@@ -127,7 +122,7 @@ def test_a_program_that_is_heavy_every_other_time_holds_up_nobody(server: Server
 
 
 @pytest.mark.attack
-def test_a_thousand_heavy_xrs_are_refused_or_answered(server: Server) -> None:
+def test_thousand_heavy_xrs_are_refused_or_answered(server: Server) -> None:
     """None is FATAL, and quick ones overtake them."""
     with server.channel() as channel, server.channel() as other:
         send = method(other)
@@ -146,7 +141,7 @@ def test_a_thousand_heavy_xrs_are_refused_or_answered(server: Server) -> None:
 
 @pytest.mark.attack
 @pytest.mark.linux
-def test_a_worker_that_is_stopped_is_found(server: Server) -> None:
+def test_worker_that_is_stopped_is_found(server: Server) -> None:
     """It uses no CPU time, so the wall clock or the caller's deadline ends it."""
     with server.channel() as channel:
         assert not call(channel, request("first", "1")).results
@@ -168,7 +163,7 @@ def test_a_worker_that_is_stopped_is_found(server: Server) -> None:
 
 
 @pytest.mark.attack
-def test_a_deadline_that_is_too_near_is_told_and_keeps_nobody_else_out(server: Server) -> None:
+def test_deadline_that_is_too_near_is_told_and_keeps_nobody_else_out(server: Server) -> None:
     """Once the run time of the program is known, it is not started, and gets no penalty."""
     with server.channel() as channel:
         heavy = request("heavy", f"{HEAVY_TURNS}")

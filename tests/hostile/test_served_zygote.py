@@ -1,7 +1,5 @@
 """A zygote that hangs for longer than its timeout, and answers afterwards."""
 
-from __future__ import annotations
-
 import http.client
 import os
 import signal
@@ -31,7 +29,7 @@ def status(server: Server) -> int:
 
 
 @pytest.mark.attack
-def test_a_zygote_that_hangs_is_replaced_and_its_late_answers_are_nobodys() -> None:
+def test_zygote_that_hangs_is_replaced_and_its_late_answers_are_nobodys() -> None:
     """The server is not ready meanwhile; afterwards every request has its own response."""
     with Server("--insecure") as server, server.channel() as channel:
         assert is_answered(call(channel, GOOD))

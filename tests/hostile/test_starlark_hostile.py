@@ -1,7 +1,5 @@
 """Every hostile script ends as the table says, and affects only its own process."""
 
-from __future__ import annotations
-
 import faulthandler
 import json
 import os
@@ -9,9 +7,9 @@ import resource
 import signal
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
+from hostile.cases import Hostile
 from hostile.starlark_programs import PROGRAMS
 from support.timing import PATIENCE_SECONDS
 
@@ -20,9 +18,6 @@ from function_script.errors import DocumentError, FatalError, LimitError, Progra
 from function_script.limits import Limits
 from function_script.program import Lazy, Program, Scope
 from function_script.source import Source
-
-if TYPE_CHECKING:
-    from hostile.cases import Hostile
 
 LIMITS = Limits(timeout_seconds=0.5)
 # For what is to end otherwise than by its time, on the slowest machine.
@@ -65,7 +60,7 @@ def test_engine_ends_the_script_itself(case: Hostile) -> None:
 
 
 @pytest.mark.parametrize("case", BOMBS, ids=lambda case: case.id)
-def test_nothing_but_the_process_ends(case: Hostile) -> None:
+def test_attack_ends_only_the_process(case: Hostile) -> None:
     """In a process with limits the script ends cleanly or with the process, in time."""
     assert _outcome_in_a_child(case) in case.must
 

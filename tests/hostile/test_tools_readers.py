@@ -1,7 +1,5 @@
 """Small files that expand to huge data: every tool rejects them at once, with the position."""
 
-from __future__ import annotations
-
 import gzip
 import io
 import json
@@ -9,17 +7,15 @@ import subprocess
 import sys
 import tarfile
 import time
+from collections.abc import Callable
 from functools import cache
-from typing import TYPE_CHECKING, NamedTuple
+from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 from support.timing import stretched
 
 from function_script.tools.xpkg import archives, images
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
 
 # Thirteen levels of nine: 9**13 values in 700 bytes.
 _LEVELS = [
@@ -145,7 +141,7 @@ def write_package(directory: Path, text: bytes) -> None:
     (directory / "test.xpkg").write_bytes(images.to_docker_archive(image))
 
 
-def test_a_package_with_aliases(tmp_path: Path) -> None:
+def test_package_with_aliases(tmp_path: Path) -> None:
     """The error names the file in the package and its line."""
     write_package(tmp_path, (META + SPEC).encode())
     outcome = run(tmp_path, "package", "inspect", "test.xpkg")
@@ -296,7 +292,7 @@ def test_packages_that_are_not_what_they_seem(tmp_path: Path, bomb: Callable[[Pa
     assert_refused(outcome, 'cannot read image "test.xpkg"', message)
 
 
-def test_no_name_controls_the_terminal(tmp_path: Path) -> None:
+def test_names_never_control_the_terminal(tmp_path: Path) -> None:
     """This holds for text and for JSON."""
     name = "\x1b]0;owned\x07\x9b31m\u202e"
     meta = META.replace("apps", json.dumps(name))
@@ -308,7 +304,7 @@ def test_no_name_controls_the_terminal(tmp_path: Path) -> None:
     assert json.loads(report)["meta"]["metadata"]["name"] == name
 
 
-def test_a_layer_is_read_once(tmp_path: Path) -> None:
+def test_layer_is_read_once(tmp_path: Path) -> None:
     """The image has it 256 times, and it has 128 MiB."""
     listing = [{"Config": "config.json", "Layers": ["layer.tar.gz"] * 256}]
     files = {"manifest.json": json.dumps(listing).encode(), "config.json": b"{}"}

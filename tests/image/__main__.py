@@ -3,8 +3,6 @@
 First all that needs package indexes, then containers, in a network of their own.
 """
 
-from __future__ import annotations
-
 import os
 import platform
 import shutil
@@ -18,6 +16,7 @@ from typing import Final
 from image import build
 from image.container import SECCOMP, Container, Settings
 from image.dockerfile import DockerfileError
+from support.paths import ROOT
 
 _PACKAGES: Final = {
     "mmdebstrap": "mmdebstrap",
@@ -96,7 +95,7 @@ def _obstacle() -> str:
 
 def _test(*arguments: str, prefix: tuple[str, ...] = ()) -> int:
     command = [*prefix, sys.executable, "-m", "pytest", "-q", "--timeout=300", *arguments]
-    return subprocess.run(command, check=False, cwd=build.ROOT).returncode
+    return subprocess.run(command, check=False, cwd=ROOT).returncode
 
 
 def _fail(reason: str) -> int:

@@ -5,8 +5,6 @@ Python in /usr/local without bytecode, with a C compiler or without. A third one
 that have neither a shell nor a package manager: files of a few packages, Python in /usr.
 """
 
-from __future__ import annotations
-
 import re
 import shutil
 import subprocess

@@ -4,22 +4,18 @@ The image on a slim base, the image on a base without a shell, and the bill of m
 Stages that are the same for both, such as the one that compiles, are built once.
 """
 
-from __future__ import annotations
-
 import json
 import subprocess
+from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from image import bases, dockerfile
 from image.bases import Bases
 from image.stages import Builder, Image
+from support.paths import ROOT
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-ROOT: Final = Path(__file__).resolve().parents[2]
 FOLDER: Final = ROOT / "package"
 TARGET: Final = ROOT / "build" / "image"
 BARE: Final = {"RUNTIME_BASE": bases.BARE, "PREFIX": "/usr"}

@@ -1,14 +1,8 @@
 """What the tests of the image share: both images, as they were built."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import pytest
 from image import build
-
-if TYPE_CHECKING:
-    from image.stages import Image
+from image.stages import Image
 
 
 @pytest.fixture(scope="module", params=["slim", "bare"])

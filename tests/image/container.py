@@ -4,27 +4,22 @@ Read-only root, no capabilities, no new privileges, the seccomp profile that con
 by default, limits of processes, memory and CPU. A container shares the network of this process.
 """
 
-from __future__ import annotations
-
 import itertools
 import json
 import os
 import platform
+import signal
 import subprocess
 import tempfile
 import threading
 from collections import deque
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Self
+from types import TracebackType
+from typing import Final, Self
 
+from image.stages import Image
 from support.timing import PATIENCE_SECONDS, wait_until
-
-if TYPE_CHECKING:
-    import signal
-    from types import TracebackType
-
-    from image.stages import Image
 
 MIB: Final = 2**20
 SECCOMP: Final = Path("/usr/share/containers/seccomp.json")

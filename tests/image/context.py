@@ -1,20 +1,15 @@
 """The files of a build: which of them a .dockerignore lets through, and COPY."""
 
-from __future__ import annotations
-
 import re
 import shutil
 import subprocess
 import tempfile
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from image.dockerfile import DockerfileError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

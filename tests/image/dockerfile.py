@@ -1,17 +1,13 @@
 """Read a Dockerfile into stages: what each instruction does is for ``image.stages``."""
 
-from __future__ import annotations
-
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from pathlib import Path
+from typing import Final
 
 from dockerfile_parse import DockerfileParser
 from dockerfile_parse.util import WordSplitter
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
 
 _FROM: Final = re.compile(r"(?P<base>\S+)(?: AS (?P<name>\S+))?", re.IGNORECASE)
 # dockerfile-parse reads ${name} and $name only.

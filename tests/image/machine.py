@@ -4,20 +4,16 @@ Names of servers, proxies and certificates: from pip's configuration, APT's and 
 They are files and variables while a line runs; nothing of them stays in a root file system.
 """
 
-from __future__ import annotations
-
 import os
 import platform
 import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from typing import Final
 
 _PROXIES: Final = ("http_proxy", "https_proxy", "no_proxy", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY")
 _PIP: Final = (

@@ -1,16 +1,10 @@
 """Requests for servers in containers: one in each language, and what no server may suffer from."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
+import grpc
 from e2e.serving import call
 from support import builders
 
-if TYPE_CHECKING:
-    import grpc
-
-    from function_script.proto.v1 import run_function_pb2 as pb
+from function_script.proto.v1 import run_function_pb2 as pb
 
 BOMB = """
 def main(req):

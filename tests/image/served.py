@@ -1,27 +1,22 @@
 """A server in a container as Crossplane starts it, with the arguments of our own manifest."""
 
-from __future__ import annotations
-
 import time
 import urllib.error
 import urllib.request
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Final
+from pathlib import Path
+from typing import Final
 
 import grpc
 import yaml
+from e2e.authority import Identity
 from e2e.serving import SERVER_NAME
-from image import build
 from image.container import Container, Limits, Mount, Settings
+from image.stages import Image
+from support.paths import ROOT
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from e2e.authority import Identity
-    from image.stages import Image
-
-_MANIFEST: Final = build.ROOT / "examples" / "install" / "deploymentruntimeconfig.yaml"
+_MANIFEST: Final = ROOT / "examples" / "install" / "deploymentruntimeconfig.yaml"
 _CERTIFICATES: Final = "/tls/server"
 _READY: Final = "http://127.0.0.1:8080/readyz"
 ADDRESS: Final = "127.0.0.1:9443"

@@ -10,18 +10,14 @@ import json
 import os
 import subprocess
 import time
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from image import context, machine
-from image.dockerfile import DockerfileError, words
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from image.bases import Bases
-    from image.dockerfile import Dockerfile, Instruction, Stage
+from image.bases import Bases
+from image.dockerfile import Dockerfile, DockerfileError, Instruction, Stage, words
 
 _LINE_SECONDS: Final = 900.0
 # Docker has these arguments without a line that declares them.

@@ -1,23 +1,19 @@
 """What is in the image: labels, licence, bytecode, nothing of the build; its bill of materials."""
 
-from __future__ import annotations
-
 import json
 import re
 import stat
 import subprocess
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 import yaml
 from image import build, dockerfile
 from image.dockerfile import DockerfileError
 from image.stages import Image
+from support.paths import ROOT
 
 import function_script
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 PREFIXES = {"slim": "usr/local", "bare": "usr"}
 LABEL = "org.opencontainers.image"
@@ -42,13 +38,13 @@ def test_labels_say_what_it_is(image: Image) -> None:
     assert image.labels[f"{LABEL}.description"]
 
 
-def test_the_licence_is_in_it(image: Image) -> None:
+def test_licence_is_in_it(image: Image) -> None:
     """Ours, and those that wheels bring."""
-    text = (build.ROOT / "LICENSE").read_text()
+    text = (ROOT / "LICENSE").read_text()
     assert (image.root / "licenses/function-script/LICENSE").read_text() == text
 
 
-def test_all_code_is_compiled_in_it(image: Image) -> None:
+def test_code_is_all_compiled(image: Image) -> None:
     """Python's library and every package: user 2000 could not write bytecode."""
     library = next((image.root / PREFIXES[variant(image)] / "lib").glob("python3.*[0-9]"))
     packages = next((image.root / "venv/lib").glob("python3.*"))
@@ -73,7 +69,7 @@ def test_bytecode_has_no_times_and_no_places_of_the_build(image: Image) -> None:
         assert b"/image/" not in data
 
 
-def test_the_code_that_every_request_passes_is_machine_code(image: Image) -> None:
+def test_code_that_every_request_passes_is_machine_code(image: Image) -> None:
     """An image whose code is interpreted would be slow for no visible reason."""
     names = {path.name.split(".")[0] for path in image.root.rglob("venv/lib/**/*.so")}
     assert "function_script_wire__mypyc" in names or "decode" in names
@@ -82,10 +78,10 @@ def test_the_code_that_every_request_passes_is_machine_code(image: Image) -> Non
 def test_image_has_the_crds_of_the_inputs(image: Image) -> None:
     """They are a link in the sources, and files in the wheel."""
     names = {path.name for path in image.root.glob("venv/lib/*/site-packages/*/input_crds/*")}
-    assert names == {path.name for path in (build.ROOT / "input_crds").iterdir()}
+    assert names == {path.name for path in (ROOT / "input_crds").iterdir()}
 
 
-def test_the_base_is_as_it_was(image: Image) -> None:
+def test_base_is_as_it_was(image: Image) -> None:
     """The last stage adds files and replaces none; nothing in it belongs to a build."""
     base = build.make_bases().directory / {"slim": "python-slim", "bare": "bare"}[variant(image)]
     result = subprocess.run(
@@ -105,7 +101,7 @@ def test_the_base_is_as_it_was(image: Image) -> None:
     ]
 
 
-def test_nothing_can_be_written_or_gains_rights(image: Image) -> None:
+def test_files_cannot_be_written_or_gain_rights(image: Image) -> None:
     """By user 2000; the environment has no file with another user's rights."""
     for path in [image.root / "venv", *(image.root / "venv").rglob("*")]:
         mode = path.lstat().st_mode
@@ -114,7 +110,7 @@ def test_nothing_can_be_written_or_gains_rights(image: Image) -> None:
             assert mode & stat.S_IROTH, path
 
 
-def test_the_bare_image_has_neither_shell_nor_package_manager() -> None:
+def test_bare_image_has_neither_shell_nor_package_manager() -> None:
     """Else the other one would be tested twice."""
     image = build.read_image("bare-image")
     names = {path.name for path in image.root.rglob("bin/*")}
@@ -124,7 +120,7 @@ def test_the_bare_image_has_neither_shell_nor_package_manager() -> None:
 
 
 @pytest.mark.parametrize("name", build.VARIANTS)
-def test_the_bill_lists_all_packages(name: str) -> None:
+def test_bill_lists_all_packages(name: str) -> None:
     """Python's with the hash of their archive, Debian's, and Python where nobody else lists it."""
     image = build.read_image(f"{name}-image")
     bill = json.loads((build.read_image(f"{name}-sbom").root / "sbom.cdx.json").read_text())
@@ -149,11 +145,11 @@ def test_the_bill_lists_all_packages(name: str) -> None:
 
 def requirements(name: str) -> str:
     """Read a list of requirements."""
-    return (build.ROOT / "requirements" / name).read_text()
+    return (ROOT / "requirements" / name).read_text()
 
 
 @pytest.mark.parametrize("name", build.VARIANTS)
-def test_the_bill_has_no_time_unless_it_gets_one(name: str) -> None:
+def test_bill_has_no_time_unless_it_gets_one(name: str) -> None:
     """Nor a random number, nor a place of the build."""
     text = (build.read_image(f"{name}-sbom").root / "sbom.cdx.json").read_text()
     bill = json.loads(text)
@@ -163,7 +159,7 @@ def test_the_bill_has_no_time_unless_it_gets_one(name: str) -> None:
     assert "/venv/" not in text
 
 
-def test_a_base_with_python_elsewhere_is_refused(tmp_path: Path) -> None:
+def test_base_with_python_elsewhere_is_refused(tmp_path: Path) -> None:
     """The error names the arguments that are not right, and comes before anything is compiled."""
     arguments = {**build.VARIANTS["bare"], "PREFIX": "/opt"}
     builder = build.make_builder(arguments, tmp_path, lambda _: None)
@@ -172,7 +168,7 @@ def test_a_base_with_python_elsewhere_is_refused(tmp_path: Path) -> None:
         builder.build()
 
 
-def test_a_wrong_hash_is_refused(tmp_path: Path) -> None:
+def test_wrong_hash_is_refused(tmp_path: Path) -> None:
     """A package of the same version with other bytes is not installed."""
     text = (build.FOLDER / "Dockerfile").read_text()
     line = "RUN python${PYTHON} -m venv /tools"
@@ -183,7 +179,7 @@ def test_a_wrong_hash_is_refused(tmp_path: Path) -> None:
         builder.build("build")
 
 
-def test_no_line_runs_in_the_last_stage() -> None:
+def test_last_stage_runs_no_line() -> None:
     """So that its base needs no shell; and every package is installed by its hash."""
     stages = dockerfile.read(build.FOLDER / "Dockerfile", {}).stages
     assert "RUN" not in {instruction.name for instruction in stages[-1].instructions}

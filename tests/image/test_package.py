@@ -1,19 +1,13 @@
 """The image becomes Crossplane's package: the same bytes every time, from every layout."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from image import build
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from image.stages import Image
+from image.stages import Image
 
 CRDS = 3
 
@@ -60,7 +54,7 @@ def pack(runtime: Path, output: Path) -> bytes:
     return output.read_bytes()
 
 
-def test_two_builds_of_one_image_are_the_same_bytes(layout: Path, tmp_path: Path) -> None:
+def test_builds_of_one_image_are_the_same_bytes(layout: Path, tmp_path: Path) -> None:
     """Also of a layout in an archive, and of what `docker save` writes."""
     directory = pack(layout, tmp_path / "a.xpkg")
     assert pack(layout, tmp_path / "b.xpkg") == directory
@@ -69,16 +63,14 @@ def test_two_builds_of_one_image_are_the_same_bytes(layout: Path, tmp_path: Path
     assert pack(archive, tmp_path / "c.xpkg") == directory
 
 
-def test_an_image_that_was_saved_is_the_same_package_every_time(
-    layout: Path, tmp_path: Path
-) -> None:
+def test_image_that_was_saved_is_the_same_package_every_time(layout: Path, tmp_path: Path) -> None:
     """Its layers are not compressed in there, and are compressed alike."""
     saved = tmp_path / "image.tar"
     run("skopeo", "copy", "--quiet", f"oci:{layout}:image", f"docker-archive:{saved}:image:tag")
     assert pack(saved, tmp_path / "a.xpkg") == pack(saved, tmp_path / "b.xpkg")
 
 
-def test_the_package_holds_what_the_image_says(layout: Path, tmp_path: Path) -> None:
+def test_package_holds_what_the_image_says(layout: Path, tmp_path: Path) -> None:
     """Entry point, user and labels; the metadata and the CRDs of the inputs."""
     pack(layout, tmp_path / "a.xpkg")
     report = json.loads(

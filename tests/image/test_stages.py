@@ -1,17 +1,12 @@
 """A line that fails ends the build with its number; nothing of this machine stays in an image."""
 
-from __future__ import annotations
-
 import os
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from image import build, context, dockerfile
 from image.dockerfile import DockerfileError
 from image.stages import Builder, Image
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 FIRST = "FROM python:3.13-slim\n"
 
@@ -59,7 +54,7 @@ def carry_out(directory: Path, text: str, **arguments: str) -> Image:
         ("USER 1:2\nRUN touch /file\n", "line 3: RUN ended with exit code 1"),
     ],
 )
-def test_a_line_that_cannot_be_carried_out_ends_the_build(
+def test_line_that_cannot_be_carried_out_ends_the_build(
     tmp_path: Path, lines: str, message: str
 ) -> None:
     """The error names the line, and shows what it wrote."""
@@ -68,7 +63,7 @@ def test_a_line_that_cannot_be_carried_out_ends_the_build(
     assert str(caught.value).startswith(message)
 
 
-def test_an_unknown_base_is_refused(tmp_path: Path) -> None:
+def test_unknown_base_is_refused(tmp_path: Path) -> None:
     """An image of another name has no stand-in."""
     with pytest.raises(DockerfileError, match='no stand-in for base image "alpine:3"'):
         carry_out(tmp_path, "FROM alpine:3\n")
@@ -110,7 +105,7 @@ ENTRYPOINT ["/program", "argument"]
     assert image.entrypoint == ["/program", "argument"]
 
 
-def test_what_this_machine_lends_a_line_is_gone_after_it(
+def test_files_lent_to_a_line_are_gone_after_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Its index, its certificates and its resolver reach pip, and stay in no file."""
@@ -142,7 +137,7 @@ def test_what_this_machine_lends_a_line_is_gone_after_it(
         (".git/config", True),
     ],
 )
-def test_the_build_gets_what_it_copies_and_nothing_else(name: str, *, is_ignored: bool) -> None:
+def test_build_gets_what_it_copies_and_nothing_else(name: str, *, is_ignored: bool) -> None:
     """By .dockerignore."""
     rules = context.read_rules(build.FOLDER / "Dockerfile.dockerignore")
     assert context.is_ignored(name, rules) == is_ignored

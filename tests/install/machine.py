@@ -1,19 +1,16 @@
 """A user's machine: a checkout, an empty home, the Pythons and the compiler that are there."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess
 import sys
 import tarfile
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+from support.paths import ROOT
 
-ROOT = Path(__file__).resolve().parents[2]
 OLDEST = (3, 11)
 SHOWN_LINES = 60
 # Nothing that a user's shell has not: neither the environment of the tests nor their settings.

@@ -1,15 +1,10 @@
 """`make demo` with every Python of the machine, those that cannot be used included."""
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from install.machine import PYTHONS, TOO_OLD, Python, check_out, environment, run, write_script
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 pytestmark = pytest.mark.timeout(600)
 RENDERED = "color: purple"
@@ -44,7 +39,7 @@ def env(tmp_path: Path, programs: Path) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("python", PYTHONS, ids=lambda python: python.name)
-def test_the_demo_runs(python: Python, checkout: Path, env: dict[str, str]) -> None:
+def test_demo_runs(python: Python, checkout: Path, env: dict[str, str]) -> None:
     """Also where a run that was interrupted has left an environment without pip."""
     run([python.path, "-m", "venv", "--without-pip", ".venv"], checkout, env)
     assert RENDERED in run(["make", "demo", f"PYTHON={python.path}"], checkout, env)
@@ -54,7 +49,7 @@ def test_the_demo_runs(python: Python, checkout: Path, env: dict[str, str]) -> N
 
 
 @pytest.mark.skipif(not TOO_OLD, reason="the machine has no Python that is too old")
-def test_a_python_that_is_too_old_is_refused(
+def test_python_that_is_too_old_is_refused(
     checkout: Path, programs: Path, env: dict[str, str]
 ) -> None:
     """One line says what to do, nothing stays behind, and to do so works."""
@@ -80,7 +75,7 @@ def test_a_python_that_is_too_old_is_refused(
     ],
     ids=["no-ensurepip", "no-python"],
 )
-def test_a_python_that_cannot_be_used_is_refused(
+def test_python_that_cannot_be_used_is_refused(
     command: str, problem: str, checkout: Path, programs: Path, env: dict[str, str]
 ) -> None:
     """Before anything is made; Debian has Python and ensurepip in different packages."""

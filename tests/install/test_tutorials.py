@@ -1,7 +1,5 @@
 """The tutorial from its first line, on a machine where nothing is prepared."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 
@@ -28,7 +26,7 @@ def sources(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("compiles", [True, False], ids=["compiler", "failing-compiler"])
-def test_a_newcomer_gets_through(*, compiles: bool, sources: Path, tmp_path: Path) -> None:
+def test_newcomer_gets_through(*, compiles: bool, sources: Path, tmp_path: Path) -> None:
     """The page installs the command and every later step works, from nothing but the sources."""
     variables = {} if compiles else {"CC": "false"}
     if compiles and sources.parent != tmp_path:

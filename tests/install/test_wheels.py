@@ -1,7 +1,5 @@
 """Wheels as users build them: in isolation, from a checkout and from the sdist, or of uv."""
 
-from __future__ import annotations
-
 import json
 import sys
 import zipfile
@@ -68,7 +66,7 @@ def check(programs: Path, checkout: Path, code: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("python", PYTHONS, ids=lambda python: python.name)
-def test_a_compiler_makes_a_compiled_wheel(python: Python, checkout: Path, tmp_path: Path) -> None:
+def test_compiler_makes_a_compiled_wheel(python: Python, checkout: Path, tmp_path: Path) -> None:
     """On every Python; with the compiler as it is on one of them, for that takes a minute."""
     variables = {} if python == PYTHONS[0] else {"CC": quick_compiler(tmp_path)}
     env = environment(tmp_path / "home", **variables)
@@ -81,7 +79,7 @@ def test_a_compiler_makes_a_compiled_wheel(python: Python, checkout: Path, tmp_p
     check(install(python, wheel, env, tmp_path), checkout, "compiled", tmp_path)
 
 
-def test_the_sdist_makes_a_wheel_without_a_compiler(checkout: Path, tmp_path: Path) -> None:
+def test_sdist_makes_a_wheel_without_a_compiler(checkout: Path, tmp_path: Path) -> None:
     """Plain Python for every machine, and the reason why it is."""
     env = environment(tmp_path / "home", CC="no-compiler-here")
     (tmp_path / "sdist").mkdir()
@@ -92,7 +90,7 @@ def test_the_sdist_makes_a_wheel_without_a_compiler(checkout: Path, tmp_path: Pa
     check(install(PYTHONS[0], wheel, env, tmp_path), checkout, reason, tmp_path)
 
 
-def test_no_wheel_is_compiled_in_part(checkout: Path, tmp_path: Path) -> None:
+def test_wheel_is_never_compiled_in_part(checkout: Path, tmp_path: Path) -> None:
     """A compiler that fails at the last of the modules leaves no other one compiled."""
     fails = f'case "$*" in *"/write.c "*) exit 7;; esac\nexec {quick_compiler(tmp_path)} "$@"'
     env = environment(tmp_path / "home", CC=write_script(tmp_path / "cc-7", fails))
@@ -104,7 +102,7 @@ def test_no_wheel_is_compiled_in_part(checkout: Path, tmp_path: Path) -> None:
     assert record == {"reason": "the C compiler failed: cc-7 ended with exit status 7"}
 
 
-def test_what_is_demanded_must_be_done(checkout: Path, tmp_path: Path) -> None:
+def test_demanded_compilation_must_succeed(checkout: Path, tmp_path: Path) -> None:
     """FUNCTION_SCRIPT_COMPILE=1 makes a plain wheel an error that says why."""
     env = environment(tmp_path / "home", CC="false", FUNCTION_SCRIPT_COMPILE="1")
     pip = [PYTHONS[0].path, "-m", "pip", "wheel", "--no-deps", "--wheel-dir", tmp_path / "dist"]
@@ -116,7 +114,7 @@ def test_what_is_demanded_must_be_done(checkout: Path, tmp_path: Path) -> None:
     assert list(tmp_path.rglob("*.whl")) == []
 
 
-def test_an_editable_installation_is_compiled_on_demand(checkout: Path, tmp_path: Path) -> None:
+def test_editable_installation_is_compiled_on_demand(checkout: Path, tmp_path: Path) -> None:
     """And only then: it would go on running the old code when the source changes."""
     env = environment(tmp_path / "home", CC=quick_compiler(tmp_path))
     run([PYTHONS[0].path, "-m", "venv", tmp_path / "venv"], tmp_path, env)
@@ -127,7 +125,7 @@ def test_an_editable_installation_is_compiled_on_demand(checkout: Path, tmp_path
     assert len(list(checkout.rglob("function_script_wire__mypyc*.so"))) == 1
 
 
-def test_the_sdist_is_the_checkout(checkout: Path, tmp_path: Path) -> None:
+def test_sdist_is_the_checkout(checkout: Path, tmp_path: Path) -> None:
     """It holds every file of the repository, and nothing that was made beside them."""
     expected = set(files_of())
     for name in (

@@ -1,7 +1,5 @@
 """Interpreters that look like those of other systems, which Linux can play."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys
@@ -10,8 +8,7 @@ from pathlib import Path
 
 import pytest
 from portable import interpreter
-
-ROOT = Path(__file__).resolve().parents[2]
+from support.paths import ROOT
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,8 +4,6 @@ Run it with the directory to build in and the system: darwin or win32. The copy 
 library consists of links, but for `encodings`, which takes away what that system has not.
 """
 
-from __future__ import annotations
-
 import shutil
 import sys
 import sysconfig

@@ -3,8 +3,6 @@
 Written down apart from the tables that take it away, so that neither hides a mistake of the other.
 """
 
-from __future__ import annotations
-
 import ctypes
 import importlib
 import os
@@ -14,19 +12,14 @@ import socket
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from function_script.limits import MIB
+from function_script.blocked import Blocked
+from function_script.diagnostics import Diagnostic
+from function_script.limits import MIB, Limits
 from function_script.telemetry import RequestInfo
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from function_script.blocked import Blocked
-    from function_script.diagnostics import Diagnostic
-    from function_script.limits import Limits
 
 LINUX_NAMES = """
     os.sched_getaffinity os.sched_setaffinity os.sched_setscheduler os.SCHED_IDLE os.memfd_create

@@ -4,23 +4,18 @@
 process, and what is said there.
 """
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
+from portable.conftest import System
+from support.paths import ROOT
 from support.timing import PATIENCE_SECONDS, SLACK_SECONDS, wait_until
 
-if TYPE_CHECKING:
-    from portable.conftest import System
-
-ROOT = Path(__file__).resolve().parents[2]
 EXAMPLE = "examples/starlark-robots"
 NOTE = "note: programs run without a filter of system calls here, and their memory is watched"
 IN_THIS_PROCESS = (
@@ -50,13 +45,13 @@ played = pytest.mark.skipif(
 
 
 @played
-def test_the_names_are_gone_in_a_process(darwin: System) -> None:
+def test_names_are_gone_in_a_process(darwin: System) -> None:
     """And an address space has no bound."""
     assert darwin.run("-c", IN_THIS_PROCESS).stdout == "[] False\n"
 
 
 @played
-def test_the_names_are_gone_in_an_isolated_process(darwin: System) -> None:
+def test_names_are_gone_in_an_isolated_process(darwin: System) -> None:
     """Workers are started like this, without any site's packages."""
     paths = [path for path in sys.path if path.endswith("site-packages")]
     result = darwin.run("-I", "-S", "-c", IN_THIS_PROCESS, *paths)
@@ -64,20 +59,20 @@ def test_the_names_are_gone_in_an_isolated_process(darwin: System) -> None:
 
 
 @played
-def test_the_names_are_gone_in_a_worker(darwin: System) -> None:
+def test_names_are_gone_in_a_worker(darwin: System) -> None:
     """Asked of the worker itself."""
     result = darwin.run("-c", IN_A_WORKER)
     assert result.stdout == "[]\n", result.stderr
 
 
 @played
-def test_the_names_are_gone_in_the_console_script(darwin: System) -> None:
+def test_names_are_gone_in_the_console_script(darwin: System) -> None:
     """The command that users call runs on that Python."""
     script = darwin.python.with_name("function-script")
     assert script.read_text().splitlines()[0] == f"#!{darwin.python}"
 
 
-def test_a_command_says_once_what_is_missing(darwin: System) -> None:
+def test_command_says_once_what_is_missing(darwin: System) -> None:
     """On stderr; the result is the same as everywhere."""
     result = darwin.call("render", EXAMPLE)
     assert result.stdout == (ROOT / EXAMPLE / "expected.yaml").read_text()

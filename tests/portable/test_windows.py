@@ -3,24 +3,19 @@
 Programs are not run there: the commands that do it say so.
 """
 
-from __future__ import annotations
-
 import pkgutil
 import subprocess
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
+from portable.conftest import System
+from support.paths import ROOT
 
 import function_script
 
-if TYPE_CHECKING:
-    from portable.conftest import System
-
 pytestmark = pytest.mark.linux
 
-ROOT = Path(__file__).resolve().parents[2]
 # What runs programs, and what serves.
 OTHERS = (
     "function_script.sandbox",
@@ -46,12 +41,12 @@ error: cannot run programs: this system has no os.fork
 """
 
 
-def test_the_names_are_gone(windows: System) -> None:
+def test_names_are_gone(windows: System) -> None:
     """Those that Windows has not, and its modules."""
     assert windows.run("-I", "-S", "-c", GONE).stdout == "[]\n[]\nFalse\n"
 
 
-def test_every_module_of_the_tools_can_be_imported(windows: System) -> None:
+def test_module_of_the_tools_can_be_imported(windows: System) -> None:
     """None of them takes a name of one system for granted."""
     modules = [
         module.name
@@ -86,14 +81,14 @@ COMMANDS = [
 
 
 @pytest.mark.parametrize("arguments", COMMANDS, ids=" ".join)
-def test_the_same_is_printed_as_on_linux(windows: System, arguments: tuple[str, ...]) -> None:
+def test_same_is_printed_as_on_linux(windows: System, arguments: tuple[str, ...]) -> None:
     """Result, problems and exit code."""
     there, expected = windows.call(*arguments), here(*arguments)
     assert there.stdout == expected.stdout != ""
     assert (there.returncode, there.stderr) == (expected.returncode, expected.stderr)
 
 
-def test_a_project_is_begun_and_checked(windows: System, tmp_path: Path) -> None:
+def test_project_is_begun_and_checked(windows: System, tmp_path: Path) -> None:
     """`init` writes the files that it writes elsewhere, and `editor` its own."""
     for name, run in (("there", windows.call), ("here", here)):
         directory = tmp_path / name

@@ -1,10 +1,9 @@
 """What the laws of the codec are tried on: values, requests, unusual layouts; protobuf as judge."""
 
-from __future__ import annotations
-
 import struct
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator, Mapping
 
+from google.protobuf.message import Message
 from google.protobuf.struct_pb2 import ListValue, Struct
 from google.protobuf.struct_pb2 import Value as ValueMessage
 from google.protobuf.unknown_fields import UnknownFieldSet
@@ -14,11 +13,6 @@ from hypothesis import strategies as st
 from function_script import wire
 from function_script.proto.v1 import run_function_pb2 as pb
 from function_script.values import MAX_SAFE_INTEGER, Object, Value
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
-
-    from google.protobuf.message import Message
 
 TEXTS = st.text(max_size=6) | st.sampled_from(["metadata", "x" * 127, "x" * 128, "ä" * 70])
 KEYS = st.text(max_size=4) | st.sampled_from(["metadata", "managedFields", "k" * 127, "k" * 128])

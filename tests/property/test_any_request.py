@@ -3,8 +3,6 @@
 ``make fuzz`` searches for more of the same with the help of coverage.
 """
 
-from __future__ import annotations
-
 import random
 
 import pytest

@@ -1,8 +1,5 @@
 """Results that are cached or shared between requests change no response."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
 from unittest.mock import patch
 
 from hypothesis import given
@@ -14,9 +11,7 @@ from function_script import function, inputs, objects, wire
 from function_script.cache import ByteLruCache
 from function_script.documents import to_yaml_stream
 from function_script.limits import Limits
-
-if TYPE_CHECKING:
-    from function_script.values import Object
+from function_script.values import Object
 
 READY = "script.fn.crossplane.io/ready"
 MERGE = "script.fn.crossplane.io/merge"

@@ -4,10 +4,7 @@ Each template is rendered three times: deferring, with the value, and with error
 is composed while the value is missing must equal the one that is composed with it.
 """
 
-from __future__ import annotations
-
 import json
-from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
@@ -16,8 +13,7 @@ from support.builders import API_VERSION, NAME_KEY
 from support.example_counts import examples
 from support.readiness_steps import desired, observed, run
 
-if TYPE_CHECKING:
-    from function_script.values import Object
+from function_script.values import Object
 
 # A value that is visible in a text after each operation on it.
 VALUE = "7"

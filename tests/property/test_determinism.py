@@ -1,7 +1,5 @@
 """The order in which Crossplane sends the entries of maps does not change a response."""
 
-from __future__ import annotations
-
 import random
 
 import pytest

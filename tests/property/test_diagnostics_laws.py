@@ -1,7 +1,5 @@
 """The laws of error texts: whatever happens, people and events can read them."""
 
-from __future__ import annotations
-
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -21,7 +19,9 @@ def test_results_are_one_short_line(messages: list[str], hint: str | None) -> No
 
 
 @given(TEXTS, st.integers(0, 50), st.none() | st.integers(1, 300), st.integers(0, 300))
-def test_any_text_can_be_framed(text: str, line: int, column: int | None, width: int) -> None:
+def test_excerpt_of_any_text_can_be_printed(
+    text: str, line: int, column: int | None, width: int
+) -> None:
     """An excerpt of any text at any place is drawn without raising, in short lines."""
     span = Span(name="script", line=line, column=column, width=width)
     found = source.excerpt(Source(name="script", text=text), span)

@@ -1,7 +1,5 @@
 """For every text that the fast path reads, `kubernetes_yaml` reads the same value."""
 
-from __future__ import annotations
-
 from hypothesis import example, given
 from hypothesis import strategies as st
 from support.example_counts import examples

@@ -1,9 +1,7 @@
 """For JSON, `json_objects` and `kubernetes_yaml` read the same value, also with duplicate keys."""
 
-from __future__ import annotations
-
 import json
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -12,9 +10,6 @@ from support.example_counts import examples
 from function_script.documents.errors import YamlError
 from function_script.documents.json_objects import parse_object
 from function_script.documents.kubernetes_yaml import parse
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 NODES, DEPTH = 60, 8
 KEYS = st.sampled_from(["a", "b", "on", "1", "<<", "x y", "\u00e9", "\\"])

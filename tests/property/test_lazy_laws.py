@@ -1,10 +1,7 @@
 """A request that is decoded lazily is, for each program, equal to one that is decoded at once."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
 
 import pytest
 from google.protobuf.json_format import ParseDict
@@ -20,9 +17,7 @@ from function_script.objects import find_path
 from function_script.program import Lazy, Program, Scope, TemplateResult, plain
 from function_script.proto.v1 import run_function_pb2 as pb
 from function_script.source import Source
-
-if TYPE_CHECKING:
-    from function_script.values import Object, Readable
+from function_script.values import Object, Readable
 
 WAYS = {
     "jinja": [

@@ -1,9 +1,5 @@
 """The laws of `desired.merge`, for any desired state and any contribution."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 from hypothesis import given
 from hypothesis import strategies as st
 from support.builders import request
@@ -11,9 +7,7 @@ from support.builders import request
 from function_script import desired, wire
 from function_script.contribution import Composite, Contribution, DesiredResource
 from function_script.proto.v1 import run_function_pb2 as pb
-
-if TYPE_CHECKING:
-    from function_script.values import Object
+from function_script.values import Object
 
 NAMES = st.text(min_size=1, max_size=8)
 SCALARS = st.one_of(

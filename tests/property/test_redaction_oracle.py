@@ -1,7 +1,5 @@
 """The search for secrets is compared with the obvious one, which tries everything everywhere."""
 
-from __future__ import annotations
-
 import base64
 import binascii
 import gzip
@@ -76,7 +74,7 @@ REPEATED = st.builds(lambda part, count: part * count, BYTES, st.integers(1, 8))
     cut=st.sets(st.integers(0, 80)),
 )
 @example(text=b"aaaaaaaaaaaa", values=[b"a" * 8, b"a" * 9 + b"b"], places={4}, cut={12})
-def test_it_finds_what_the_obvious_search_finds(
+def test_finder_agrees_with_the_obvious_search(
     text: bytes, values: list[bytes], places: set[int], cut: set[int]
 ) -> None:
     """Every byte of every value, in any case; short ones as words; cut ones by their beginning."""
@@ -127,7 +125,7 @@ def readings(data: bytes) -> list[bytes]:
 
 @settings(max_examples=150, deadline=None)
 @given(before=TEXT, inner=TEXT, after=TEXT, secret=SECRET, chain=CHAINS, is_masked=st.booleans())
-def test_no_encoding_hides_a_secret(
+def test_encodings_never_hide_a_secret(
     *, before: str, inner: str, after: str, secret: str, chain: list[str], is_masked: bool
 ) -> None:
     """However it is encoded, in a text that has more, beside words that look like base64."""
@@ -153,7 +151,7 @@ def test_no_encoding_hides_a_secret(
     name=st.sampled_from(["base64", "base64 for URLs", "hex", "URL"]),
     is_masked=st.booleans(),
 )
-def test_no_part_of_the_rest_can_be_decoded_to_it(
+def test_redacted_text_cannot_be_decoded_to_the_secret(
     *, before: str, after: str, secret: str, name: str, is_masked: bool
 ) -> None:
     """As somebody would try who tries every part of the text."""
@@ -167,7 +165,7 @@ def test_no_part_of_the_rest_can_be_decoded_to_it(
 
 @settings(max_examples=100)
 @given(text=TEXT, secret=SECRET)
-def test_a_text_without_the_secret_stays(text: str, secret: str) -> None:
+def test_text_without_the_secret_stays(text: str, secret: str) -> None:
     """To the character."""
     if len(secret) >= WORD_LENGTH and secret.lower() not in text.lower():
         assert rewrite(text, b"0123456789" + secret.encode()) == text

@@ -1,18 +1,12 @@
 """What our checks of schemas refuse is what jsonschema refuses, where both mean the same."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import jsonschema
 from hypothesis import given
 from hypothesis import strategies as st
 from support.example_counts import examples
 
 from function_script.tools.validate import openapi
-
-if TYPE_CHECKING:
-    from function_script.values import Object
+from function_script.values import Object
 
 NAMES = st.sampled_from(["a", "b", "c"])
 SCALARS = st.one_of(st.booleans(), st.integers(-5, 5), st.text("xyz", max_size=4))
@@ -56,7 +50,7 @@ SCHEMAS = st.recursive(LEAVES, _composed, max_leaves=5).filter(lambda s: s["type
 
 @examples(300)
 @given(SCHEMAS, st.dictionaries(NAMES, VALUES, max_size=3))
-def test_the_verdict_is_that_of_jsonschema(schema: Object, value: Object) -> None:
+def test_verdict_is_that_of_jsonschema(schema: Object, value: Object) -> None:
     """Whether an object is valid does not depend on who looks."""
     oracle = jsonschema.Draft202012Validator(schema)
     assert (openapi.problems(value, schema) == []) == oracle.is_valid(value)

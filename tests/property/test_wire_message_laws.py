@@ -1,9 +1,5 @@
 """Laws of requests, responses and splices, judged by protobuf."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 from google.protobuf.duration_pb2 import Duration
 from google.protobuf.struct_pb2 import Struct
 from hypothesis import given
@@ -23,16 +19,14 @@ from property.strategies_wire import (
 
 from function_script import wire
 from function_script.proto.v1 import run_function_pb2 as pb
-
-if TYPE_CHECKING:
-    from function_script.values import Object
+from function_script.values import Object
 
 # A field of a protocol newer than ours, at the end of a message.
 NEWER = b"\xfa\x01\x05newer"
 
 
 @given(REQUESTS)
-def test_a_request_is_indexed_as_protobuf_reads_it(request: pb.RunFunctionRequest) -> None:
+def test_request_is_indexed_as_protobuf_reads_it(request: pb.RunFunctionRequest) -> None:
     """Every field of the request arrives, presence included."""
     indexed = wire.index_request(request.SerializeToString())
     assert read_request(indexed) == from_request(request)
@@ -105,14 +99,14 @@ RESPONSES = st.builds(
 
 
 @given(RESPONSES)
-def test_a_response_is_written_as_protobuf_reads_it(response: wire.Response) -> None:
+def test_response_is_written_as_protobuf_reads_it(response: wire.Response) -> None:
     """Every field of the response arrives, presence included."""
     written = pb.RunFunctionResponse.FromString(wire.encode_response(response))
     assert written == to_message(response)
 
 
 @given(RESPONSES)
-def test_an_empty_requirements_is_never_written(response: wire.Response) -> None:
+def test_empty_requirements_is_never_written(response: wire.Response) -> None:
     """Crossplane would see it as a change and call again."""
     written = pb.RunFunctionResponse.FromString(wire.encode_response(response))
     asked = response.requirements is not None and any(response.requirements)
@@ -192,9 +186,7 @@ def test_splicing_a_state_is_editing_its_message(
 
 
 @given(STATES, st.sets(NAMES, max_size=2))
-def test_what_a_splice_does_not_name_keeps_its_bytes_and_order(
-    state: pb.State, removed: set[str]
-) -> None:
+def test_fields_outside_a_splice_keep_bytes_and_order(state: pb.State, removed: set[str]) -> None:
     """Kept entries stand as they stood, one after another."""
     entries = [
         pb.State(resources={name: resource}).SerializeToString()

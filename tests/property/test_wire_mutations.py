@@ -1,10 +1,8 @@
 """Broken bytes: the codec refuses what protobuf refuses and reads what protobuf reads."""
 
-from __future__ import annotations
-
 import math
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 from google.protobuf.message import DecodeError
 from google.protobuf.struct_pb2 import Struct
@@ -22,11 +20,7 @@ from support.example_counts import examples
 
 from function_script import wire
 from function_script.proto.v1 import run_function_pb2 as pb
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from function_script.values import Object, Value
+from function_script.values import Object, Value
 
 # Bytes that mean something to a parser are likelier to break one.
 BYTES = st.integers(0, 255) | st.sampled_from([0, 1, 5, 0x0A, 0x12, 0x1A, 0x2A, 0x32, 0x80, 0xFF])
@@ -55,7 +49,7 @@ def mutated(draw: st.DrawFn, payloads: st.SearchStrategy[bytes]) -> bytes:
 
 @examples(200)
 @given(mutated(OBJECTS.map(wire.encode_struct) | OBJECTS.flatmap(unusual_structs)))
-def test_a_broken_struct_is_read_or_refused_as_by_protobuf(payload: bytes) -> None:
+def test_broken_struct_is_read_or_refused_as_by_protobuf(payload: bytes) -> None:
     """Both refuse, or both read the same; entries with unknown fields count as read."""
     ours = outcome(lambda: wire.decode_struct(payload))
     agree(payload, ours, outcome(lambda: from_struct(Struct.FromString(payload))))
@@ -65,7 +59,7 @@ def test_a_broken_struct_is_read_or_refused_as_by_protobuf(payload: bytes) -> No
 @given(mutated(REQUEST_BYTES | st.tuples(REQUEST_BYTES, REQUEST_BYTES).map(b"".join)))
 # Of two entries with the same key, the replaced one is broken.
 @example(b"2\x03\x12\x01\x002\x04\n\x00\x12\x00")
-def test_a_broken_request_is_read_or_refused_as_by_protobuf(payload: bytes) -> None:
+def test_broken_request_is_read_or_refused_as_by_protobuf(payload: bytes) -> None:
     """The same for whole requests, with every Struct in them decoded."""
     ours = outcome(lambda: read_request(wire.index_request(payload)))
     agree(payload, ours, outcome(lambda: from_request(pb.RunFunctionRequest.FromString(payload))))

@@ -1,9 +1,5 @@
 """Laws of Structs on the wire, judged by protobuf."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 from google.protobuf.struct_pb2 import Struct
 from hypothesis import given
 from hypothesis import strategies as st
@@ -17,9 +13,7 @@ from property.strategies_wire import (
 )
 
 from function_script import wire
-
-if TYPE_CHECKING:
-    from function_script.values import Object
+from function_script.values import Object
 
 
 @given(OBJECTS)
@@ -43,7 +37,7 @@ def test_equal_values_have_equal_bytes(value: Object) -> None:
 
 
 @given(OBJECTS)
-def test_a_round_trip_changes_nothing_but_the_order_of_keys(value: Object) -> None:
+def test_round_trip_changes_nothing_but_the_order_of_keys(value: Object) -> None:
     """Decoding what was encoded gives the value, types included."""
     again = wire.decode_struct(wire.encode_struct(value))
     assert again == value
@@ -58,7 +52,7 @@ def test_sorted_keys_are_sorted_at_every_depth(value: Object) -> None:
 
 
 @given(OBJECTS)
-def test_without_managed_fields_the_rest_is_the_same(value: Object) -> None:
+def test_object_without_managed_fields_is_otherwise_the_same(value: Object) -> None:
     """`drop_managed_fields` takes away that one field and touches nothing else."""
     payload = wire.encode_struct(value)
     metadata = value.get("metadata")
@@ -75,7 +69,7 @@ def test_top_level_fields_are_the_struct_in_parts(value: Object) -> None:
 
 
 @given(st.data(), OBJECTS)
-def test_any_layout_that_means_a_value_decodes_to_it(data: st.DataObject, value: Object) -> None:
+def test_layouts_of_one_value_decode_to_it(data: st.DataObject, value: Object) -> None:
     """Order, repetition, unknown fields and oversized lengths change nothing; protobuf agrees."""
     payload = data.draw(unusual_structs(value))
     assert wire.decode_struct(payload) == value
@@ -83,7 +77,7 @@ def test_any_layout_that_means_a_value_decodes_to_it(data: st.DataObject, value:
 
 
 @given(st.data(), OBJECTS, st.text(max_size=3))
-def test_a_key_that_is_looked_for_is_found_as_the_index_has_it(
+def test_key_that_is_looked_for_is_found_as_the_index_has_it(
     data: st.DataObject, value: Object, other: str
 ) -> None:
     """In any layout; an object below it opens as what it decodes to."""
@@ -98,7 +92,7 @@ def test_a_key_that_is_looked_for_is_found_as_the_index_has_it(
 
 
 @given(OBJECTS)
-def test_an_object_that_is_opened_has_the_parts_it_decodes_to(value: Object) -> None:
+def test_object_that_is_opened_has_the_parts_it_decodes_to(value: Object) -> None:
     """Level by level is the same as at once; nothing else can be opened."""
     payload = wire.encode_struct(value)
     for key, part in wire.index_struct(payload).items():

@@ -6,25 +6,20 @@ A file is one behaviour, and its name says which. Sections begin with ``=== name
 the first section is a comment.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import yaml
 from support.results import whole
 
 from function_script import diagnostics
+from function_script.engines.language import Engine
 from function_script.errors import FatalError
 from function_script.limits import Limits
 from function_script.program import Lazy, Program, Scope, TemplateResult
 from function_script.source import Source
-
-if TYPE_CHECKING:
-    from function_script.engines.language import Engine
-    from function_script.values import Readable, Value
+from function_script.values import Readable, Value
 
 HERE = Path(__file__).parent
 _SECTION = re.compile(r"^=== (\w+)(?: (.+))?\n", re.MULTILINE)

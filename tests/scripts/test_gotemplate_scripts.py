@@ -1,7 +1,5 @@
 """Every behaviour of GoTemplate that an author can see, as a file to read."""
 
-from __future__ import annotations
-
 import pytest
 from scripts import goldens
 

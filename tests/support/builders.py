@@ -1,17 +1,11 @@
 """Make requests for tests from short plain data, with protobuf itself, and read responses back."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 from google.protobuf import json_format
 
 from function_script import function
 from function_script.limits import Limits
 from function_script.proto.v1 import run_function_pb2 as pb
-
-if TYPE_CHECKING:
-    from function_script.values import Object
+from function_script.values import Object
 
 API_VERSION = "script.fn.crossplane.io/v1beta1"
 NAME_KEY = "script.fn.crossplane.io/composition-resource-name"

@@ -1,16 +1,10 @@
 """A small project with a Composition, for tests that run cases in it."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from function_script.tools.cases import discovery, session
 from function_script.tools.cases.runner import RunOptions
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from function_script.tools.cases.verdicts import CaseVerdict
+from function_script.tools.cases.verdicts import CaseVerdict
 
 XR = """\
 apiVersion: example.org/v1

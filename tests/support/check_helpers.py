@@ -1,16 +1,10 @@
 """Make Compositions out of inputs written as YAML, and read what `check` says of them."""
 
-from __future__ import annotations
-
+from pathlib import Path
 from textwrap import indent
-from typing import TYPE_CHECKING
 
 from function_script.tools import check
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from function_script.tools.check import Finding, Report
+from function_script.tools.check import Finding, Report
 
 _HEAD = """\
 # A comment, so that lines differ.

@@ -4,16 +4,13 @@ What a step desires is applied, and what it does not desire any more is deleted.
 FATAL changes nothing. What it requires is looked up, and the step is called again.
 """
 
-from __future__ import annotations
-
 import copy
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 from support.builders import XR, call, request, to_dict
 
-if TYPE_CHECKING:
-    from function_script.values import Object
+from function_script.values import Object
 
 # The calls that Crossplane makes at most.
 _MAX_CALLS = 6

@@ -1,19 +1,13 @@
 """Read contributions from the values of scripts and the texts of templates."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 from support.builders import XR
 
 from function_script import contribution
+from function_script.contribution import Contribution
 from function_script.limits import Limits
 from function_script.program import Lazy, Scope, ScriptResult, TemplateResult
 from function_script.source import Span
-
-if TYPE_CHECKING:
-    from function_script.contribution import Contribution
-    from function_script.values import Object
+from function_script.values import Object
 
 META = "apiVersion: meta.script.fn.crossplane.io/v1beta1\nkind: "
 SCOPE = Scope(request=Lazy({"observed": lambda: {"composite": {"resource": XR}}}))

@@ -10,19 +10,16 @@ from __future__ import annotations
 
 import copy
 import hashlib
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple, cast
+from typing import NamedTuple, cast
 
 from google.protobuf import json_format
 from support.builders import XR, call, request, to_dict
 
 from function_script.limits import Limits
 from function_script.proto.v1 import run_function_pb2 as pb
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from function_script.values import Object
+from function_script.values import Object
 
 RESYNC_SECONDS = 3600.0
 POLL_SECONDS = 60.0

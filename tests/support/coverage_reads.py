@@ -1,14 +1,10 @@
 """Every field of a request, and how a program of each language reads it."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from support import builders
 
-if TYPE_CHECKING:
-    from function_script.values import Object, Value
+from function_script.values import Object, Value
 
 TEXT, BASE64 = "s3cr3t", "czNjcjN0"
 THING: Object = {"apiVersion": "example.org/v1", "kind": "Thing", "metadata": {"name": "t"}}

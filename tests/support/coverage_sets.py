@@ -1,13 +1,9 @@
 """Every field of a response, and how a program of each language sets it."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from function_script.values import Value
+from function_script.values import Value
 
 XR = "{apiVersion: example.org/v1, kind: XThing, "
 ANNOTATIONS = "script.fn.crossplane.io/"

@@ -1,17 +1,13 @@
 """A stand-in for the command of Docker or Podman, which records its command lines."""
 
-from __future__ import annotations
-
 import json
 import re
 import sys
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Self, TypeAlias
+from pathlib import Path
+from typing import Final, Self, TypeAlias
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    import pytest
+import pytest
 
 # The first words of a command line, and then the exit code, stdout and stderr.
 Answer: TypeAlias = tuple[list[str], int, str, str]

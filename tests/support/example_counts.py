@@ -3,8 +3,6 @@
 A usual run draws the same examples every time. ``make search`` draws others, and more of them.
 """
 
-from __future__ import annotations
-
 import os
 
 from hypothesis import HealthCheck, settings

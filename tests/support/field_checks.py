@@ -1,17 +1,11 @@
 """Compositions of an XR whose XRD stands beside them, and the fields that `check` finds wrong."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from support.check_helpers import composition, ours
 
 from function_script.tools import check
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from function_script.values import Object
+from function_script.values import Object
 
 XRD = """\
 apiVersion: apiextensions.crossplane.io/v2

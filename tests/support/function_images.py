@@ -1,24 +1,20 @@
 """Images of function packages in a registry of the tests, with this Python as their runtime."""
 
-from __future__ import annotations
-
 import io
 import json
 import os
 import subprocess
 import sys
 import tarfile
+from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
+
+from e2e.scripted_registry import Registry
 
 from function_script.tools.processes import image_config
 from function_script.tools.xpkg import archives, images
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from e2e.scripted_registry import Registry
 
 _SERVER: Final = Path(__file__).with_name("function_script_server.py")
 # What the server imports; the files of all of it are what the image has.

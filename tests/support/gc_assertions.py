@@ -1,13 +1,8 @@
 """Which objects are still there: also of compiled classes, which cannot be referred to weakly."""
 
-from __future__ import annotations
-
 import gc
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 
 def living(kind: type) -> int:

@@ -1,11 +1,6 @@
 """Compare a generated file with what its generator gives, or write it anew."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from pathlib import Path
 
 
 def check(path: Path, text: str, *, update: bool) -> None:

@@ -1,19 +1,15 @@
 """Requests to function-go-templating in its own apiVersion, and responses in a form to compare."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 import yaml
 from google.protobuf import json_format, struct_pb2
 from support.paths import ROOT
 
 from function_script.proto.v1 import run_function_pb2 as pb
-
-if TYPE_CHECKING:
-    from function_script.values import Object
+from function_script.values import Object
 
 TABLE = ROOT / "tests" / "conformance" / "gotemplating" / "cases.yaml"
 API_VERSION = "gotemplating.fn.crossplane.io/v1beta1"

@@ -1,18 +1,12 @@
 """Build, run and judge steps in the apiVersion of function-go-templating."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 from google.protobuf import json_format
 from support.gotemplating import API_VERSION, META, XR
 
 from function_script import function
 from function_script.limits import Limits
 from function_script.proto.v1 import run_function_pb2 as pb
-
-if TYPE_CHECKING:
-    from function_script.values import Object
+from function_script.values import Object
 
 PREFIX = "gotemplating.fn.crossplane.io"
 EXTRA = "apiextensions.crossplane.io/extra-resources"

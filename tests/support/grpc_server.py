@@ -1,24 +1,18 @@
 """The gRPC server in this process, in a thread with its event loop, for tests of its own code."""
 
-from __future__ import annotations
-
 import asyncio
 import threading
-from typing import TYPE_CHECKING, Self, TypeVar
+from collections.abc import Callable
+from types import TracebackType
+from typing import Self, TypeVar
 
 import grpc
 from support.timing import PATIENCE_SECONDS
 
 from function_script.limits import MIB
+from function_script.server.channel_args import Arguments
 from function_script.server.grpc_server import GrpcServer
-from function_script.server.rpc import Outcome, RpcError, RpcRequest, Status
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from types import TracebackType
-
-    from function_script.server.channel_args import Arguments
-    from function_script.server.rpc import Handler
+from function_script.server.rpc import Handler, Outcome, RpcError, RpcRequest, Status
 
 T = TypeVar("T")
 METHOD = "/apiextensions.fn.proto.v1.FunctionRunnerService/RunFunction"

@@ -1,7 +1,5 @@
 """Install this checkout elsewhere: a wheel of it, and environments that do not have it yet."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess
@@ -11,7 +9,8 @@ import venv
 from pathlib import Path
 from typing import Final
 
-ROOT: Final = Path(__file__).resolve().parents[2]
+from support.paths import ROOT
+
 _BUILT: Final = shutil.ignore_patterns("*.egg-info", "__pycache__", "*.so", "*.xpkg")
 _LEFT_OUT: Final = shutil.ignore_patterns(".*", "build", "dist", "tests")
 

@@ -1,18 +1,12 @@
 """Programs and scopes for the tests of JinjaTemplate."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
 from function_script.engines.jinja import engine as jinja
 from function_script.limits import Limits
 from function_script.program import Lazy, Program, Scope, TemplateResult
 from function_script.source import Source
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from function_script.values import Object, Readable
+from function_script.values import Object, Readable
 
 XR: Object = {
     "apiVersion": "example.org/v1",

@@ -1,15 +1,10 @@
 """Call library functions by an expression, as a script would."""
 
-from __future__ import annotations
-
 import ast
 from functools import partial
-from typing import TYPE_CHECKING
 
 from function_script.engines import library
-
-if TYPE_CHECKING:
-    from function_script.engines.library import Call
+from function_script.engines.library import Call
 
 # The seed the examples with stable choices are made with.
 SEED = "seed"

@@ -3,8 +3,6 @@
 Everything else runs wherever the tools run. Single tests in other files have the mark ``linux``.
 """
 
-from __future__ import annotations
-
 from fnmatch import fnmatchcase
 from typing import Final
 

@@ -1,7 +1,5 @@
 """The note that commands print on stderr where programs run without Linux' sandbox."""
 
-from __future__ import annotations
-
 from function_script.sandbox import system
 
 

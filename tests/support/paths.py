@@ -1,7 +1,5 @@
 """The directories of the repository."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Final
 

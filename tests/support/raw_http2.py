@@ -1,21 +1,16 @@
 """A client of hand-made HTTP/2 frames, in plain text or over TLS, for attacks on a real server."""
 
-from __future__ import annotations
-
 import socket
 import ssl
 import struct
 import tempfile
+from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, Self
+from types import TracebackType
+from typing import NamedTuple, Self
 
+from e2e.authority import Identity
 from support.timing import PATIENCE_SECONDS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from types import TracebackType
-
-    from e2e.authority import Identity
 
 PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 DATA, HEADERS, PRIORITY, RST, SETTINGS, PUSH, PING, GOAWAY, WINDOW, CONTINUATION = range(10)

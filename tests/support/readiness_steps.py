@@ -1,16 +1,12 @@
 """Steps with readiness and order, for tests: the same resources in every language."""
 
-from __future__ import annotations
-
 import json
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 from support.builders import API_VERSION, XR, call, request, to_dict
 
 from function_script.engines.registry import LANGUAGES
-
-if TYPE_CHECKING:
-    from function_script.values import Object, Value
+from function_script.values import Object, Value
 
 READY: Object = {"conditions": [{"type": "Ready", "status": "True"}]}
 CREATING: Object = {"conditions": [{"type": "Ready", "status": "False", "reason": "Creating"}]}

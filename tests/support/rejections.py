@@ -5,17 +5,12 @@ those calls with an errno (0: "done", without doing anything) and becomes the co
 refuses none. The command cannot look into other processes, or read any file, as root can.
 """
 
-from __future__ import annotations
-
 import ctypes
 import errno
 import os
 import struct
 import sys
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from pathlib import Path
 
 SECCOMP = {"x86_64": 317, "aarch64": 277}
 NUMBERS = {

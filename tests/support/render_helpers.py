@@ -1,19 +1,14 @@
 """Make what `render` works on from short plain data, and script the functions it calls."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from google.protobuf import json_format
 
 from function_script.proto.v1 import run_function_pb2 as pb
 from function_script.tools import render
 from function_script.tools.render.requirements import StepResponse
-
-if TYPE_CHECKING:
-    from function_script.tools.render.steps import Step
-    from function_script.values import Object
+from function_script.tools.render.steps import Step
+from function_script.values import Object
 
 XR: Object = {
     "apiVersion": "example.org/v1",

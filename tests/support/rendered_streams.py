@@ -1,7 +1,5 @@
 """Spans of rendered streams, and the errors in them."""
 
-from __future__ import annotations
-
 import pytest
 
 from function_script import documents

@@ -1,13 +1,9 @@
 """What a script returned, as one object: the engine hands some of it on as text."""
 
-from __future__ import annotations
-
 import copy
 import json
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from function_script.program import ScriptResult
+from function_script.program import ScriptResult
 
 
 def whole(returned: ScriptResult) -> dict[str, object]:

@@ -3,8 +3,6 @@
 It is while the file ``marker`` exists. Zygotes import the module.
 """
 
-from __future__ import annotations
-
 import os
 import signal
 import tempfile

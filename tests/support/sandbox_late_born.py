@@ -1,7 +1,5 @@
 """A handler with workers of which every other one exits at once. Zygotes import it."""
 
-from __future__ import annotations
-
 import itertools
 import os
 

@@ -1,7 +1,5 @@
 """A handler with workers that exit at once. Zygotes import it."""
 
-from __future__ import annotations
-
 import os
 
 from support.sandbox_handlers import handle

@@ -3,8 +3,6 @@
 The module simulates a container with rules that change while it runs. Zygotes import it.
 """
 
-from __future__ import annotations
-
 import errno
 import os
 

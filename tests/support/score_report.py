@@ -3,14 +3,10 @@
 A test module adds its lines through the fixture ``scoreboard``; conftest.py registers the plugin.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 import pytest
-
-if TYPE_CHECKING:
-    from _pytest.terminal import TerminalReporter
+from _pytest.terminal import TerminalReporter
 
 _KEY = "scoreboard"
 

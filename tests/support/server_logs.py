@@ -1,17 +1,12 @@
 """Give loggers back as they were, for tests that start the server's log in this process."""
 
-from __future__ import annotations
-
 import logging
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+
+import pytest
 
 from function_script.server.log import BatchingHandler
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    import pytest
 
 NAMES = ("function_script", "asyncio", "grpc")
 

@@ -4,20 +4,15 @@ A process of its own, which imports CEL, costs each test more than its rules. A 
 schema along, so that nothing of an earlier test counts.
 """
 
-from __future__ import annotations
-
+import queue
+import subprocess
 import threading
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
 
 import pytest
 
 from function_script.tools.validate.evaluator import Evaluator
-
-if TYPE_CHECKING:
-    import queue
-    import subprocess
-    from collections.abc import Iterator
 
 _MAX_IDLE = 2
 

@@ -5,25 +5,19 @@ runs on a pool, and not of its processes, get the same workers sooner from a zyg
 configuration. A pool's own state is new in each test, and its workers end with it.
 """
 
-from __future__ import annotations
-
 import threading
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING
 
 import pytest
 
 from function_script.errors import SandboxError
 from function_script.sandbox import system
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from function_script.sandbox.confinement import Confinement
-    from function_script.sandbox.idle_workers import Reaper, WorkerFactory
-    from function_script.sandbox.outcome import ExitStatus
-    from function_script.sandbox.worker_process import WorkerProcess
-    from function_script.sandbox.zygote_config import ZygoteConfig
+from function_script.sandbox.confinement import Confinement
+from function_script.sandbox.idle_workers import Reaper, WorkerFactory
+from function_script.sandbox.outcome import ExitStatus
+from function_script.sandbox.worker_process import WorkerProcess
+from function_script.sandbox.zygote_config import ZygoteConfig
 
 # A zygote has about 40 MiB; most configurations with a directory of programs are used once.
 _MAX_ZYGOTES = 6

@@ -1,18 +1,15 @@
 """Find and rewrite the places of a checkout that repeat a name of function_script/release.py."""
 
-from __future__ import annotations
-
 import itertools
 import re
 import runpy
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from support.paths import ROOT
 
-ROOT: Final = Path(__file__).resolve().parents[2]
 _GENERATED: Final = {"build", "dist", "__pycache__", "node_modules"}
 _BINARY: Final = {".png", ".so", ".xpkg", ".whl", ".gz", ".tar"}
 _HOST: Final = r"(?P<host>localhost:\d+|(?:[a-z0-9-]+\.)+[a-z]{2,}(?::\d+)?)"

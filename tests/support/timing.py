@@ -5,18 +5,13 @@ come later than a limit may be late by ``SLACK_SECONDS``; bounds of CPU time bel
 machine, and are stretched for others.
 """
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys
 import time
+from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
 
 PATIENCE_SECONDS = 60.0
 SLACK_SECONDS = 10.0

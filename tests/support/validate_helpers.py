@@ -1,13 +1,8 @@
 """Files to validate, as tests need them: a CRD, an object of its kind, and where to put both."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from function_script.tools.validate import Report, validate
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 CRD = """\
 apiVersion: apiextensions.k8s.io/v1

@@ -4,20 +4,16 @@
 installed, or that is first on ``path``. Every command is run, or is excused by a reason.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess
 import textwrap
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from support.notes import without_note
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
 
 _BLOCK: Final = re.compile(r"^( *)```(\w*)\n(.*?)^ *```$", re.DOTALL | re.MULTILINE)
 _FILE: Final = re.compile(r"# ([\w./-]+\.\w+)\n")

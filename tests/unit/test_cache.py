@@ -1,7 +1,5 @@
 """The least-recently-used cache: its bounds, admission on the second miss, and its counts."""
 
-from __future__ import annotations
-
 import pytest
 
 from function_script.cache import ByteLruCache, reset_stats

@@ -1,7 +1,5 @@
 """Lists of fields in hints begin with the author's own."""
 
-from __future__ import annotations
-
 from function_script import field_names
 
 

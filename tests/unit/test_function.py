@@ -1,9 +1,7 @@
 """The main path answers whatever comes, and says where a bug of its own is."""
 
-from __future__ import annotations
-
 import time
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 import pytest
 from google.protobuf.message import DecodeError
@@ -11,14 +9,9 @@ from support.builders import request, starlark
 
 from function_script import function
 from function_script.engines.registry import LANGUAGES
-from function_script.errors import SandboxError
+from function_script.errors import FatalError, SandboxError
 from function_script.limits import Limits
 from function_script.proto.v1 import run_function_pb2 as pb
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from function_script.errors import FatalError
 
 
 def handle(data: bytes) -> tuple[function.HandlerResult, pb.RunFunctionResponse]:
@@ -48,7 +41,7 @@ BROKEN = [
 
 
 @pytest.mark.parametrize(("data", "tag"), BROKEN)
-def test_the_tag_of_a_broken_request_comes_back(data: bytes, tag: str) -> None:
+def test_tag_of_a_broken_request_comes_back(data: bytes, tag: str) -> None:
     """The tag is copied as far as the bytes can be read."""
     with pytest.raises(DecodeError):
         pb.RunFunctionRequest.FromString(data)
@@ -57,7 +50,7 @@ def test_the_tag_of_a_broken_request_comes_back(data: bytes, tag: str) -> None:
     assert response.meta.tag == tag
 
 
-def test_a_part_that_is_broken_inside_is_told() -> None:
+def test_part_that_is_broken_inside_is_told() -> None:
     """Where the program meets it, and nothing of such a request is handed on."""
     script = starlark("def main(req):\n    return {'context': {'a': req['context']['word']}}\n")
     data = request(script, context={"word": "naïve"}).SerializeToString()
@@ -69,7 +62,7 @@ def test_a_part_that_is_broken_inside_is_told() -> None:
     assert not response.HasField("context")
 
 
-def test_a_bug_is_told_without_values(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_bug_is_told_without_values(monkeypatch: pytest.MonkeyPatch) -> None:
     """The result names the kind of error only, the log the places in our code."""
 
     def broken(*_: object) -> object:
@@ -109,7 +102,7 @@ PASSED = [
 
 
 @pytest.mark.parametrize("data", PASSED)
-def test_what_a_lost_worker_leaves_is_the_same_without_reading_it(data: bytes) -> None:
+def test_response_of_a_lost_worker_is_the_same_without_reading_the_request(data: bytes) -> None:
     """Tag, desired state and context come back, byte for byte as from a request that is read."""
     unread = function.pass_through_unread(data, ERROR)
     assert unread == function.pass_through(data, ERROR)
@@ -117,7 +110,7 @@ def test_what_a_lost_worker_leaves_is_the_same_without_reading_it(data: bytes) -
 
 
 @pytest.mark.parametrize(("data", "tag"), BROKEN)
-def test_a_broken_request_of_a_lost_worker_is_answered(data: bytes, tag: str) -> None:
+def test_broken_request_of_a_lost_worker_is_answered(data: bytes, tag: str) -> None:
     """With its tag, as far as the bytes can be read."""
     response = pb.RunFunctionResponse()
     response.MergeFromString(function.pass_through_unread(data.replace(b"\x1a", b"\x12"), ERROR))

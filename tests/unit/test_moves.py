@@ -1,17 +1,13 @@
 """Moved resources: what a step sees, what Crossplane gets, and where a move is refused."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, cast
+from collections.abc import Callable
+from typing import cast
 
 import pytest
 from support import builders
 from support.core_model import Core, make_ready
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from function_script.values import Object
+from function_script.values import Object
 
 MOVED_TO = "script.fn.crossplane.io/moved-to"
 
@@ -75,26 +71,26 @@ def remembered(resource: Object) -> object:
 MOVED = builders.jinja(thing("new", moved_from="old"))
 
 
-def test_a_moved_resource_has_its_old_name_in_the_response_and_remembers_the_new() -> None:
+def test_moved_resource_has_its_old_name_in_the_response_and_remembers_the_new() -> None:
     resources = composed(run(MOVED, "old"))
     assert list(resources) == ["old"]
     assert remembered(resources["old"]) == "new"
     assert "moved-from" not in str(resources)
 
 
-def test_a_resource_without_an_object_of_the_old_name_is_new() -> None:
+def test_resource_without_an_object_of_the_old_name_is_new() -> None:
     assert list(composed(run(MOVED))) == ["new"]
     resources = composed(run(MOVED, "new"))
     assert list(resources) == ["new"]
     assert remembered(resources["new"]) is None
 
 
-def test_an_object_remembers_its_name_without_moved_from() -> None:
+def test_object_remembers_its_name_without_moved_from() -> None:
     step = builders.jinja(thing("new"))
     assert list(composed(run(step, old="new"))) == ["old"]
 
 
-def test_a_removal_of_the_new_name_removes_the_object() -> None:
+def test_removal_of_the_new_name_removes_the_object() -> None:
     step = builders.starlark(
         'def main(req):\n    return {"desired": {"resources": {"new": None}}}\n'
     )
@@ -119,7 +115,7 @@ SEEN = {
 
 
 @pytest.mark.parametrize("step", SEEN.values(), ids=SEEN)
-def test_a_program_sees_the_new_name_in_the_first_reconcile_and_later(step: Object) -> None:
+def test_program_sees_the_new_name_in_the_first_reconcile_and_later(step: Object) -> None:
     for response in (run(step, "old"), run(step, old="new"), run(step, older="new")):
         (resource,) = composed(response).values()
         assert resource["spec"] == {"names": ["new"]}
@@ -138,7 +134,7 @@ def test_readiness_and_dependencies_are_of_the_new_name() -> None:
     assert "new" not in str(condition["message"])
 
 
-def test_a_later_step_sees_the_new_name() -> None:
+def test_later_step_sees_the_new_name() -> None:
     later = builders.jinja(
         thing("other").replace(
             "spec: {}",
@@ -155,7 +151,7 @@ def test_a_later_step_sees_the_new_name() -> None:
     assert resource["spec"] == {"observed": ["new", "other"], "desired": ["new"]}
 
 
-def test_a_usage_of_a_moved_resource_stays() -> None:
+def test_usage_of_a_moved_resource_stays() -> None:
     def step(name: str, **policy: str) -> Object:
         documents = thing("used") + thing(name, depends_on="used", **policy)
         return builders.jinja(documents, autoReady={}, usages={})
@@ -172,7 +168,7 @@ def test_a_usage_of_a_moved_resource_stays() -> None:
     assert not core.deleted
 
 
-def test_a_deferred_resource_is_moved() -> None:
+def test_deferred_resource_is_moved() -> None:
     """What waits for a value has no old name in the response; its object must not be deleted."""
     document = (
         thing("new", moved_from="old")
@@ -265,16 +261,16 @@ REFUSED = {
 
 
 @pytest.mark.parametrize(("response", "text"), REFUSED.values(), ids=REFUSED)
-def test_a_move_that_is_ambiguous_is_fatal(response: Callable[[], Object], text: str) -> None:
+def test_move_that_is_ambiguous_is_fatal(response: Callable[[], Object], text: str) -> None:
     assert text in fatal(response())
 
 
-def test_a_swap_of_two_names_is_refused() -> None:
+def test_swap_of_two_names_is_refused() -> None:
     step = builders.jinja(thing("a", moved_from="b") + thing("b", moved_from="a"))
     assert "both exist" in fatal(run(step, "a", "b"))
 
 
-def test_an_operation_moves_nothing() -> None:
+def test_operation_moves_nothing() -> None:
     step = builders.starlark(
         'def main(req):\n    return {"desired": {"resources": {"a": {"moved_from": "b", '
         '"resource": {"apiVersion": "v1", "kind": "A", "metadata": {"name": "x"}}}}}}\n'
@@ -304,7 +300,7 @@ COPIES = {
 
 
 @pytest.mark.parametrize("step", COPIES.values(), ids=COPIES)
-def test_a_copy_of_a_moved_object_is_not_moved(step: Object) -> None:
+def test_copy_of_a_moved_object_is_not_moved(step: Object) -> None:
     resources = composed(run(step, old="new"))
     names = {name: remembered(resource) for name, resource in resources.items()}
     assert names == {"old": "new", "copy": None}

@@ -1,7 +1,5 @@
 """Names of Kubernetes objects by RFC 1123."""
 
-from __future__ import annotations
-
 import pytest
 
 from function_script import names
@@ -11,7 +9,7 @@ OTHERS = ["", "-a", "a-", "A", "a_b", "a\n", "ä"]
 
 
 @pytest.mark.parametrize("text", LABELS)
-def test_a_label_is_a_subdomain_and_a_label_value(text: str) -> None:
+def test_label_is_a_subdomain_and_a_label_value(text: str) -> None:
     """A label is the narrowest of the three."""
     assert names.is_label(text)
     assert names.is_subdomain(text)
@@ -25,7 +23,7 @@ def test_other_texts_are_neither_labels_nor_subdomains(text: str) -> None:
     assert not names.is_subdomain(text)
 
 
-def test_a_subdomain_has_labels_between_dots_and_its_own_length() -> None:
+def test_subdomain_has_labels_between_dots_and_its_own_length() -> None:
     """Parts of a subdomain may be longer than a label."""
     assert names.is_subdomain("a.b-c.d")
     assert names.is_subdomain("a" * 253)

@@ -1,14 +1,8 @@
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import pytest
 
 from function_script import objects
 from function_script.program import Lazy
-
-if TYPE_CHECKING:
-    from function_script.values import Object, Value
+from function_script.values import Object, Value
 
 DATA: Object = {
     "spec": {"rules": [{"host": "a"}, {"host": "b"}], "empty": None},
@@ -79,7 +73,7 @@ def test_copied_shares_no_container() -> None:
     assert copy == {"a": {"x": {"b": [1, {"c": None}]}}, "t": [1, 2]}
 
 
-def test_a_condition_is_found_in_the_object_and_in_its_wrapper() -> None:
+def test_condition_is_found_in_the_object_and_in_its_wrapper() -> None:
     """Both a resource and {"resource": ...} around it are understood; the first match wins."""
     ready: Object = {"type": "Ready", "status": "True"}
     resource: Object = {

@@ -1,7 +1,5 @@
 """Problems of fields: their text, their diagnostic, and the nearest name."""
 
-from __future__ import annotations
-
 from function_script import diagnostics
 from function_script.diagnostics import Diagnostic, Note
 from function_script.problems import Problem, ProblemList, suggest
@@ -10,7 +8,7 @@ from function_script.source import Span
 SPAN = Span(name="inline", line=3)
 
 
-def test_a_problem_becomes_a_diagnostic_with_its_field() -> None:
+def test_problem_becomes_a_diagnostic_with_its_field() -> None:
     """The path is in the message for people, and a field for tools."""
     problem = Problem("spec.size", "must not be empty", "write a number")
     assert problem.to_diagnostic("Bucket: ", SPAN) == Diagnostic(
@@ -21,7 +19,7 @@ def test_a_problem_becomes_a_diagnostic_with_its_field() -> None:
     )
 
 
-def test_a_problem_of_the_whole_object_has_no_path() -> None:
+def test_problem_of_the_whole_object_has_no_path() -> None:
     """Its text stands alone, and a position at its end is kept as one."""
     problem = Problem("", "used twice; first at inline:3", mention=SPAN)
     diagnostic = problem.to_diagnostic()
@@ -29,7 +27,7 @@ def test_a_problem_of_the_whole_object_has_no_path() -> None:
     assert diagnostic.mention == SPAN
 
 
-def test_a_list_of_problems_is_false_while_it_is_empty() -> None:
+def test_list_of_problems_is_false_while_it_is_empty() -> None:
     """Problems keep their order, also those of another list."""
     first, second = ProblemList(), ProblemList()
     assert not first
@@ -39,14 +37,14 @@ def test_a_list_of_problems_is_false_while_it_is_empty() -> None:
     assert [*first] == [Problem("a", "1"), Problem("b", "2", "h")]
 
 
-def test_the_nearest_name_is_suggested_or_the_other_hint_given() -> None:
+def test_nearest_name_is_suggested_or_the_other_hint_given() -> None:
     """A name that is far from all is not suggested."""
     assert suggest("scirpt", ("script", "inline")) == 'did you mean "script"?'
     assert suggest("zzz", ("script",)) is None
     assert suggest("zzz", ("script",), "there is script") == "there is script"
 
 
-def test_a_note_is_printed_with_its_position() -> None:
+def test_note_is_printed_with_its_position() -> None:
     """A note may be a text alone."""
     problem = Diagnostic(message="m", notes=(Note("called from main at", SPAN), "text"))
     assert diagnostics.to_frame(problem) == ("error: m\n  = called from main at inline:3\n  = text")

@@ -1,7 +1,5 @@
 """Reading untrusted objects: what is accepted, what is noted, and where."""
 
-from __future__ import annotations
-
 import pytest
 
 from function_script.problems import ProblemList
@@ -15,7 +13,7 @@ def test_paths_quote_what_is_no_plain_word() -> None:
     assert child("a", "b.c/d") == 'a["b.c/d"]'
 
 
-def test_every_problem_is_kept_with_its_path() -> None:
+def test_problem_is_kept_with_its_path() -> None:
     """Getters go on after a problem, so that one look finds them all."""
     problems = ProblemList()
     fields = ObjectReader({"a": 1, "b": [1, {"c": 2}], "x": True}, "in", problems)

@@ -1,17 +1,11 @@
 """Requirements of an input are stated before its program runs, on every call."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import pytest
 from support import builders
 
 from function_script import ttl
 from function_script.proto.v1 import run_function_pb2 as pb
-
-if TYPE_CHECKING:
-    from function_script.values import Object
+from function_script.values import Object
 
 SETTINGS: Object = {"apiVersion": "v1", "kind": "ConfigMap", "matchName": "settings"}
 FETCHED: Object = {
@@ -74,7 +68,7 @@ def error(response: pb.RunFunctionResponse) -> str:
 
 
 @pytest.mark.parametrize("language", PROGRAMS)
-def test_before_the_answer_everything_passes_through(language: str) -> None:
+def test_requirements_without_an_answer_pass_everything_through(language: str) -> None:
     """No error, no change, and the requirement; the program needs no guard."""
     response = call(step(language))
     assert list(response.results) == []
@@ -91,7 +85,9 @@ def test_before_the_answer_everything_passes_through(language: str) -> None:
 
 @pytest.mark.parametrize("language", PROGRAMS)
 @pytest.mark.parametrize(("items", "seen"), [((FETCHED,), ["7"]), ((), [])])
-def test_after_it_the_program_runs(language: str, items: tuple[Object, ...], seen: list) -> None:  # type: ignore[type-arg] # plain strings
+def test_requirements_with_an_answer_run_the_program(
+    language: str, items: tuple[Object, ...], seen: list
+) -> None:  # type: ignore[type-arg] # plain strings
     """Nothing found is an answer, too; the same is asked for again."""
     response = call(step(language), required_resources=answered(*items))
     assert list(response.results) == []
@@ -120,7 +116,7 @@ def test_callers_that_say_so_are_asked_once() -> None:
     )
 
 
-def test_a_caller_that_cannot_answer_is_an_error() -> None:
+def test_caller_that_cannot_answer_is_an_error() -> None:
     """Waiting would never end, and its pass-through would remove what the step has made."""
     response = call(step(), meta={"capabilities": ALL[:1]})
     assert error(response) == (
@@ -160,7 +156,7 @@ STALE = [
 
 
 @pytest.mark.parametrize("other", STALE)
-def test_what_was_fetched_for_another_selector_is_no_answer(other: Object) -> None:
+def test_object_fetched_for_another_selector_is_no_answer(other: Object) -> None:
     """Crossplane hands over the last reconcile's at first, before it sees what is asked now."""
     response = call(step(), required_resources=answered({**FETCHED, **other}))
     assert "seen" not in response.context
@@ -175,7 +171,7 @@ OTHERS = [
 
 
 @pytest.mark.parametrize("selection", OTHERS)
-def test_an_answer_has_the_namespace_and_the_labels(selection: Object) -> None:
+def test_answer_has_the_namespace_and_the_labels(selection: Object) -> None:
     """Else it is another reconcile's."""
     required: Object = {"settings": {"apiVersion": "v1", "kind": "ConfigMap", **selection}}
     response = call(step(resources=required), required_resources=answered(FETCHED))
@@ -184,7 +180,7 @@ def test_an_answer_has_the_namespace_and_the_labels(selection: Object) -> None:
 
 
 @pytest.mark.parametrize("selection", [{"matchLabels": {"team": "a"}}, {"matchLabels": {}}])
-def test_an_answer_may_have_more_labels(selection: Object) -> None:
+def test_answer_may_have_more_labels(selection: Object) -> None:
     """And items of a list need not say their kind."""
     required: Object = {"settings": {"apiVersion": "v1", "kind": "ConfigMap", **selection}}
     bare = {key: FETCHED[key] for key in ("metadata", "data")}
@@ -241,7 +237,7 @@ MISSING: Object = {
 }
 
 
-def test_a_path_without_a_text_is_an_error() -> None:
+def test_path_without_a_text_is_an_error() -> None:
     """It names the field and the path."""
     assert error(call(step(resources={"settings": MISSING}))) == (
         "input.requirements.resources.settings.fromFieldPath.matchName: "
@@ -250,14 +246,14 @@ def test_a_path_without_a_text_is_an_error() -> None:
     )
 
 
-def test_an_operation_has_no_xr_to_take_values_from() -> None:
+def test_operation_has_no_xr_to_take_values_from() -> None:
     """The error says so."""
     message = builders.request(step(resources={"settings": MISSING}))
     message.ClearField("observed")
     assert "there is no XR, for this is an Operation" in error(builders.call(message))
 
 
-def test_an_optional_one_is_left_out() -> None:
+def test_optional_one_is_left_out() -> None:
     """The program runs without it, and nothing is required."""
     response = call(
         {
@@ -278,7 +274,7 @@ def main(req):
 """
 
 
-def test_a_program_may_require_more() -> None:
+def test_program_may_require_more() -> None:
     """Both are asked for; saying the same twice is no mistake."""
     both = builders.starlark(
         REQUIRING % "settings", requirements={"resources": {"settings": SETTINGS}}
@@ -287,7 +283,7 @@ def test_a_program_may_require_more() -> None:
     assert set(response.requirements.resources) == {"settings", "more"}
 
 
-def test_one_name_for_two_requirements_is_an_error() -> None:
+def test_name_of_two_requirements_is_an_error() -> None:
     """It names both, and changes nothing."""
     both = builders.starlark(
         REQUIRING % "other", requirements={"resources": {"settings": SETTINGS}}
@@ -313,7 +309,7 @@ def test_requirements_settle_as_crossplane_calls() -> None:
     assert list(response.context["seen"]) == ["7"]
 
 
-def test_nothing_required_is_no_empty_message() -> None:
+def test_empty_requirements_are_no_message() -> None:
     """A message that is there and empty would look like a change, and cost a call."""
     response = call({**builders.starlark("def main(req):\n    return {}\n"), "requirements": {}})
     assert not response.HasField("requirements")

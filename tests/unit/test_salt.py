@@ -1,10 +1,8 @@
 """The operator's salt: read, checked, re-read, and derived from."""
 
-from __future__ import annotations
-
 import logging
 import os
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from support import builders
@@ -12,9 +10,6 @@ from support import builders
 from function_script import salt
 from function_script.errors import InputError
 from function_script.salt import SaltFile
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 REQUEST = builders.request().SerializeToString()
 

@@ -1,11 +1,9 @@
 """Excerpts show the lines an editor shows."""
 
-from __future__ import annotations
-
 from function_script.source import Source, Span, excerpt
 
 
-def test_only_line_ends_end_lines() -> None:
+def test_lines_end_at_line_feeds_only() -> None:
     """A form feed or a Unicode line separator within a string does not shift the excerpt."""
     text = "a = '\u2028'\r\nb = '\x0c'\nc = 3\n"
     around = excerpt(Source(name="script", text=text), Span(name="script", line=3))
@@ -13,14 +11,14 @@ def test_only_line_ends_end_lines() -> None:
     assert around.lines[around.first_line + 1] == "c = 3"
 
 
-def test_a_place_outside_the_text_has_no_excerpt() -> None:
+def test_place_outside_the_text_has_no_excerpt() -> None:
     """A line that does not exist is shown without its surroundings."""
     source = Source(name="script", text="a\n")
     assert excerpt(source, Span(name="script", line=9)) is None
     assert excerpt(source, Span(name="script", line=0)) is None
 
 
-def test_the_last_line_end_begins_no_line_to_show() -> None:
+def test_last_line_end_begins_no_line_to_show() -> None:
     """The empty line after it is shown only when it is the place itself."""
     source = Source(name="script", text="a\n")
     cut_excerpt = excerpt(source, Span(name="script", line=1))

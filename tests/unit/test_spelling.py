@@ -1,7 +1,5 @@
 """A misspelt name has one suggestion, or none."""
 
-from __future__ import annotations
-
 import pytest
 
 from function_script.spelling import nearest
@@ -59,12 +57,12 @@ def test_misspelt_word_of_a_name_is_one(name: str, other: str) -> None:
     assert nearest(name, (other,)) == other
 
 
-def test_two_names_at_one_distance_are_not_suggested() -> None:
+def test_names_at_one_distance_are_not_suggested() -> None:
     assert nearest("portx", ("ports", "porta")) is None
     assert nearest("toYAML", ("toYaml", "to_yaml")) == "toYaml"
 
 
-def test_of_one_word_in_two_styles_the_one_of_the_name_is_near() -> None:
+def test_suggestion_prefers_the_style_of_the_name() -> None:
     styles = ["to_yaml", "toYaml"]
     assert nearest("to_yml", styles) == "to_yaml"
     assert nearest("toYml", styles) == "toYaml"

@@ -1,7 +1,5 @@
 """RequestInfo: identity of a request from any bytes, and what a run counts."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -24,27 +22,27 @@ def identity_of(step_input: object, **parts: object) -> dict[str, str]:
     return telemetry.read(builders.request(step_input, **parts).SerializeToString()).identity()  # type: ignore[arg-type] # any input
 
 
-def test_a_request_is_known_by_its_xr_and_its_step() -> None:
+def test_request_is_known_by_its_xr_and_its_step() -> None:
     """The XR's identity, the input's kind and language, and the name the input was given."""
     step_input = builders.jinja("", metadata={"name": "buckets"})
     of_step = {"step": "buckets", "input": "JinjaTemplate", "language": "jinja"}
     assert identity_of(step_input) == XR | of_step
 
 
-def test_an_unknown_input_is_told_as_unknown() -> None:
+def test_unknown_input_is_told_as_unknown() -> None:
     """An author's text never becomes a label of a metric."""
     assert identity_of({"apiVersion": "example.org/v1", "kind": "Mine"}) == XR | {
         "input": "unknown"
     }
 
 
-def test_another_group_of_a_peer_is_no_other_input() -> None:
+def test_peer_input_of_another_group_is_no_other_input() -> None:
     """It runs in the same language."""
     step_input = {"apiVersion": "gotemplating.crossplane.io/v1beta1", "kind": "GoTemplate"}
     assert identity_of(step_input) == XR | {"input": "GoTemplate", "language": "gotemplate"}
 
 
-def test_an_input_that_its_fields_tell_is_told_once_it_has_run() -> None:
+def test_input_that_its_fields_tell_is_told_once_it_has_run() -> None:
     """Neither its apiVersion nor its kind says what it is."""
     template = {"source": "Inline", "inline": {"template": "# nothing"}}
     step_input = {"apiVersion": "x/v1", "kind": "Y", **template}
@@ -54,7 +52,7 @@ def test_an_input_that_its_fields_tell_is_told_once_it_has_run() -> None:
     assert (answer.info.input, answer.info.language) == ("GoTemplate", "gotemplate")
 
 
-def test_an_operation_has_no_xr() -> None:
+def test_operation_has_no_xr() -> None:
     """Fields that are not known are left out."""
     assert identity_of(builders.starlark(""), observed={}) == {
         "input": "StarlarkScript",
@@ -62,14 +60,14 @@ def test_an_operation_has_no_xr() -> None:
     }
 
 
-def test_a_name_is_cut_not_refused() -> None:
+def test_name_is_cut_not_refused() -> None:
     """A line of the log has an end, whatever a caller sends."""
     observed = {"composite": {"resource": {"metadata": {"name": "x" * 10_000}}}}
     assert len(identity_of(None, observed=observed)["name"]) == 256
 
 
 @pytest.mark.parametrize("kind", inputs.KINDS)
-def test_every_kind_has_the_language_it_runs(kind: tuple[str, str]) -> None:
+def test_kind_has_the_language_it_runs(kind: tuple[str, str]) -> None:
     """The table for counting agrees with what parsing makes of an input."""
     program = "script" if kind[1] == "StarlarkScript" else "inline"
     text: object = "x" if kind[0] == builders.API_VERSION else {"template": "x"}
@@ -92,9 +90,7 @@ NAMES = st.text(max_size=200)
 
 
 @given(NAMES, NAMES, st.dictionaries(st.text(max_size=140), NAMES, max_size=5))
-def test_the_identity_is_what_the_codec_decodes(
-    name: str, kind: str, others: dict[str, str]
-) -> None:
+def test_identity_is_what_the_codec_decodes(name: str, kind: str, others: dict[str, str]) -> None:
     """The quick way reads the same as the thorough one, wherever keys stand."""
     metadata = {**others, "name": name}
     resource = {**others, "metadata": metadata, "kind": kind}
@@ -133,7 +129,7 @@ def test_entries_are_read_in_every_form(tag: bytes, entry: bytes) -> None:
     assert wire.read_owner(length_delimited(b"\x12", state)) == ("", "", "", "demo")
 
 
-def test_a_run_counts_what_it_stated_and_what_it_knew() -> None:
+def test_run_counts_what_it_stated_and_what_it_knew() -> None:
     """Resources of the program; texts it had read before show as remembered."""
     note = f"{builders.API_VERSION.partition('/')[0]}/composition-resource-name"
     text = f"kind: A\napiVersion: v1\nmetadata: {{annotations: {{{note}: counted}}}}\n"

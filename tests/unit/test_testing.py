@@ -1,19 +1,14 @@
 """Cases as Python code, and case files collected by pytest for those who ask."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from support.case_projects import folder, project
 
 from function_script import testing
 from function_script.errors import InputError
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def test_render_gives_plain_data(tmp_path: Path) -> None:
@@ -53,7 +48,7 @@ def pytest_run(path: Path, *args: str) -> str:
     return completed.stdout + completed.stderr
 
 
-def test_the_plugin_collects_cases(tmp_path: Path) -> None:
+def test_plugin_collects_cases(tmp_path: Path) -> None:
     """Each file is a test that fails with what the command would print; nothing is written."""
     project(tmp_path, good="expect: {}", bad="expect: {ready: true}", odd="expct: {}")
     folder(tmp_path / "new", case="description: new")
@@ -65,7 +60,7 @@ def test_the_plugin_collects_cases(tmp_path: Path) -> None:
     assert not (tmp_path / "new" / "expected.yaml").exists()
 
 
-def test_the_plugin_is_only_for_those_who_ask(tmp_path: Path) -> None:
+def test_plugin_is_only_for_those_who_ask(tmp_path: Path) -> None:
     """Without it, other people's runs of pytest are what they were."""
     project(tmp_path, bad="expect: {ready: true}")
     assert "no tests ran" in pytest_run(tmp_path)

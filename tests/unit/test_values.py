@@ -1,7 +1,5 @@
 """Plain data: names of types, integral numbers, texts that UTF-8 can hold."""
 
-from __future__ import annotations
-
 import math
 
 import pytest

@@ -1,13 +1,14 @@
-"""The type of the functions that templates may call; builtins and sprig make tables of it.
+"""The type of the functions that templates may call, and the table that a module makes of its own.
 
-A module of functions exports ``FUNCTIONS: tuple[Function, ...]`` (sprig also ``UNAVAILABLE:
-tuple[Unavailable, ...]``); registry.py joins them. values.py describes values. Functions are pure
-but for the first argument that Injects names; they fail with CallError (errors.py).
+A module of functions has ``FUNCTIONS = FunctionTable()`` and decorates each with
+``@FUNCTIONS.add(NAME, ...)``; registry.py joins the tables. values.py describes values. Functions
+are pure but for the first argument that Injects names; they fail with CallError (errors.py).
 """
 
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from enum import Enum
-from typing import Protocol
+from typing import Protocol, TypedDict, TypeVar, Unpack
 
 
 class Allocator(Protocol):
@@ -81,7 +82,7 @@ class Function:
     ``string``, ``bool`` or ``int``: it saves a check. ``option`` is the option of the step without
     which the function is refused: ``stable_values`` for random values, ``crypto`` for keys.
     ``package`` is the package that it needs, an extra of this one. ``cost`` is the number of steps
-    that a call takes in addition to its result.
+    that a call takes in addition to its result. ``summary`` is the sentence of the manual.
     """
 
     name: str
@@ -94,6 +95,7 @@ class Function:
     option: str = ""
     package: str = ""
     cost: int = 0
+    summary: str = ""
 
     @property
     def parameter_types(self) -> tuple[str, ...]:
@@ -106,9 +108,55 @@ class Function:
         return self.parameters.endswith("...")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Unavailable:
-    """A function that Go's users know and we do not offer; ``reason`` says what to use instead."""
+class _Attributes(TypedDict, total=False):
+    """Fields of Function that have a default."""
 
-    name: str
-    reason: str
+    injects: Injects
+    allocates: bool
+    mutates: bool
+    returns: str
+    option: str
+    package: str
+    cost: int
+
+
+_Call = TypeVar("_Call")
+
+
+class FunctionTable:
+    """The functions of a module, in the order of their definitions."""
+
+    def __init__(self, **defaults: Unpack[_Attributes]) -> None:
+        self._defaults = defaults
+        self._functions: list[Function] = []
+
+    def __iter__(self) -> Iterator[Function]:
+        return iter(self._functions)
+
+    def add(
+        self,
+        name: str,
+        *aliases: str,
+        parameters: str,
+        summary: str = "",
+        **attributes: Unpack[_Attributes],
+    ) -> Callable[[_Call], _Call]:
+        """Return a decorator that adds a function by its names.
+
+        Its summary is the first line of its docstring, unless another is passed.
+        """
+        fields: _Attributes = {**self._defaults, **attributes}
+
+        def register(call: _Call) -> _Call:
+            sentence = summary or (call.__doc__ or "").partition("\n")[0].rstrip()
+            function = Function(
+                name=name, parameters=parameters, call=call, summary=sentence, **fields
+            )
+            self._functions.append(function)
+            alias_summary = f"Another name of {name}."
+            self._functions += (
+                replace(function, name=alias, summary=alias_summary) for alias in aliases
+            )
+            return call
+
+        return register

@@ -10,6 +10,7 @@ from typing import Final
 
 from function_script.engines.gotemplate import sprig
 from function_script.engines.gotemplate.builtins import (
+    comparing,
     context,
     core,
     function_go_templating,
@@ -20,14 +21,17 @@ from function_script.engines.gotemplate.function import Function
 
 FUNCTIONS: Final[Mapping[str, Function]] = {
     function.name: function
-    for function in (*core.FUNCTIONS, *function_go_templating.FUNCTIONS, *sprig.FUNCTIONS)
-}
-UNAVAILABLE: Final[Mapping[str, str]] = {
-    function.name: function.reason for function in sprig.UNAVAILABLE
+    for function in (
+        *comparing.FUNCTIONS,
+        *core.FUNCTIONS,
+        *function_go_templating.FUNCTIONS,
+        *sprig.FUNCTIONS,
+    )
 }
 # Functions that templates of our own kind have instead or in addition.
 OWN_FUNCTIONS: Final[Mapping[str, Function]] = {
-    function.name: function for function in (*context.FUNCTIONS, *library.FUNCTIONS)
+    function.name: function
+    for function in (*context.GETTERS, *context.FUNCTIONS, *library.FUNCTIONS)
 }
 # Options of a step that some functions require.
 OPTIONS: Final = ("stable_values", "crypto")
@@ -65,7 +69,7 @@ def unavailable_reason(name: str) -> str | None:
     """Return why a well-known function is unavailable; None for an unknown function."""
     function = FUNCTIONS.get(name)
     if function is None:
-        return UNAVAILABLE.get(name)
+        return sprig.UNAVAILABLE.get(name)
     if not _is_installed(function.package):
         extra = f"function-script[{_EXTRAS[function.package]}]"
         return f"the package {function.package} is not installed here: install {extra}"

@@ -33,6 +33,7 @@ from collections.abc import Mapping
 from typing import ClassVar, Final
 
 from function_script.engines.gotemplate.function import Function
+from function_script.values import LONE_SURROGATE
 
 MIN_INT64: Final = -(1 << 63)
 MAX_INT64: Final = (1 << 63) - 1
@@ -333,6 +334,13 @@ def is_broken(text: str) -> bool:
     except UnicodeEncodeError:
         return True
     return False
+
+
+def whole(text: str) -> str:
+    """Return the text with U+FFFD for each byte that belongs to no character."""
+    if not is_broken(text):
+        return text
+    return LONE_SURROGATE.sub("\ufffd", to_string(to_bytes(text)))
 
 
 def byte_length(text: str) -> int:

@@ -3,8 +3,6 @@
 language.jsonl has a template per line, rendered with data.json; stage, text and error are Go's.
 """
 
-from __future__ import annotations
-
 import copy
 import json
 from pathlib import Path
@@ -19,7 +17,7 @@ VECTORS = [json.loads(line) for line in (HERE / "language.jsonl").read_text().sp
 
 
 @pytest.mark.parametrize("vector", VECTORS, ids=lambda vector: vector["template"][:60])
-def test_a_template_renders_or_fails_as_in_go(vector: dict[str, object]) -> None:
+def test_template_renders_or_fails_as_in_go(vector: dict[str, object]) -> None:
     """Stage, text and the error with its position are equal."""
     delims = vector.get("delims", ["{{", "}}"])
     try:

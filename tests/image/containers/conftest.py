@@ -1,18 +1,14 @@
 """What containers of the image share: certificates, and a network with nothing but loopback."""
 
-from __future__ import annotations
-
 import fcntl
 import socket
 import struct
-from typing import TYPE_CHECKING, Final
+from pathlib import Path
+from typing import Final
 
 import pytest
 from e2e.authority import Authority
 from e2e.serving import SERVER_NAME
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 _SET_FLAGS: Final = 0x8914
 _UP: Final = 1

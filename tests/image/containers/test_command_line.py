@@ -1,21 +1,15 @@
 """The image as the command line of people without Python: `docker run … IMAGE render .`."""
 
-from __future__ import annotations
-
 import re
 import shutil
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
-from image import build
 from image.container import Container, Limits, Mount, Settings
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from image.stages import Image
+from image.stages import Image
+from support.paths import ROOT
 
 USER = "12345:12345"
 # As a container engine sets it for a user without an entry in /etc/passwd.
@@ -55,16 +49,16 @@ def run(
         return code, "".join(container.output), "".join(container.errors)
 
 
-def test_the_line_of_the_readme_is_what_runs_here() -> None:
+def test_line_of_the_readme_is_what_runs_here() -> None:
     """Mount, working directory, user, and a command as the only argument."""
-    text = (build.ROOT / "README.md").read_text()
+    text = (ROOT / "README.md").read_text()
     assert re.search(
         r'docker run --rm -v "\$PWD":/w -w /w --user "\$\(id -u\):\$\(id -g\)" \S+ render \.', text
     )
 
 
 @pytest.mark.parametrize("language", ["starlark", "jinja", "gotemplate"])
-def test_a_project_from_its_beginning(image: Image, project: Path, language: str) -> None:
+def test_project_from_its_beginning(image: Image, project: Path, language: str) -> None:
     """`init`, `render`, `test` and `check` in turn; the files belong to the user."""
     code, _, errors = run(image, project, "init", "--language", language, "apps")
     assert code == 0, errors
@@ -81,24 +75,24 @@ def test_a_project_from_its_beginning(image: Image, project: Path, language: str
 
 
 @pytest.mark.parametrize("name", ["starlark-robots", "jinja-robots", "gotemplate-robots"])
-def test_it_renders_as_the_installed_command(image: Image, project: Path, name: str) -> None:
+def test_container_renders_as_the_installed_command(image: Image, project: Path, name: str) -> None:
     """To the byte, with the current directory as the argument."""
-    shutil.copytree(build.ROOT / "examples" / name, project, dirs_exist_ok=True)
+    shutil.copytree(ROOT / "examples" / name, project, dirs_exist_ok=True)
     own(project)
     command = [sys.executable, "-m", "function_script.cli", "render", "."]
     expected = subprocess.run(command, check=True, cwd=project, capture_output=True, text=True)
     assert run(image, project, "render", ".") == (0, expected.stdout, expected.stderr)
 
 
-def test_nothing_is_asked_of_the_environment(image: Image, project: Path) -> None:
+def test_command_needs_nothing_of_the_environment(image: Image, project: Path) -> None:
     """No HOME, no PATH, no /tmp, no place to write."""
-    shutil.copytree(build.ROOT / "examples" / "starlark-robots", project, dirs_exist_ok=True)
+    shutil.copytree(ROOT / "examples" / "starlark-robots", project, dirs_exist_ok=True)
     code = "import os; os.execve('/venv/bin/function-script', ['f', 'render', '.'], {})"
     python = ("/venv/bin/python", "-c", code)
     assert run(image, project, entrypoint=python)[0] == 0
 
 
-def test_no_library_is_compiled_when_it_starts(image: Image, project: Path) -> None:
+def test_libraries_are_compiled_before_it_starts(image: Image, project: Path) -> None:
     """Every module of Python and of ours comes from bytecode, which names its source."""
     code = (
         "import function_script.server.lifecycle, function_script.sandbox.zygote, json; "
@@ -121,7 +115,7 @@ def test_errors_are_told(image: Image, project: Path) -> None:
     assert "composition.yaml" in errors
 
 
-def test_a_directory_that_cannot_be_written_is_told(image: Image, project: Path) -> None:
+def test_directory_that_cannot_be_written_is_told(image: Image, project: Path) -> None:
     """`init` names the file and the reason."""
     subprocess.run(["chown", "0:0", project], check=True)
     code, _, errors = run(image, project, "init", "apps")

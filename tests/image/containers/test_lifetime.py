@@ -1,7 +1,5 @@
 """A server in a container of its own: how it starts, what it survives, how it ends."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil
@@ -9,27 +7,24 @@ import signal
 import time
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
+from e2e.authority import Authority
 from e2e.serving import call, method
 from image import served
 from image.container import MIB, Container, Limits, Mount, state
 from image.programs import BOMB, ENDLESS, REQUESTS, STARLARK, count
+from image.stages import Image
 from support import builders
+from support.score_report import Scoreboard
 from support.timing import PATIENCE_SECONDS, wait_until
 
 from function_script.proto.v1 import run_function_pb2 as pb
 
-if TYPE_CHECKING:
-    from e2e.authority import Authority
-    from image.stages import Image
-    from support.score_report import Scoreboard
-
 TENTH = 0.1
 
 
-def test_it_starts_with_a_tenth_of_a_cpu_before_the_probe_gives_up(
+def test_container_starts_with_a_tenth_of_a_cpu_before_the_probe_gives_up(
     image: Image,
     certificates: Path,
     authority: Authority,
@@ -55,7 +50,7 @@ def test_it_starts_with_a_tenth_of_a_cpu_before_the_probe_gives_up(
 
 
 @pytest.mark.parametrize("own_limit", ["64Mi", "4Gi"], ids=["own-limit", "container-limit"])
-def test_a_memory_bomb_ends_its_worker_and_no_other(
+def test_memory_bomb_ends_its_worker_and_no_other(
     image: Image, certificates: Path, authority: Authority, tmp_path: Path, own_limit: str
 ) -> None:
     """By the worker's own limit, or by the kernel when the container has no more memory."""
@@ -81,7 +76,7 @@ def test_a_memory_bomb_ends_its_worker_and_no_other(
         assert container.pid == front
 
 
-def test_it_stops_in_time_in_the_midst_of_work(
+def test_container_stops_in_time_in_the_midst_of_work(
     image: Image, certificates: Path, authority: Authority, tmp_path: Path
 ) -> None:
     """A call that runs is answered, and the exit code is 0."""
@@ -112,7 +107,7 @@ def cpu_seconds(pid: int) -> float:
     return ticks / os.sysconf("SC_CLK_TCK")
 
 
-def test_a_signal_is_heeded_long_before_it_serves(
+def test_signal_is_heeded_long_before_it_serves(
     image: Image, certificates: Path, tmp_path: Path, scoreboard: Scoreboard
 ) -> None:
     """The first process of a container ignores what it has no handler for, so that comes first."""
@@ -138,7 +133,7 @@ def is_handled(pid: int, number: signal.Signals) -> bool:
 
 
 @pytest.mark.parametrize("user", ["65532:65532", "1000650000:0"])
-def test_any_user_will_do(
+def test_container_runs_as_any_user(
     image: Image, certificates: Path, authority: Authority, tmp_path: Path, user: str
 ) -> None:
     """Also one that the system has no name for, as some clusters choose them."""
@@ -151,7 +146,7 @@ def test_any_user_will_do(
         assert count(channel) == "3"
 
 
-def test_a_certificate_that_is_missing_is_named(
+def test_certificate_that_is_missing_is_named(
     image: Image, certificates: Path, tmp_path: Path
 ) -> None:
     """The server ends with one error, and with an exit code that restarts it."""
@@ -165,7 +160,7 @@ def test_a_certificate_that_is_missing_is_named(
         assert "Traceback" not in container.text
 
 
-def test_a_full_disk_costs_captures_and_no_answers(
+def test_full_disk_costs_captures_and_no_answers(
     image: Image, certificates: Path, authority: Authority, tmp_path: Path
 ) -> None:
     """The server says what it could not write."""

@@ -1,25 +1,19 @@
 """The image as a server in a locked-down container: what it answers, refuses and leaves."""
 
-from __future__ import annotations
-
 import time
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from pathlib import Path
 
 import grpc
 import pytest
+from e2e.authority import Authority
 from e2e.serving import call, method
 from image import served
 from image.container import Container, state
 from image.programs import ENDLESS, GOOD, REQUESTS, count
+from image.stages import Image
 from support import builders
 from support.timing import PATIENCE_SECONDS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from e2e.authority import Authority
-    from image.stages import Image
 
 
 @pytest.fixture(scope="module")
@@ -41,12 +35,12 @@ def channel(server: Container, authority: Authority) -> Iterator[grpc.Channel]:
 
 
 @pytest.mark.parametrize("kind", REQUESTS)
-def test_every_language_answers(channel: grpc.Channel, kind: str) -> None:
+def test_language_answers(channel: grpc.Channel, kind: str) -> None:
     """With what its program computes."""
     assert count(channel, REQUESTS[kind]) == "3"
 
 
-def test_it_is_as_confined_as_it_was_asked(server: Container) -> None:
+def test_confinement_is_as_demanded(server: Container) -> None:
     """All processes: user 2000, no capability, no new privileges, a filter of system calls."""
     processes = server.processes()
     assert len(processes) >= 4
@@ -67,7 +61,7 @@ def test_workers_have_a_filter_of_their_own(server: Container) -> None:
     assert [int(state(pid)["Seccomp_filters"]) for pid in workers] == [container + 1] * len(workers)
 
 
-def test_a_client_without_a_certificate_is_refused(server: Container, authority: Authority) -> None:
+def test_client_without_a_certificate_is_refused(server: Container, authority: Authority) -> None:
     """In plain text, too; the next good one is answered."""
     trusted = grpc.ssl_channel_credentials(authority.client().authority)
     options = [("grpc.ssl_target_name_override", "function-script")]
@@ -81,7 +75,7 @@ def test_a_client_without_a_certificate_is_refused(server: Container, authority:
         assert count(channel) == "3"
 
 
-def test_nothing_is_left_of_processes_that_ended(server: Container, channel: grpc.Channel) -> None:
+def test_ended_processes_leave_nothing(server: Container, channel: grpc.Channel) -> None:
     """Programs that take too long are killed with their worker; their parent buries it."""
     request = builders.request(builders.starlark(ENDLESS, limits={"timeout": "200ms"}))
     for answer in [method(channel).future(request) for _ in range(6)]:

@@ -1,10 +1,8 @@
 """A captured request: a case without secrets whose replay gives the same response."""
 
-from __future__ import annotations
-
 import base64
 import json
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from support import builders
@@ -12,17 +10,12 @@ from support import builders
 from function_script import capture, cli, documents, function
 from function_script.errors import InputError
 from function_script.limits import Limits
+from function_script.proto.v1 import run_function_pb2 as pb
 from function_script.source import Source
 from function_script.tools.cases import discovery, session
 from function_script.tools.cases.runner import RunOptions
-from function_script.tools.cases.verdicts import Status
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from function_script.proto.v1 import run_function_pb2 as pb
-    from function_script.tools.cases.verdicts import CaseVerdict
-    from function_script.values import Object
+from function_script.tools.cases.verdicts import CaseVerdict, Status
+from function_script.values import Object
 
 MARKER = "hunter2-marker"
 
@@ -98,7 +91,7 @@ def replayed(text: str, directory: Path) -> CaseVerdict:
 
 
 @pytest.mark.parametrize("parts", ORIGINS)
-def test_no_place_of_secrets_is_told(parts: Object) -> None:
+def test_paths_of_secrets_are_not_recorded(parts: Object) -> None:
     """The case has no secret, as text or as base64, from any place of secrets."""
     text = captured(builders.request(builders.starlark(PLAIN), **parts))
     assert MARKER not in text
@@ -106,7 +99,7 @@ def test_no_place_of_secrets_is_told(parts: Object) -> None:
 
 
 @pytest.mark.parametrize("parts", ECHOES)
-def test_no_secret_is_told_where_it_was_copied_to(parts: Object, tmp_path: Path) -> None:
+def test_copies_of_secrets_are_masked(parts: Object, tmp_path: Path) -> None:
     """Values, keys, parts of texts and base64 get the same word, and the case passes."""
     whole = {"input": builders.starlark(PLAIN), **parts, "credentials": CREDENTIALS}
     text = captured(builders.request(**whole))
@@ -162,7 +155,7 @@ JSON_DATA: Object = {"value": base64_of('{"key": "AKIA-marker"}')}
 WITH_JSON: Object = {"api": {"credential_data": {"data": JSON_DATA}}}
 
 
-def test_a_program_that_passes_secrets_on_gives_the_same_again(tmp_path: Path) -> None:
+def test_program_that_passes_secrets_on_gives_the_same_again(tmp_path: Path) -> None:
     """Fields of JSON stay fields, and the case omits the data of the program's Secrets."""
     step = builders.starlark(PASSED_ON, credentials=["api"])
     text = captured(builders.request(step, credentials=WITH_JSON))
@@ -187,7 +180,7 @@ def test_a_program_that_passes_secrets_on_gives_the_same_again(tmp_path: Path) -
     assert replayed(text, tmp_path).status is Status.PASSED
 
 
-def test_what_is_made_of_a_secret_is_said_to_differ(tmp_path: Path) -> None:
+def test_value_derived_from_a_secret_is_reported_to_differ(tmp_path: Path) -> None:
     """The report of a failing case explains that the request's secrets are masked."""
     program = PASSED_ON.replace('"count": 2', '"count": len(key)')
     step = builders.starlark(program, credentials=["api"])
@@ -210,7 +203,7 @@ FAILING = [
 
 
 @pytest.mark.parametrize("step_input", FAILING)
-def test_a_failure_is_expected_again(step_input: Object | None, tmp_path: Path) -> None:
+def test_failure_is_expected_again(step_input: Object | None, tmp_path: Path) -> None:
     """The case expects the messages of the failure."""
     text = captured(builders.request(step_input))
     expected = read(text)["expect"]
@@ -219,7 +212,7 @@ def test_a_failure_is_expected_again(step_input: Object | None, tmp_path: Path) 
     assert replayed(text, tmp_path).status is Status.PASSED
 
 
-def test_every_language_is_replayed(tmp_path: Path) -> None:
+def test_language_is_replayed(tmp_path: Path) -> None:
     """The request has resources of earlier steps with nulls, and a context."""
     request = (
         "apiVersion: v1\nkind: A\nmetadata: {annotations: {gotemplating.fn.crossplane.io/%s: %s}}"
@@ -243,7 +236,7 @@ def part(value: Object, key: str) -> Object:
     return member
 
 
-def test_the_same_request_gives_the_same_case() -> None:
+def test_same_request_gives_the_same_case() -> None:
     """The tag and the order of maps do not matter."""
     step = builders.starlark(PLAIN)
     one = builders.request(step, context={"a": 1, "b": 2}, meta={"tag": "one"})
@@ -282,7 +275,7 @@ ANNOTATED = [("true", True), ("false", False), ("True", False), (None, False)]
 
 
 @pytest.mark.parametrize(("value", "is_requested"), ANNOTATED)
-def test_an_xr_asks_by_its_annotation(*, value: str | None, is_requested: bool) -> None:
+def test_xr_asks_by_its_annotation(*, value: str | None, is_requested: bool) -> None:
     """An annotation of another object does not count."""
     annotations = {} if value is None else {capture.ANNOTATION: value}
     marked = {**builders.XR, "metadata": {"annotations": annotations}}

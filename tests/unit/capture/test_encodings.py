@@ -1,11 +1,10 @@
 """A captured request has no secret in any encoding; a mask is encoded as its secret was."""
 
-from __future__ import annotations
-
 import base64
 import gzip
 import json
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from pathlib import Path
 from urllib.parse import quote
 
 import pytest
@@ -13,17 +12,12 @@ from support import builders
 
 from function_script import capture, documents, function
 from function_script.limits import Limits
+from function_script.proto.v1 import run_function_pb2 as pb
 from function_script.source import Source
 from function_script.tools.cases import discovery, session
 from function_script.tools.cases.runner import RunOptions
 from function_script.tools.cases.verdicts import Status
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from function_script.proto.v1 import run_function_pb2 as pb
-    from function_script.values import Object
+from function_script.values import Object
 
 SECRET = 'hunter2 "marker"/é%'  # noqa: S105 # not a real one
 PLAIN = "def main(req):\n    return {}\n"
@@ -95,12 +89,12 @@ ENCODED = [
 
 
 @pytest.mark.parametrize(("text", "masked"), ENCODED)
-def test_a_word_is_encoded_as_its_secret_was(text: str, masked: str) -> None:
+def test_word_is_encoded_as_its_secret_was(text: str, masked: str) -> None:
     """A program that decodes it reads the mask, and the rest is unchanged."""
     assert context(SECRET, text) == masked
 
 
-def test_what_is_compressed_stays_compressed() -> None:
+def test_compressed_values_stay_compressed() -> None:
     """Cloud-init scripts are compressed, for example."""
     text = base64.b64encode(gzip.compress(USER_DATA.encode(), mtime=0)).decode()
     masked = context(SECRET, text)
@@ -181,7 +175,7 @@ def main(req):
 @pytest.mark.parametrize(
     "secret", ["hunter2-marker", "hunter2\\marker's", "hunter2\tmärker", SECRET]
 )
-def test_a_program_that_encodes_secrets_gives_the_same_again(secret: str, tmp_path: Path) -> None:
+def test_program_that_encodes_secrets_gives_the_same_again(secret: str, tmp_path: Path) -> None:
     """It encodes the mask, and the case expects the result."""
     step = builders.starlark(PROGRAM, credentials=["api"])
     text = captured(builders.request(step, credentials=with_secret(secret)))

@@ -1,29 +1,23 @@
 """The command line: dispatch, environment, exit codes, and a reference page that is true."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 import pytest
 from generate import cli_page
 from support import generated
 from support.notes import without_note
+from support.paths import ROOT
 from support.timing import takes_less
 
 from function_script import __version__, cli
 from function_script.cli import exit_codes, options
 from function_script.errors import InputError
 from function_script.limits import LIMITS, MIB
-
-if TYPE_CHECKING:
-    from function_script.server import ServeOptions
-
-ROOT = Path(__file__).resolve().parents[3]
+from function_script.server import ServeOptions
 
 
 @pytest.fixture
@@ -56,7 +50,7 @@ def test_flags_alone_serve(served: list[ServeOptions], args: list[str]) -> None:
 
 
 @pytest.mark.linux
-def test_nothing_serves_where_crossplane_starts_it(
+def test_bare_command_serves_where_crossplane_starts_it(
     served: list[ServeOptions], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """In a cluster there are no arguments, but a directory with certificates."""
@@ -66,7 +60,7 @@ def test_nothing_serves_where_crossplane_starts_it(
 
 
 @pytest.mark.linux
-def test_nothing_helps_at_a_terminal() -> None:
+def test_bare_command_prints_help_at_a_terminal() -> None:
     """The bare command lists the others for a person."""
     import pty  # noqa: PLC0415 - Windows has no such module
 
@@ -81,7 +75,7 @@ def test_nothing_helps_at_a_terminal() -> None:
 
 
 @pytest.mark.linux
-def test_nothing_says_what_is_missing_in_a_container() -> None:
+def test_bare_command_names_what_is_missing_in_a_container() -> None:
     """Where no certificates are mounted, and nobody looks at a terminal."""
     process = run_bare(stdin=subprocess.DEVNULL)
     assert process.returncode == exit_codes.USAGE
@@ -109,7 +103,7 @@ def test_serve_defaults(served: list[ServeOptions]) -> None:
 
 
 @pytest.mark.linux
-def test_every_flag_has_its_variable(
+def test_flag_has_its_variable(
     served: list[ServeOptions], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """FUNCTION_SCRIPT_ and the flag's name."""
@@ -142,7 +136,7 @@ def test_every_flag_has_its_variable(
 @pytest.mark.parametrize(
     ("given", "served_at"), [(":9", "[::]:9"), ("[::]:9", "[::]:9"), ("a:0", "a:0")]
 )
-def test_an_address_without_a_host_means_every_one(
+def test_address_without_a_host_means_every_one(
     served: list[ServeOptions], given: str, served_at: str
 ) -> None:
     """As functions in Go take it."""
@@ -248,7 +242,7 @@ def test_bugs_are_told_as_bugs(debug: bool, capsys: pytest.CaptureFixture[str]) 
 @pytest.mark.parametrize(
     "args", [("docs", "get"), ("--help",), ("version",), ("render", "examples/starlark-robots")]
 )
-def test_a_full_disk_is_no_bug(args: tuple[str, ...]) -> None:
+def test_full_disk_is_no_bug(args: tuple[str, ...]) -> None:
     command = [sys.executable, "-m", "function_script.cli", *args]
     with Path("/dev/full").open("w") as full:
         result = subprocess.run(
@@ -265,7 +259,7 @@ def test_interruptions() -> None:
     assert exit_codes.guard(lambda: fail(click.Abort()), {}) == exit_codes.INTERRUPTED
 
 
-def test_every_failure_has_its_code() -> None:
+def test_failure_has_its_code() -> None:
     """The codes differ, so that scripts can tell them apart."""
     assert exit_codes.guard(lambda: fail(InputError.of("x")), {}) == 1
     assert exit_codes.guard(lambda: fail(click.UsageError("x")), {}) == 2
@@ -304,7 +298,7 @@ def test_variables_are_unambiguous() -> None:
     assert options.PREFIX == "FUNCTION_SCRIPT"
 
 
-def test_the_reference_page_is_fresh(update_goldens: bool) -> None:
+def test_reference_page_is_fresh(update_goldens: bool) -> None:
     """docs/reference/cli.md is what the commands say of themselves."""
     page = ROOT / "docs" / "reference" / "cli.md"
     generated.check(page, cli_page.build(), update=update_goldens)
@@ -338,13 +332,13 @@ def test_help_is_quick() -> None:
     ],
     ids=lambda args: args[0],
 )
-def test_a_command_is_quick(args: tuple[str, ...], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_command_is_quick(args: tuple[str, ...], monkeypatch: pytest.MonkeyPatch) -> None:
     """A small example takes less than 0.45 s of CPU time, its sandbox included."""
     monkeypatch.chdir(ROOT)
     assert takes_less(("-m", "function_script.cli", *args), 0.45)
 
 
-def test_every_limit_has_its_flag() -> None:
+def test_limit_has_its_flag() -> None:
     flags = [max(option.opts, key=len) for option in options.limits()]
     assert sorted(flags) == sorted(limit.flag for limit in LIMITS.values())
     defaults = {option.opts[0]: option.default for option in options.limits()}

@@ -1,22 +1,16 @@
 """What the command line says of itself: examples, exit codes."""
 
-from __future__ import annotations
-
 import re
-from pathlib import Path
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 import click
 import pytest
 from generate import cli_page
+from support.paths import ROOT
 
 from function_script import cli
 from function_script.cli import exit_codes, flags
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-ROOT = Path(__file__).resolve().parents[3]
 # It has nothing to show, and is called by another program.
 WITHOUT_CALL = {"version", "internal render"}
 
@@ -67,7 +61,7 @@ def test_exit_codes_are_what_the_page_says() -> None:
 @pytest.mark.parametrize(
     ("name", "command"), list(every_command()), ids=[name for name, _ in every_command()]
 )
-def test_every_flag_is_in_a_group_of_help(name: str, command: click.Command) -> None:
+def test_flag_is_in_a_group_of_help(name: str, command: click.Command) -> None:
     options = [each for each in command.params if isinstance(each, click.Option)]
     without = [option.name for option in options if not isinstance(option, flags.Flag)]
     assert without == [], f"declare the flags of {name} as cli.flags.Flag, with a group"

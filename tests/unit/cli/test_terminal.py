@@ -1,7 +1,5 @@
 """Text of unknown origin on a terminal."""
 
-from __future__ import annotations
-
 import json
 import os
 import re
@@ -20,7 +18,7 @@ COMMANDS = Path(function_script.__file__).parent / "cli"
 HOSTILE = "a\x1b]0;title\x07\x9b31m\u202eb\x7f\ud800"
 
 
-def test_every_command_prints_by_one_function() -> None:
+def test_command_prints_by_one_function() -> None:
     """Else a name in a file could control the terminal."""
     direct = {
         path.name
@@ -31,7 +29,7 @@ def test_every_command_prints_by_one_function() -> None:
 
 
 @given(st.text(st.characters(exclude_categories=())))
-def test_an_escaped_text_controls_nothing(text: str) -> None:
+def test_escaped_text_controls_nothing(text: str) -> None:
     """It can be written as UTF-8, and JSON in it keeps its value."""
     escaped = terminal.escape(text)
     assert not re.search(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]", escaped)
@@ -47,7 +45,7 @@ def test_our_own_colours_stay(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 @pytest.mark.parametrize("is_terminal", [True, False], ids=["terminal", "pipe"])
-def test_a_result_is_exact_in_a_pipe_only(*, is_terminal: bool) -> None:
+def test_result_is_exact_in_a_pipe_only(*, is_terminal: bool) -> None:
     """What a template renders goes into files as it is."""
     program = "from function_script.cli import terminal; terminal.echo_exact('a\\x1b[2Jb')"
     if not is_terminal:

@@ -1,7 +1,5 @@
 """Contributions of scripts and templates in a response."""
 
-from __future__ import annotations
-
 from google.protobuf import json_format
 from support.builders import NAME_KEY, call, composed, jinja, request, starlark
 

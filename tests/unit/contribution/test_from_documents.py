@@ -1,7 +1,5 @@
 """Documents of templates: every invalid one is reported with its kind and position."""
 
-from __future__ import annotations
-
 import pytest
 from support.builders import NAME_KEY, XR
 from support.contributions import META, read_response, read_text

@@ -1,17 +1,11 @@
 """Responses of scripts: every invalid field is reported with its path."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import pytest
 from support.builders import composed
 from support.contributions import read_response
 
 from function_script.errors import DocumentError
-
-if TYPE_CHECKING:
-    from function_script.values import Object
+from function_script.values import Object
 
 INVALID = [
     ("unknown field", {"desird": {}}, 'desird: unknown field (did you mean "desired"?)'),

@@ -1,7 +1,5 @@
 """The limits of results and conditions."""
 
-from __future__ import annotations
-
 import pytest
 from support import gotemplating_steps
 from support.builders import call, request, starlark, to_dict

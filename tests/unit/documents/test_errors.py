@@ -1,7 +1,5 @@
 """Errors in documents: their messages, positions and hints."""
 
-from __future__ import annotations
-
 import pytest
 from support.rendered_streams import stream_error
 

@@ -1,7 +1,5 @@
 """The reader of YAML: aliases, merge keys, and texts that would take much memory or time."""
 
-from __future__ import annotations
-
 import time
 from contextlib import suppress
 

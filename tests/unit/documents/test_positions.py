@@ -1,7 +1,5 @@
 """Positions of fields in YAML, and of lines of embedded texts."""
 
-from __future__ import annotations
-
 import pytest
 
 from function_script.documents import find_embedded_text

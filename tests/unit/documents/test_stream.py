@@ -1,7 +1,5 @@
 """Streams of documents: how they are split, their positions, and their limits."""
 
-from __future__ import annotations
-
 import pytest
 from support.rendered_streams import locate
 

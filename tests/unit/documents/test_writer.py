@@ -1,7 +1,5 @@
 """Values to YAML text, and back."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,23 +1,17 @@
 """Every language of the registry has all that a descriptor promises."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from importlib import resources
-from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 import yaml
+from support.paths import ROOT
 
+from function_script.engines.language import Language
 from function_script.engines.lint import Lint
 from function_script.engines.registry import LANGUAGES
 
-if TYPE_CHECKING:
-    from function_script.engines.language import Language
-
-ROOT = Path(__file__).resolve().parents[3]
 EVERY = pytest.mark.parametrize("language", LANGUAGES.values(), ids=LANGUAGES)
 HEAVY = ("jinja2", "starlark", "re2", "yaml", "function_script.engines.gotemplate.run")
 
@@ -30,7 +24,7 @@ def test_names_agree(language: Language) -> None:
 
 
 @EVERY
-def test_the_parts_are_there(language: Language) -> None:
+def test_parts_are_there(language: Language) -> None:
     """The folder has an engine, analyses, a starter, a snippet, and what else it announces."""
     for function in ("evaluate", "check", "unused_modules"):
         assert callable(getattr(language.engine, function))
@@ -47,7 +41,7 @@ def test_the_parts_are_there(language: Language) -> None:
 
 
 @EVERY
-def test_the_crd_is_the_kind_s(language: Language) -> None:
+def test_crd_is_the_kind_s(language: Language) -> None:
     """The CRD has the fields and the default that the parser goes by."""
     plural = f"{language.kind.lower()}s"
     file = ROOT / "input_crds" / f"script.fn.crossplane.io_{plural}.yaml"
@@ -61,7 +55,7 @@ def test_the_crd_is_the_kind_s(language: Language) -> None:
 
 
 @EVERY
-def test_the_package_names_the_kind(language: Language) -> None:
+def test_package_names_the_kind(language: Language) -> None:
     """Its readers see which languages it runs."""
     text = (ROOT / "package" / "crossplane.yaml").read_text()
     assert f"`{language.kind}`" in text

@@ -1,7 +1,5 @@
 """Places of what a template wrote are found when there is time, and never cost the answer."""
 
-from __future__ import annotations
-
 import pytest
 from support import builders
 
@@ -38,13 +36,13 @@ def warning(step_input: dict[str, object]) -> str:
 
 
 @pytest.mark.parametrize(("step_input", "text"), INPUTS)
-def test_a_warning_has_its_place(step_input: dict[str, object], text: str) -> None:
+def test_warning_has_its_place(step_input: dict[str, object], text: str) -> None:
     """With little else to do."""
     assert warning(step_input).startswith(text)
 
 
 @pytest.mark.parametrize(("step_input", "text"), INPUTS)
-def test_without_time_left_there_is_no_place(
+def test_position_is_absent_without_time_left(
     monkeypatch: pytest.MonkeyPatch, step_input: dict[str, object], text: str
 ) -> None:
     """The warning is the same otherwise."""
@@ -53,7 +51,7 @@ def test_without_time_left_there_is_no_place(
 
 
 @pytest.mark.parametrize(("step_input", "text"), INPUTS)
-def test_a_search_that_takes_longer_than_expected_is_ended(
+def test_search_that_takes_longer_than_expected_is_ended(
     monkeypatch: pytest.MonkeyPatch, step_input: dict[str, object], text: str
 ) -> None:
     """What was expected by the first run is no promise."""

@@ -1,20 +1,14 @@
-from __future__ import annotations
-
 import os
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from function_script import inputs
 from function_script.errors import InputError
+from function_script.inputs import Step
 from function_script.inputs.files import Files
 from function_script.limits import Limits
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from function_script.inputs import Step
-    from function_script.values import Object, Value
+from function_script.values import Object, Value
 
 
 def write(directory: Path, **files: str) -> Path:
@@ -56,7 +50,7 @@ def refusal(root: Path, directory: str, **section: Value) -> str:
     return diagnostic.message
 
 
-def test_the_other_files_are_modules(tmp_path: Path) -> None:
+def test_other_files_are_modules(tmp_path: Path) -> None:
     """The main file runs; the others are known by their paths."""
     write(tmp_path / "robots", main__star="pass", a__star="a = 1", __hidden="x")
     write(tmp_path / "robots/lib", b__star="b = 1")
@@ -68,14 +62,14 @@ def test_the_other_files_are_modules(tmp_path: Path) -> None:
     }
 
 
-def test_an_absolute_path_below_the_root_is_allowed(tmp_path: Path) -> None:
+def test_absolute_path_below_the_root_is_allowed(tmp_path: Path) -> None:
     """Both ways to write a directory lead to it, and another main may be chosen."""
     write(tmp_path / "robots", other__star="x = 1")
     step = parse(tmp_path, str(tmp_path / "robots"), main="other.star")
     assert step.program.main.text == "x = 1"
 
 
-def test_a_config_map_is_read_and_its_update_seen(tmp_path: Path) -> None:
+def test_config_map_is_read_and_its_update_seen(tmp_path: Path) -> None:
     """Links into the hidden directory are followed; the hidden directory itself is no program."""
     mount_config_map(tmp_path / "cm", "1", main__star="one")
     first = parse(tmp_path, "cm").program
@@ -84,14 +78,14 @@ def test_a_config_map_is_read_and_its_update_seen(tmp_path: Path) -> None:
     assert parse(tmp_path, "cm").program.main.text == "two"
 
 
-def test_an_unchanged_directory_is_not_read_again(tmp_path: Path) -> None:
+def test_unchanged_directory_is_not_read_again(tmp_path: Path) -> None:
     """The same state gives the very same texts."""
     write(tmp_path / "d", main__star="pass")
     files = Files(tmp_path)
     assert files.read("d") is files.read("d")
 
 
-def test_a_file_changed_in_place_is_read_again(tmp_path: Path) -> None:
+def test_file_changed_in_place_is_read_again(tmp_path: Path) -> None:
     """Size and time of change tell, without reading."""
     files = Files(write(tmp_path, main__star="one"))
     before = files.read(".")
@@ -109,7 +103,7 @@ def test_files_come_in_the_order_of_a_walk(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "path", ["..", "../outside", "/etc", "missing", "d/main.star", "link", "a\0b"]
 )
-def test_no_way_leads_out_of_the_root(tmp_path: Path, path: str) -> None:
+def test_paths_never_lead_out_of_the_root(tmp_path: Path, path: str) -> None:
     """Outside and absent look the same, so that nobody can probe for paths."""
     root = tmp_path / "root"
     write(root / "d", main__star="pass")
@@ -120,7 +114,7 @@ def test_no_way_leads_out_of_the_root(tmp_path: Path, path: str) -> None:
     assert "secret" not in message
 
 
-def test_a_link_in_a_directory_must_stay_below_the_root(tmp_path: Path) -> None:
+def test_link_in_a_directory_must_stay_below_the_root(tmp_path: Path) -> None:
     """One file that leads outside refuses the directory."""
     root = write(tmp_path / "root", main__star="pass")
     write(tmp_path, outside="x")
@@ -130,26 +124,26 @@ def test_a_link_in_a_directory_must_stay_below_the_root(tmp_path: Path) -> None:
     )
 
 
-def test_a_circle_of_links_ends(tmp_path: Path) -> None:
+def test_circle_of_links_ends(tmp_path: Path) -> None:
     """A directory that contains itself is refused, not read forever."""
     root = write(tmp_path / "root", main__star="pass")
     (root / "again").symlink_to(".")
     assert "deeper than 10 directories" in refusal(root, ".")
 
 
-def test_a_missing_main_names_the_nearest_file(tmp_path: Path) -> None:
+def test_missing_main_names_the_nearest_file(tmp_path: Path) -> None:
     """The problem stands at `main`, also when its default is meant."""
     write(tmp_path, mian__star="pass")
     assert refusal(tmp_path, ".") == 'input.fileSystem.main: cannot find file "main.star" in "."'
 
 
-def test_an_empty_main_is_refused(tmp_path: Path) -> None:
+def test_empty_main_is_refused(tmp_path: Path) -> None:
     """A file of blanks is as empty as an empty script."""
     write(tmp_path, main__star=" \n")
     assert refusal(tmp_path, ".") == 'input.fileSystem.main: file "main.star" must not be empty'
 
 
-def test_only_text_is_read(tmp_path: Path) -> None:
+def test_files_must_be_text(tmp_path: Path) -> None:
     """A file that is no UTF-8 is named."""
     write(tmp_path, main__star="pass")
     (tmp_path / "logo.png").write_bytes(b"\xff\xfe")
@@ -158,7 +152,7 @@ def test_only_text_is_read(tmp_path: Path) -> None:
     )
 
 
-def test_a_huge_directory_is_refused_unread(tmp_path: Path) -> None:
+def test_huge_directory_is_refused_unread(tmp_path: Path) -> None:
     """Sizes are added up before anything is read."""
     write(tmp_path, main__star="pass")
     with (tmp_path / "big").open("wb") as file:

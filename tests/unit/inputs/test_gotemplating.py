@@ -1,18 +1,12 @@
-from __future__ import annotations
-
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from function_script import inputs
 from function_script.errors import InputError
 from function_script.limits import Limits
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from function_script.values import Object, Value
+from function_script.values import Object, Value
 
 OURS = "script.fn.crossplane.io/v1beta1"
 
@@ -40,7 +34,7 @@ def problems(value: Object, environment: Object | None = None) -> list[str]:
     return [diagnostic.message for diagnostic in caught.value.diagnostics]
 
 
-def test_a_template_runs_in_that_functions_dialect() -> None:
+def test_template_runs_in_that_functions_dialect() -> None:
     """Its rules hold, and its functions of chance need no option."""
     step = inputs.parse(go(inline={"template": "a: 1"}), Limits())
     assert (step.language.name, step.dialect) == ("gotemplate", "gotemplating")
@@ -66,7 +60,7 @@ HEADS: list[Object] = [
 
 
 @pytest.mark.parametrize("head", HEADS, ids=str)
-def test_any_apiversion_and_kind_is_read_the_same(head: Object) -> None:
+def test_apiversion_and_kind_make_no_difference(head: Object) -> None:
     """function-go-templating ignores both, and public Compositions have several."""
     inline: Object = {"source": "Inline", "inline": {"template": "a: 1"}}
     assert inputs.parse({**head, **inline}, Limits()) == inputs.parse(go(**inline), Limits())
@@ -83,7 +77,7 @@ SHAPES: list[Object] = [
 
 
 @pytest.mark.parametrize("value", SHAPES, ids=str)
-def test_the_shape_tells_the_input_of_that_function(value: Object) -> None:
+def test_shape_tells_the_input_of_that_function(value: Object) -> None:
     """Each place of a template; a field too many is a mistake in such an input."""
     assert inputs.find_kind({"apiVersion": "x/v1", "kind": "Y", **value}) == inputs.PEERS
 
@@ -110,7 +104,7 @@ def test_inputs_of_other_functions_are_refused(value: Object) -> None:
 
 
 @pytest.mark.parametrize("kind", ["StarlarkScript", "JinjaTemplate"])
-def test_a_kind_of_ours_in_another_group_is_told_its_own(kind: str) -> None:
+def test_kind_of_ours_in_another_group_is_told_its_own(kind: str) -> None:
     """Also where it has the fields of that function's input."""
     value: Object = {"source": "Inline", "inline": {"template": "a"}}
     value |= {"apiVersion": "starlark.example.org/v1", "kind": kind}
@@ -172,7 +166,7 @@ TTLS = [
 
 
 @pytest.mark.parametrize(("text", "seconds"), TTLS)
-def test_a_ttl_is_a_duration_of_gos(text: str, seconds: float | None) -> None:
+def test_ttl_is_a_duration_of_gos(text: str, seconds: float | None) -> None:
     """Marshalling that function's Go type writes an empty one; Go's durations have signs."""
     step = inputs.parse(go(inline={"template": "a"}, ttl=text), Limits())
     assert (step.ttl_seconds, step.doubts) == (seconds, ())
@@ -205,7 +199,7 @@ NOT_LOOKED_AT = [
 
 
 @pytest.mark.parametrize(("fields", "doubt"), NOT_LOOKED_AT)
-def test_what_that_function_does_not_look_at_is_a_doubt(fields: Object, doubt: str) -> None:
+def test_field_that_the_function_ignores_is_a_doubt(fields: Object, doubt: str) -> None:
     """The rest is read as if it were not there."""
     plain = inputs.parse(go(inline={"template": "a"}), Limits())
     step = inputs.parse(go(**{"inline": {"template": "a"}, **fields}), Limits())
@@ -239,13 +233,13 @@ def test_templates_are_joined_and_their_lines_known() -> None:
         (["missingkey=error", "missingkey=zero"], "zero"),
     ],
 )
-def test_the_last_option_wins(options: list[Value], missingkey: str) -> None:
+def test_last_option_wins(options: list[Value], missingkey: str) -> None:
     """Go applies its template options one after the other."""
     step = inputs.parse(go(inline={"template": "a"}, options=options), Limits())
     assert step.program.options["missingkey"] == missingkey
 
 
-def test_a_template_comes_from_the_environment() -> None:
+def test_template_comes_from_the_environment() -> None:
     """`source: Environment` takes the text of a key of the context's environment."""
     value = go(source="Environment", environment={"key": "tpl"})
     step = inputs.parse(value, Limits(), external_state({"tpl": "a: 1"}))
@@ -288,12 +282,12 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(("value", "message"), REFUSED)
-def test_what_cannot_be_meant_is_refused(value: Object, message: str) -> None:
+def test_impossible_input_is_refused(value: Object, message: str) -> None:
     """Nothing is ignored silently."""
     assert problems(value) == [message]
 
 
-def test_only_text_of_the_environment_is_a_template() -> None:
+def test_environment_value_must_be_text() -> None:
     """Another value under the key is named by its type."""
     value = go(source="Environment", environment={"key": "k"})
     assert problems(value, {"k": {}}) == [
@@ -301,7 +295,7 @@ def test_only_text_of_the_environment_is_a_template() -> None:
     ]
 
 
-def test_an_unknown_option_names_the_known() -> None:
+def test_unknown_option_names_the_known() -> None:
     """Go's own options are the only ones."""
     (message,) = problems(go(inline={"template": "a"}, options=["missingkey=err"]))
     assert message.startswith("input.options[0]: must be one of missingkey=default,")
@@ -312,7 +306,7 @@ def parsed(value: Object, **defaults: str) -> inputs.Step:
     return inputs.parse(value, Limits(**defaults))  # type: ignore[arg-type] # texts only
 
 
-def test_the_operators_source_is_for_inputs_without_one(tmp_path: Path) -> None:
+def test_operators_source_is_for_inputs_without_one(tmp_path: Path) -> None:
     """Also for steps without an input, as in images with templates; an own source wins."""
     (tmp_path / "a.yaml").write_text("a")
     (tmp_path / "b.yaml").write_text("b")
@@ -322,7 +316,7 @@ def test_the_operators_source_is_for_inputs_without_one(tmp_path: Path) -> None:
     assert step.program.main.text == "own"
 
 
-def test_an_absent_default_source_is_told(tmp_path: Path) -> None:
+def test_absent_default_source_is_told(tmp_path: Path) -> None:
     """With its name, as the operator wrote it."""
     for path, cause in ((tmp_path / "absent", "cannot find"), (tmp_path, "is empty")):
         with pytest.raises(InputError, match=cause) as caught:
@@ -330,7 +324,7 @@ def test_an_absent_default_source_is_told(tmp_path: Path) -> None:
         assert str(path) in str(caught.value)
 
 
-def test_the_operators_options_are_for_inputs_without_any() -> None:
+def test_operators_options_are_for_inputs_without_any() -> None:
     """An empty list beats them."""
     value = go(inline={"template": "a"})
     for options, missing in ((None, "error"), ([], "default"), (["missingkey=zero"], "zero")):

@@ -1,16 +1,10 @@
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import pytest
 
 from function_script import inputs
 from function_script.errors import InputError
 from function_script.limits import MIB, Limits
 from function_script.source import Source
-
-if TYPE_CHECKING:
-    from function_script.values import Object, Value
+from function_script.values import Object, Value
 
 OURS = "script.fn.crossplane.io/v1beta1"
 CEILINGS = Limits(timeout_seconds=2.0, memory_bytes=256 * MIB, output_bytes=4 * MIB, steps=1000)
@@ -45,7 +39,7 @@ def hints(value: Object) -> list[str | None]:
     return [diagnostic.hint for diagnostic in caught.value.diagnostics]
 
 
-def test_a_script_alone_gets_every_default() -> None:
+def test_script_alone_gets_every_default() -> None:
     """An empty input has the operator's limits, no ttl and empty params."""
     step = inputs.parse(script(), CEILINGS)
     assert step.language.name == "starlark"
@@ -56,7 +50,7 @@ def test_a_script_alone_gets_every_default() -> None:
     assert step.keep_managed_fields is False
 
 
-def test_every_field_of_a_script_arrives() -> None:
+def test_field_of_a_script_arrives() -> None:
     """Text, modules, params, ttl, limits and options come out typed."""
     step = inputs.parse(
         script(
@@ -118,7 +112,7 @@ def test_options_of_go_templates_are_checked() -> None:
     }
 
 
-def test_every_problem_is_told_at_once() -> None:
+def test_problem_is_told_at_once() -> None:
     """One error holds all problems, each with the path of its field."""
     lines = problems(
         script(
@@ -160,7 +154,7 @@ HINTS = [
 
 
 @pytest.mark.parametrize(("value", "hint"), HINTS)
-def test_a_problem_says_how_to_mend_it(value: Object, hint: str) -> None:
+def test_problem_says_how_to_mend_it(value: Object, hint: str) -> None:
     """The hint shows the one likely correction."""
     assert hints(value) == [hint]
 
@@ -228,12 +222,12 @@ ONE_OF = [
 
 
 @pytest.mark.parametrize(("value", "message"), ONE_OF)
-def test_exactly_one_origin(value: Object, message: str) -> None:
+def test_program_source_is_exactly_one(value: Object, message: str) -> None:
     """A program stands in one place, and that place is complete."""
     assert problems(value) == [message]
 
 
-def test_a_duration_nobody_can_hold_is_refused() -> None:
+def test_duration_nobody_can_hold_is_refused() -> None:
     """Go counts nanoseconds in 64 bits; no rule of a CRD says so, the parser does."""
     assert problems(script(ttl="9999999h")) == [
         'input.ttl: cannot use duration "9999999h": it is longer than 292 years'

@@ -1,15 +1,9 @@
 """Readiness of objects: the table of kinds, and the rules that authors write."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import pytest
 
 from function_script.readiness import judge, parse_rule
-
-if TYPE_CHECKING:
-    from function_script.values import Object, Value
+from function_script.values import Object, Value
 
 
 def build_object(api_version: str, kind: str, **parts: Value) -> Object:
@@ -163,19 +157,19 @@ def test_kind_has_its_rule(kind: str, api_version: str, parts: Object, is_ready:
     assert bool(verdict.why) is not is_ready
 
 
-def test_what_does_not_exist_is_not_ready() -> None:
+def test_missing_object_is_not_ready() -> None:
     """Not even a kind that is ready as it exists."""
     assert judge(None) == (False, "does not exist yet")
 
 
-def test_what_is_being_deleted_is_not_ready() -> None:
+def test_object_in_deletion_is_not_ready() -> None:
     """Its conditions do not count."""
     secret = build_object("v1", "Secret")
     secret["metadata"] = {"deletionTimestamp": "2025-01-01T00:00:00Z"}
     assert judge(secret) == (False, "is being deleted")
 
 
-def test_a_stale_condition_is_not_believed() -> None:
+def test_stale_condition_is_not_believed() -> None:
     """It was judged for a spec that the object no longer has; one without a generation is."""
     condition: Object = {"type": "Ready", "status": "True", "observedGeneration": 1}
     assert judge(build_object("a.b/v1", "C", status={"conditions": [condition]})) == (
@@ -188,7 +182,7 @@ def test_a_stale_condition_is_not_believed() -> None:
     assert judge(build_object("a.b/v1", "C", status={"conditions": [condition]})).is_ready
 
 
-def test_the_reason_is_told_and_the_message_is_not() -> None:
+def test_reason_is_told_and_the_message_is_not() -> None:
     """Messages of controllers hold times and identifiers, which would be news on every call."""
     condition = {"type": "Ready", "status": "False", "reason": "Creating", "message": "at 12:01"}
     verdict = judge(build_object("a.b/v1", "C", status={"conditions": [condition]}))
@@ -252,7 +246,7 @@ def test_rule_of_an_author(text: str, is_ready: bool) -> None:
         "phase == Bound",
     ],
 )
-def test_what_is_no_rule_is_refused(text: str) -> None:
+def test_invalid_rule_is_refused(text: str) -> None:
     """A misspelled rule would never hold, and nobody would know why."""
     with pytest.raises(ValueError, match="cannot read the rule"):
         parse_rule(text)

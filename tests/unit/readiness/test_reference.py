@@ -1,16 +1,13 @@
 """The page about readiness has the table that the code has."""
 
-from __future__ import annotations
-
-from pathlib import Path
-
 from generate import readiness_page
 from support import generated
+from support.paths import ROOT
 
-PAGE = Path(__file__).resolve().parents[3] / "docs" / "reference" / "readiness.md"
+PAGE = ROOT / "docs" / "reference" / "readiness.md"
 
 
-def test_the_table_is_fresh(update_goldens: bool) -> None:
+def test_table_is_fresh(update_goldens: bool) -> None:
     """docs/reference/readiness.md says what the table of kinds says."""
     before, _, rest = PAGE.read_text().partition(readiness_page.BEGIN)
     after = rest.partition(readiness_page.END)[2]

@@ -1,9 +1,6 @@
 """No output about a request contains its secrets, however the program fails."""
 
-from __future__ import annotations
-
 import base64
-from typing import TYPE_CHECKING
 
 import pytest
 from support import builders
@@ -11,9 +8,7 @@ from support import builders
 from function_script import diagnostics, function, redaction
 from function_script.limits import Limits
 from function_script.proto.v1 import run_function_pb2 as pb
-
-if TYPE_CHECKING:
-    from function_script.values import Object
+from function_script.values import Object
 
 MARKER = 'hunter2-"marker"-of-a-secret: {[ %'
 BASE64 = base64.b64encode(MARKER.encode()).decode()
@@ -104,21 +99,21 @@ ERRORS = [
 
 
 @pytest.mark.parametrize("step_input", ERRORS)
-def test_no_error_tells_a_secret(step_input: Object) -> None:
+def test_errors_never_contain_a_secret(step_input: Object) -> None:
     """The result, the frames and the facts have no part of it."""
     text = text_of(answer(step_input))
     for part in ("hunter2", "marker", "-of-a-", BASE64[:12], BASE64[12:24]):
         assert part not in text
 
 
-def test_the_rest_of_the_message_stays() -> None:
+def test_rest_of_the_message_stays() -> None:
     assert "script:3:5: bad " in text_of(
         answer(builders.starlark(STARLARK + 'fail("bad " + secret)'))
     )
     assert "bad [secret]" in text_of(answer(builders.starlark(STARLARK + 'fail("bad " + secret)')))
 
 
-def test_a_secret_of_several_lines_is_known_by_each() -> None:
+def test_secret_of_several_lines_is_known_by_each() -> None:
     """Templates render the lines of a key one by one."""
     lines = ["-----BEGIN KEY-----", "abcdefghijklmnop", "-----END KEY-----"]
     template = builders.jinja(JINJA + "a: |\n  b\n {{ secret | indent(1) }}\n")
@@ -143,7 +138,7 @@ CUT = [
 
 
 @pytest.mark.parametrize(("printed", "expected"), CUT)
-def test_a_secret_that_was_cut_is_known_by_its_beginning(printed: str, expected: str) -> None:
+def test_secret_that_was_cut_is_known_by_its_beginning(printed: str, expected: str) -> None:
     """A text with only a similar beginning stays."""
     message = builders.request(
         observed={
@@ -180,7 +175,7 @@ LISTING: dict[str, Object] = {
 
 @pytest.mark.parametrize("language", LISTING)
 @pytest.mark.parametrize("names", [(), ("api",)])
-def test_a_program_sees_the_credentials_its_input_names(
+def test_program_sees_the_credentials_its_input_names(
     language: str, names: tuple[str, ...]
 ) -> None:
     """Without a list it sees none."""

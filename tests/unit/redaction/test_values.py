@@ -1,7 +1,5 @@
 """The secret values of a request, and the parts that are secret alone."""
 
-from __future__ import annotations
-
 import base64
 import json
 
@@ -59,14 +57,14 @@ PLACES = [
 
 
 @pytest.mark.parametrize("parts", PLACES)
-def test_every_place_of_secrets_is_known(parts: dict[str, object]) -> None:
+def test_place_of_secrets_is_known(parts: dict[str, object]) -> None:
     """Programs also read Secrets in manifests of other resources."""
     data = builders.request(**parts).SerializeToString()
     assert redaction.redact_text(f"a {MARKER} b", data) == "a [secret] b"
 
 
 @pytest.mark.parametrize("size", [b"\x06", b"\x86\x00", b"\x86\x80\x80\x00"])
-def test_a_kind_is_known_however_its_size_is_encoded(size: bytes) -> None:
+def test_kind_is_known_however_its_size_is_encoded(size: bytes) -> None:
     """The wire format allows a padded size."""
 
     def entry(key: bytes, value: bytes) -> bytes:
@@ -105,7 +103,7 @@ PARTS = [
 
 
 @pytest.mark.parametrize(("secret", "part"), PARTS)
-def test_a_part_is_known_alone(secret: str, part: str) -> None:
+def test_part_is_known_alone(secret: str, part: str) -> None:
     """Programs extract parts of a secret."""
     assert redact(f"bad {part}.", secret) == "bad [secret]."
 
@@ -154,7 +152,7 @@ def test_half_of_a_surrogate_pair_is_a_character() -> None:
     assert text == "x [secret] \udfff"
 
 
-def test_an_ellipsis_that_is_escaped_cuts_as_well() -> None:
+def test_ellipsis_that_is_escaped_cuts_as_well() -> None:
     """JSON escapes it."""
     assert redact('"dial hunter2-mar\\u2026"', MARKER) == '"dial [secret]\\u2026"'
 
@@ -167,7 +165,7 @@ def test_base64_that_was_cut_is_known() -> None:
     )
 
 
-def test_a_request_with_a_broken_part_withholds_the_text() -> None:
+def test_request_with_a_broken_part_withholds_the_text() -> None:
     """A program may have read the other parts."""
     message = builders.request(
         builders.starlark(f"def main(req):\n    fail('it is {MARKER}')\n"),
@@ -183,7 +181,7 @@ def test_a_request_with_a_broken_part_withholds_the_text() -> None:
     assert problem.span is not None
 
 
-def test_a_request_that_is_broken_says_where() -> None:
+def test_request_that_is_broken_says_where() -> None:
     """The error quotes no value, so it needs no search."""
     step = builders.starlark("def main(req):\n    return {'context': dict(req['context'])}\n")
     message = builders.request(step, context={"made": TEXT["resource"]})
@@ -193,7 +191,7 @@ def test_a_request_that_is_broken_says_where() -> None:
     assert problem.message.startswith("cannot read the request: string at byte ")
 
 
-def test_a_warning_tells_no_secret() -> None:
+def test_warning_tells_no_secret() -> None:
     """It quotes a rendered document, and becomes an event."""
     template = (
         '{{ $v := index .credentials.api.credentialData.data "v" | b64dec }}'

@@ -1,7 +1,5 @@
 """The number of slots, from the limits of a container."""
 
-from __future__ import annotations
-
 import pytest
 
 from function_script.limits import MIB

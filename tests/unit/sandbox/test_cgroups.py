@@ -1,18 +1,13 @@
 """The limits of control groups: v1 and v2, nested and in containers."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from pathlib import Path
 
 import pytest
 
 from function_script.limits import MIB
 from function_script.sandbox import cgroups
 from function_script.sandbox.cgroups import CgroupLimits
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
 
 V1 = "3{n} 31 0:{n} {group} /sys/fs/cgroup/{names} rw shared:1 - cgroup cgroup rw,{names}\n"
 V2 = "30 23 0:26 {group} /sys/fs/cgroup rw,nosuid - cgroup2 cgroup2 rw\n"
@@ -108,13 +103,13 @@ TREES = [
 
 
 @pytest.mark.parametrize(("mounts", "own", "files", "expected"), TREES)
-def test_the_tightest_limit_of_all_groups_counts(
+def test_tightest_limit_of_all_groups_counts(
     tmp_path: Path, mounts: str, own: str, files: Mapping[str, str], expected: CgroupLimits
 ) -> None:
     """Of all groups from its own one upwards, in both versions."""
     assert cgroups.read_limits(tree(tmp_path, mounts, own, files)) == expected
 
 
-def test_a_system_without_groups_has_no_limits(tmp_path: Path) -> None:
+def test_system_without_groups_has_no_limits(tmp_path: Path) -> None:
     """Missing files are not an error."""
     assert cgroups.read_limits(tmp_path) == CgroupLimits()

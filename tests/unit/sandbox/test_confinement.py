@@ -1,13 +1,11 @@
 """The confinement of workers as they report it, and workers that do not start."""
 
-from __future__ import annotations
-
 import errno
 import os
 import signal
 import struct
+from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import pytest
 from support import sandbox_dying_zygote, sandbox_handlers
@@ -29,9 +27,6 @@ from function_script.sandbox.confinement import NOT_IN_FORCE, UNKNOWN, Confineme
 from function_script.sandbox.outcome import Cause
 from function_script.sandbox.spawn_errors import Call, CallRefusedError
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
 OPTIONS = PoolOptions(
     module="support.sandbox_handlers",
     limits=Limits(timeout_seconds=PATIENCE_SECONDS, memory_bytes=128 * MIB),
@@ -51,7 +46,7 @@ def pool() -> Iterator[Pool]:
 PARTIAL = Confinement(missing={Measure.SYSTEM_CALLS: errno.EPERM, Measure.PROCESSES: NOT_IN_FORCE})
 
 
-def test_a_worker_reports_its_own_confinement() -> None:
+def test_worker_reports_its_own_confinement() -> None:
     """All measures are in force; before the first worker none is."""
     with Pool(OPTIONS) as pool:
         assert pool.confinement() == UNKNOWN
@@ -61,7 +56,7 @@ def test_a_worker_reports_its_own_confinement() -> None:
         assert pool.is_available()
 
 
-def test_the_pool_reports_the_weakest_worker() -> None:
+def test_pool_reports_the_weakest_worker() -> None:
     """Each worker has its own report; the pool combines them."""
     options = replace(OPTIONS, module="support.sandbox_unfiltered", workers=2)
     with Pool(options) as pool:
@@ -71,7 +66,7 @@ def test_the_pool_reports_the_weakest_worker() -> None:
     assert Measure.MEMORY not in missing
 
 
-def test_the_cpu_time_of_every_thread_counts() -> None:
+def test_cpu_time_of_every_thread_counts() -> None:
     """A worker without a filter may start threads; their CPU time counts, too."""
     limits = replace(OPTIONS.limits, timeout_seconds=0.4)
     with Pool(replace(OPTIONS, module="support.sandbox_unfiltered", limits=limits)) as pool:
@@ -82,7 +77,7 @@ def test_the_cpu_time_of_every_thread_counts() -> None:
     assert unfiltered is (Cause.TIMEOUT if os.getuid() == 0 else Cause.BUG)
 
 
-def test_a_required_measure_that_is_missing_is_an_error() -> None:
+def test_required_measure_that_is_missing_is_an_error() -> None:
     """The first worker has a filter and answers; the second has none and gets no request."""
     options = replace(OPTIONS, module="support.sandbox_unfiltered", requires_confinement=True)
     with Pool(options) as pool:
@@ -107,7 +102,7 @@ def test_system_calls_are_filtered(pool: Pool, attempt: str) -> None:
     assert (reply.response == b"allowed") is is_allowed
 
 
-def test_every_architecture_has_a_program() -> None:
+def test_architecture_has_a_program() -> None:
     """The jumps of each filter lead to an instruction, and the last one allows the call."""
     for architecture in seccomp.ARCHITECTURES.values():
         program = seccomp.build(architecture, 1)
@@ -118,13 +113,13 @@ def test_every_architecture_has_a_program() -> None:
             assert at + 1 + max(if_true, if_false) <= len(rules)
 
 
-def test_a_frame_has_the_confinement() -> None:
+def test_frame_has_the_confinement() -> None:
     """It has the errno of each measure."""
     for measures in (Confinement(), PARTIAL, UNKNOWN):
         assert confinement.unpack(confinement.pack(measures)) == measures
 
 
-def test_a_frame_has_the_refused_call() -> None:
+def test_frame_has_the_refused_call() -> None:
     """It has the call and its errno; any other bytes are a ValueError."""
     frame = confinement.pack_refusal(CallRefusedError(Call.SETPGID, errno.EPERM))
     with pytest.raises(CallRefusedError, match="setpgid: Operation not permitted"):
@@ -133,7 +128,7 @@ def test_a_frame_has_the_refused_call() -> None:
         confinement.unpack(b"abc")
 
 
-def test_a_confinement_has_a_summary() -> None:
+def test_confinement_has_a_summary() -> None:
     """It has the reason of each missing measure."""
     assert Confinement().summary() == "full"
     assert PARTIAL.reason(Measure.MEMORY) == ""
@@ -171,7 +166,7 @@ REFUSALS = [
 
 
 @pytest.mark.parametrize(("call", "number", "text", "hint"), REFUSALS)
-def test_a_refused_call_is_explained(call: Call, number: int, text: str, hint: str) -> None:
+def test_refused_call_is_explained(call: Call, number: int, text: str, hint: str) -> None:
     """The hint is to raise a limit or to change the container's profile."""
     error = spawn_errors.explain(CallRefusedError(call, number))
     assert isinstance(error, SandboxError)
@@ -180,7 +175,7 @@ def test_a_refused_call_is_explained(call: Call, number: int, text: str, hint: s
     assert hint in str(error)
 
 
-def test_a_worker_that_exits_before_it_is_ready_fails_its_request() -> None:
+def test_worker_that_exits_before_it_is_ready_fails_its_request() -> None:
     """The pool does not wait for its frame."""
     with Pool(replace(OPTIONS, module="support.sandbox_stillborn")) as pool:
         failed = pool.run(b"echo x")
@@ -193,14 +188,14 @@ def test_frames_fit_into_the_smallest_packet() -> None:
     assert len(confinement.pack(UNKNOWN)) <= struct.calcsize("64s")
 
 
-def test_a_worker_that_was_killed_before_it_is_ready_is_replaced() -> None:
+def test_worker_that_was_killed_before_it_is_ready_is_replaced() -> None:
     """The request gets another worker."""
     with Pool(replace(OPTIONS, module="support.sandbox_late_born")) as pool:
         replies = [pool.run(b"echo x") for _ in range(2)]
     assert [reply.response for reply in replies if isinstance(reply, Answered)] == [b"x", b"x"]
 
 
-def test_a_worker_of_a_lost_zygote_does_not_answer_for_another() -> None:
+def test_worker_of_a_lost_zygote_does_not_answer_for_another() -> None:
     """The frame of a worker that a dying zygote has forked is not read as that of the next one."""
     marker = sandbox_dying_zygote.marker(os.getpid())
     marker.touch()

@@ -1,14 +1,12 @@
 """The dispatcher: the replies of a pool by callback, without blocking the event loop."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import signal
 import time
+from collections.abc import Awaitable, Callable, Hashable
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 from support.gc_assertions import living, no_collection
@@ -18,9 +16,6 @@ from function_script.limits import MIB, Limits
 from function_script.sandbox import Answered, Failed, Pool, PoolOptions, Reply
 from function_script.sandbox.dispatcher import Dispatcher, PendingRequest
 from function_script.sandbox.outcome import Cause
-
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Hashable
 
 LIMITS = Limits(timeout_seconds=0.4, memory_bytes=128 * MIB)
 
@@ -113,7 +108,7 @@ LATE = [
 
 
 @pytest.mark.parametrize(("command", "message"), LATE, ids=str)
-def test_a_run_that_takes_too_long_is_ended(command: bytes, message: str) -> None:
+def test_run_that_takes_too_long_is_ended(command: bytes, message: str) -> None:
     """The error comes in time and names the limit, and the next request is answered."""
 
     async def test(caller: Caller) -> None:
@@ -149,7 +144,7 @@ def test_failures_are_explained(command: bytes, expected: Cause, message: str) -
     run(test)
 
 
-def test_the_callers_deadline_wins() -> None:
+def test_callers_deadline_wins() -> None:
     """A run is ended at the deadline, and the error says so."""
 
     async def test(caller: Caller) -> None:
@@ -196,7 +191,7 @@ def test_penalty_slots_are_released() -> None:
     run(test, OPTIONS)
 
 
-def test_a_penalized_run_does_not_get_the_warm_worker() -> None:
+def test_penalized_run_does_not_get_the_warm_worker() -> None:
     """It does not even if that is the only idle one."""
 
     async def test(caller: Caller) -> None:
@@ -209,7 +204,7 @@ def test_a_penalized_run_does_not_get_the_warm_worker() -> None:
     run(test)
 
 
-def test_a_waiting_request_can_be_cancelled() -> None:
+def test_waiting_request_can_be_cancelled() -> None:
     """It is never begun; the reply of a running one is dropped."""
 
     async def test(caller: Caller) -> None:
@@ -232,7 +227,7 @@ async def wait_for(holds: Callable[[], bool]) -> None:
         await asyncio.sleep(0.01)
 
 
-def test_a_paused_run_that_was_cancelled_is_ended() -> None:
+def test_paused_run_that_was_cancelled_is_ended() -> None:
     """It would keep a process until it was resumed."""
 
     async def test(caller: Caller) -> None:
@@ -248,7 +243,7 @@ def test_a_paused_run_that_was_cancelled_is_ended() -> None:
     run(test, replace(PATIENT, workers=2, slow_workers=4, heavy_runs=1))
 
 
-def test_a_request_is_freed_without_a_collection() -> None:
+def test_request_is_freed_without_a_collection() -> None:
     """Requests are large: a reference cycle would keep them until the next collection."""
 
     async def test(caller: Caller) -> None:
@@ -267,7 +262,7 @@ def test_a_request_is_freed_without_a_collection() -> None:
     run(test)
 
 
-def test_a_worker_killed_while_idle_costs_no_request() -> None:
+def test_worker_killed_while_idle_costs_no_request() -> None:
     """The next request is answered by another worker, without an error."""
 
     async def test(caller: Caller) -> None:

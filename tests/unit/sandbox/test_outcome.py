@@ -1,7 +1,5 @@
 """The outcomes: the causes of an exit, their errors, and what workers print."""
 
-from __future__ import annotations
-
 import signal
 
 import pytest
@@ -27,19 +25,19 @@ EXITS = [
 
 
 @pytest.mark.parametrize(("number", "peak", "expected"), EXITS)
-def test_the_cause_follows_from_signal_and_size(number: int, peak: int, expected: Cause) -> None:
+def test_cause_follows_from_signal_and_size(number: int, peak: int, expected: Cause) -> None:
     """A full worker that gets SIGSEGV has exceeded its memory."""
     assert outcome.find_cause(ExitStatus(status=number, peak_bytes=peak * MIB), LIMITS) is expected
 
 
-def test_an_exit_is_a_crash_and_an_unknown_end_a_kill() -> None:
+def test_exit_is_a_crash_and_an_unknown_end_a_kill() -> None:
     """Workers do not exit during a request; without a status the zygote was killed, too."""
     assert outcome.find_cause(ExitStatus(status=256), LIMITS) is Cause.CRASH
     assert outcome.find_cause(ExitStatus(status=None), LIMITS) is Cause.KILLED
 
 
 @pytest.mark.parametrize("cause", list(Cause))
-def test_every_cause_is_explained(cause: Cause) -> None:
+def test_cause_is_explained(cause: Cause) -> None:
     """Each has a message of the common form and a hint."""
     (problem,) = outcome.explain(cause, LIMITS).diagnostics
     assert problem.message.startswith("cannot run the program: ")
@@ -60,7 +58,7 @@ def test_long_details_are_cut() -> None:
         (None, "unknown wait status: the process that forked it is gone"),
     ],
 )
-def test_an_exit_status_is_described(status: int | None, text: str) -> None:
+def test_exit_status_is_described(status: int | None, text: str) -> None:
     """For the operator's log."""
     assert ExitStatus(status=status).describe() == text
 

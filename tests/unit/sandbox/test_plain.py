@@ -1,19 +1,18 @@
 """Plain workers, for systems with POSIX only; Linux stands in for one."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 from support import builders
+from support.paths import ROOT
 from support.timing import PATIENCE_SECONDS, SLACK_SECONDS, wait_until
 
 from function_script.engines.registry import ENGINE_MODULES
@@ -22,10 +21,6 @@ from function_script.limits import MIB, Limits
 from function_script.sandbox import Answered, Failed, Pool, PoolOptions, Reply, plain, system
 from function_script.sandbox.outcome import Cause
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-ROOT = Path(__file__).resolve().parents[3]
 LIMITS = Limits(timeout_seconds=PATIENCE_SECONDS, memory_bytes=128 * MIB)
 OPTIONS = PoolOptions(
     module="support.sandbox_handlers", limits=LIMITS, workers=1, slow_workers=2, min_idle=0
@@ -123,13 +118,13 @@ def count_files() -> int:
     return len(list(Path("/dev/fd").iterdir()))
 
 
-def test_the_pool_is_a_plain_one(pool: Pool) -> None:
+def test_pool_is_a_plain_one(pool: Pool) -> None:
     """All tests of this module rely on it."""
     assert isinstance(pool.context.workers._factory, plain.PlainFactory)
 
 
 @pytest.mark.parametrize("command", [b"spin", b"big-integer", b"deafen", b"stop"], ids=str)
-def test_a_loop_ends_in_time(command: bytes) -> None:
+def test_loop_ends_in_time(command: bytes) -> None:
     """It does so even if the worker's timer is off or the worker is stopped."""
     with Pool(HASTY) as pool:
         pool.prefork()
@@ -142,7 +137,7 @@ def test_a_loop_ends_in_time(command: bytes) -> None:
         assert answer(pool.run(b"echo next")) == "next"
 
 
-def test_a_bomb_of_two_gigabytes_ends(pool: Pool) -> None:
+def test_bomb_of_two_gigabytes_ends(pool: Pool) -> None:
     """The error names the limit."""
     pool.prefork()
     reply = pool.run(b"allocate 2048")
@@ -155,14 +150,14 @@ def test_a_bomb_of_two_gigabytes_ends(pool: Pool) -> None:
     assert answer(pool.run(b"echo next")) == "next"
 
 
-def test_a_bomb_does_not_use_much_more_than_its_limit() -> None:
+def test_bomb_does_not_use_much_more_than_its_limit() -> None:
     """The peak of no worker is far above 128 MiB."""
     *causes, peak = run(OPENING + BOMBS)
     assert causes == ["Cause.MEMORY"] * 3
     assert int(peak) * RESIDENT_UNIT < 1024 * MIB
 
 
-def test_a_run_between_two_polls_is_checked_afterwards() -> None:
+def test_run_between_two_polls_is_checked_afterwards() -> None:
     """A run that exceeded its memory limit fails, although it has freed everything."""
     with own("narrow 30 32 allocate 60", "narrow 30 128 allocate 60", "narrow 30 32 echo x") as it:
         assert it.communicate()[0].split() == ["Cause.MEMORY", str(60 * MIB), "x"]
@@ -175,7 +170,7 @@ CRASHES = [
 
 
 @pytest.mark.parametrize("script", CRASHES)
-def test_a_crash_is_reported(script: str) -> None:
+def test_crash_is_reported(script: str) -> None:
     """When native code ends the worker there is an error, and the next request is answered."""
     options = PoolOptions(workers=1, min_idle=0, preload=ENGINE_MODULES)
     with Pool(options) as pool:
@@ -186,7 +181,7 @@ def test_a_crash_is_reported(script: str) -> None:
         assert isinstance(pool.run(good.SerializeToString()), Answered)
 
 
-def test_a_program_may_print_64_kib(pool: Pool) -> None:
+def test_program_may_print_64_kib(pool: Pool) -> None:
     """Printing more ends it; the log has the first 64 KiB."""
     assert pool.run(b"say " + b"x" * 64 * 1024).log == "x" * 64 * 1024
     reply = pool.run(b"shout")
@@ -195,7 +190,7 @@ def test_a_program_may_print_64_kib(pool: Pool) -> None:
     assert pool.run(b"say again").log == "again"
 
 
-def test_a_worker_killed_from_outside() -> None:
+def test_worker_killed_from_outside() -> None:
     """An idle one costs no request; a busy one fails its request."""
     options = replace(OPTIONS, limits=replace(LIMITS, timeout_seconds=8.0))
     with ThreadPoolExecutor(1) as threads, Pool(options) as pool:
@@ -236,13 +231,13 @@ def test_garbage_from_a_worker_is_a_crash(pool: Pool, command: bytes) -> None:
     assert answer(pool.run(b"pid")) != pid
 
 
-def test_a_second_reply_is_not_given_to_the_next_request(pool: Pool) -> None:
+def test_second_reply_is_not_given_to_the_next_request(pool: Pool) -> None:
     """A worker that has sent a frame without a request is not used again."""
     assert answer(pool.run(b"repeat stale")) == "real"
     assert answer(pool.run(b"echo mine")) == "mine"
 
 
-def test_a_worker_writes_no_bytecode(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_worker_writes_no_bytecode(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The limit of file sizes would truncate it, and the next import would fail."""
     (tmp_path / "late.py").write_text(f"TEXT = {'x' * 100_000!r}\n")
     monkeypatch.syspath_prepend(tmp_path)
@@ -256,7 +251,7 @@ def test_large_payloads_are_carried() -> None:
     assert run(OPENING + LARGE) == ["Cause.OUTPUT"]
 
 
-def test_a_thousand_runs_leak_nothing(pool: Pool) -> None:
+def test_thousand_runs_leak_nothing(pool: Pool) -> None:
     """They leak neither descriptors nor memory nor workers."""
     pid = answer(pool.run(b"echo x")) and int(answer(pool.run(b"pid")))
     files, size = count_files(), plain.resident_bytes(pid)
@@ -267,7 +262,7 @@ def test_a_thousand_runs_leak_nothing(pool: Pool) -> None:
     assert plain.resident_bytes(pid) < size + 4 * MIB
 
 
-def test_nothing_is_left_after_close() -> None:
+def test_plain_pool_leaves_nothing_after_close() -> None:
     """Neither processes, zombies included, nor descriptors are left."""
     files = count_files()
     with ThreadPoolExecutor(2) as threads, Pool(replace(OPTIONS, workers=2)) as pool:
@@ -283,7 +278,7 @@ def test_nothing_is_left_after_close() -> None:
     assert count_files() == files
 
 
-def test_an_unused_pool_ends_its_worker() -> None:
+def test_unused_pool_ends_its_worker() -> None:
     """The first worker starts with the pool, before the first request."""
     files = count_files()
     Pool(OPTIONS).close()
@@ -291,7 +286,7 @@ def test_an_unused_pool_ends_its_worker() -> None:
 
 
 @pytest.mark.parametrize("command", ["echo idle", "narrow 1 64 spin"])
-def test_a_worker_ends_with_its_owner(command: str) -> None:
+def test_worker_ends_with_its_owner(command: str) -> None:
     """An idle one reads the end of its stream; a busy one reaches its time limit."""
     with own("pid", command) as owner:
         assert owner.stdout is not None
@@ -303,7 +298,7 @@ def test_a_worker_ends_with_its_owner(command: str) -> None:
     wait_until(lambda: not is_running(pid))
 
 
-def test_a_worker_that_cannot_be_watched_does_not_start(
+def test_worker_that_cannot_be_watched_does_not_start(
     pool: Pool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """No program runs without a memory limit."""
@@ -336,7 +331,7 @@ def test_parallel_requests_get_their_own_answers() -> None:
         assert [answer(reply) for reply in replies] == [str(number) for number in range(200)]
 
 
-def test_a_system_without_fork_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_system_without_fork_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     """The hint names alternatives."""
     monkeypatch.delattr(os, "fork")
     with pytest.raises(SandboxError) as caught:

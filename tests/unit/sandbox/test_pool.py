@@ -1,16 +1,14 @@
 """The pool: requests in, replies out, whatever the handler does."""
 
-from __future__ import annotations
-
 import base64
 import os
 import random
 import signal
 import time
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 from support import builders
@@ -23,9 +21,6 @@ from function_script.limits import MIB, Limits
 from function_script.sandbox import Answered, Failed, Pool, PoolOptions, PoolStats, Reply
 from function_script.sandbox.outcome import Cause
 from function_script.telemetry import RequestInfo
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 TIMEOUT_SECONDS = 0.4
 # The scheduler's policies on Linux, see sched(7).
@@ -68,7 +63,7 @@ def failure(reply: Reply) -> Failed:
     return reply
 
 
-def test_a_request_is_answered(pool: Pool) -> None:
+def test_request_is_answered(pool: Pool) -> None:
     """The response's bytes come back as the handler built them."""
     assert answer(pool.run(b"echo hello")) == "hello"
 
@@ -107,13 +102,13 @@ def test_printed_text_arrives_with_its_own_request(pool: Pool) -> None:
     assert second.log == ""
 
 
-def test_a_worker_is_reused(pool: Pool) -> None:
+def test_worker_is_reused(pool: Pool) -> None:
     """Consecutive requests meet the same warm process."""
     assert answer(pool.run(b"pid")) == answer(pool.run(b"pid"))
 
 
 @pytest.mark.linux
-def test_a_program_sees_no_environment_and_no_foreign_files(pool: Pool) -> None:
+def test_program_sees_no_environment_and_no_foreign_files(pool: Pool) -> None:
     """Workers have their connection, their log and no file of the server."""
     assert answer(pool.run(b"environment")) == "LC_CTYPE RUST_BACKTRACE"
     files = answer(pool.run(b"files")).split()
@@ -142,7 +137,7 @@ LATE = [
 
 
 @pytest.mark.parametrize(("command", "text"), LATE, ids=str)
-def test_a_run_that_takes_too_long_is_ended(hasty: Pool, command: bytes, text: str) -> None:
+def test_run_that_takes_too_long_is_ended(hasty: Pool, command: bytes, text: str) -> None:
     """The error comes in time and names the limit."""
     began = time.monotonic()
     failed = failure(hasty.run(command))
@@ -164,7 +159,7 @@ def test_a_run_that_takes_too_long_is_ended(hasty: Pool, command: bytes, text: s
     ],
     ids=str,
 )
-def test_a_time_limit_is_precise(hasty: Pool, command: bytes, seconds: float) -> None:
+def test_time_limit_is_precise(hasty: Pool, command: bytes, seconds: float) -> None:
     """A run uses at most a fifth of a second more, whether worker or pool ends it."""
     failed = failure(hasty.run(command))
     assert failed.cause is Cause.TIMEOUT
@@ -203,7 +198,7 @@ def test_heavy_runs_are_paused_but_one() -> None:
 
 
 @pytest.mark.linux
-def test_the_cost_of_a_program_is_estimated() -> None:
+def test_cost_of_a_program_is_estimated() -> None:
     """Its next run is refused when the deadline leaves less."""
     options = replace(
         PATIENT,
@@ -266,7 +261,7 @@ def test_panic_notices_are_removed_from_the_log(pool: Pool) -> None:
     assert "secret" not in failure(pool.run(b"panic x")).log
 
 
-def test_a_crash_is_described_to_the_operator(pool: Pool) -> None:
+def test_crash_is_described_to_the_operator(pool: Pool) -> None:
     """The detail has the wait status and the end of what the worker has printed."""
     failed = failure(pool.run(b"say-and-crash its last line\n"))
     assert failed.detail == "wait status 11 (SIGSEGV); it printed last: its last line"
@@ -283,7 +278,7 @@ def main(req):
 """
 
 
-def test_the_description_of_a_crash_has_no_secrets() -> None:
+def test_description_of_a_crash_has_no_secrets() -> None:
     """A program may print them before its worker crashes."""
     data = {"value": base64.b64encode(b"hunter2-marker").decode()}
     request = builders.request(
@@ -311,12 +306,12 @@ def test_narrowed_limits_end_with_their_request(pool: Pool) -> None:
     assert answer(pool.run(b"limit RLIMIT_AS")) == before
 
 
-def test_no_core_is_dumped(pool: Pool) -> None:
+def test_worker_dumps_no_core(pool: Pool) -> None:
     """It would have data of the request."""
     assert answer(pool.run(b"limit RLIMIT_CORE")) == "0"
 
 
-def test_the_callers_deadline_wins() -> None:
+def test_callers_deadline_wins() -> None:
     """A run is ended at the deadline, and the error says so."""
     with Pool(PATIENT) as pool:
         pool.prefork()
@@ -339,7 +334,7 @@ def test_responses_that_do_not_fit_are_refused() -> None:
         assert answer(pool.run(b"echo next")) == "next"
 
 
-def test_a_worker_killed_while_idle_costs_no_request() -> None:
+def test_worker_killed_while_idle_costs_no_request() -> None:
     """The next request is answered by another worker, without an error."""
     with Pool(OPTIONS) as pool:
         pid = int(answer(pool.run(b"pid")))
@@ -348,7 +343,7 @@ def test_a_worker_killed_while_idle_costs_no_request() -> None:
 
 
 @pytest.mark.linux
-def test_a_killed_zygote_is_replaced() -> None:
+def test_killed_zygote_is_replaced() -> None:
     """Workers die with their zygote; the next request gets new ones."""
     with Pool(OPTIONS) as pool:
         worker = int(answer(pool.run(b"pid")))
@@ -356,7 +351,7 @@ def test_a_killed_zygote_is_replaced() -> None:
         assert answer(pool.run(b"echo next")) == "next"
 
 
-def test_a_worker_leaves_after_its_share_of_requests() -> None:
+def test_worker_leaves_after_its_share_of_requests() -> None:
     """State that a handler has kept ends with it."""
     options = PoolOptions(module="support.sandbox_handlers", workers=1, max_runs=2)
     with Pool(options) as pool:
@@ -365,7 +360,7 @@ def test_a_worker_leaves_after_its_share_of_requests() -> None:
 
 
 @pytest.mark.linux
-def test_nothing_is_left_after_close() -> None:
+def test_pool_leaves_nothing_after_close() -> None:
     """Closing a pool ends its workers and its zygote, and closes its files."""
     files_before = len(list(Path("/proc/self/fd").iterdir()))
     with Pool(OPTIONS) as pool:
@@ -380,7 +375,7 @@ def test_nothing_is_left_after_close() -> None:
 
 @pytest.mark.linux
 @pytest.mark.parametrize("runs", [0, 3], ids=["nothing before", "runs before"])
-def test_nothing_is_left_of_a_run_that_outlasts_its_pool(runs: int) -> None:
+def test_run_that_outlasts_its_pool_leaves_nothing(runs: int) -> None:
     """It fails, and the resources of its worker are released."""
     files_before = len(list(Path("/proc/self/fd").iterdir()))
     with ThreadPoolExecutor(1) as threads:
@@ -393,14 +388,14 @@ def test_nothing_is_left_of_a_run_that_outlasts_its_pool(runs: int) -> None:
     wait_until(lambda: len(list(Path("/proc/self/fd").iterdir())) <= files_before)
 
 
-def test_a_closed_pool_fails_softly() -> None:
+def test_closed_pool_fails_softly() -> None:
     """A late request gets an error, not an exception."""
     with Pool(OPTIONS) as pool:
         pass
     assert "shutting down" in str(failure(pool.run(b"echo x")).error)
 
 
-def test_a_handler_that_cannot_be_imported_is_reported(capfd: pytest.CaptureFixture[str]) -> None:
+def test_handler_that_cannot_be_imported_is_reported(capfd: pytest.CaptureFixture[str]) -> None:
     """The pool raises an error; the log has Python's message."""
     with Pool(PoolOptions(module="no_such_module")) as pool, pytest.raises(SandboxError):
         pool.prefork()
@@ -438,7 +433,7 @@ def parent_of(pid: int) -> int:
     return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
 
 
-def test_a_penalized_run_gets_a_cold_worker() -> None:
+def test_penalized_run_gets_a_cold_worker() -> None:
     """The warm worker stays, however often one key fails."""
     options = replace(OPTIONS, workers=2, min_idle=1, fairness_key=lambda data: data.split()[0])
     with Pool(options) as pool:
@@ -451,7 +446,7 @@ def test_a_penalized_run_gets_a_cold_worker() -> None:
 
 
 @pytest.mark.linux
-def test_a_penalized_run_delays_no_other() -> None:
+def test_penalized_run_delays_no_other() -> None:
     """It uses neither a fast slot nor a busy CPU, until one of its key completes."""
     options = replace(PATIENT, fairness_key=lambda data: data.split()[-1])
     with ThreadPoolExecutor(1) as threads, Pool(options) as pool:
@@ -467,7 +462,7 @@ def test_a_penalized_run_delays_no_other() -> None:
 
 
 @pytest.mark.linux
-def test_the_penalty_key_differs_from_the_fairness_key() -> None:
+def test_penalty_key_differs_from_the_fairness_key() -> None:
     """Another program of the same owner is not penalized."""
     options = replace(
         PATIENT, fairness_key=lambda _: "owner", penalty_key=lambda data: data.split()[-1]
@@ -488,7 +483,7 @@ LOSSES = [
 
 @pytest.mark.linux
 @pytest.mark.parametrize(("loss", "policy"), LOSSES)
-def test_only_the_programs_own_losses_are_penalized(loss: bytes, policy: int) -> None:
+def test_losses_are_penalized_for_the_program_that_caused_them(loss: bytes, policy: int) -> None:
     """A starved run is not penalized, nor one after a kill from outside."""
     options = OPTIONS if loss in {b"spin", b"stop"} else PATIENT
     with Pool(replace(options, fairness_key=lambda _: "the same")) as pool:
@@ -496,7 +491,7 @@ def test_only_the_programs_own_losses_are_penalized(loss: bytes, policy: int) ->
         assert answer(pool.run(b"policy")) == str(policy)
 
 
-def test_a_pool_has_stats() -> None:
+def test_pool_has_stats() -> None:
     """Retired workers are counted; lost ones are known from their replies."""
     options = replace(OPTIONS, max_runs=2)
     with Pool(options) as pool:

@@ -1,7 +1,5 @@
 """The report of a worker: written as JSON, parsed as untrusted input."""
 
-from __future__ import annotations
-
 import pytest
 from support.sandbox_handlers import PROBLEM
 
@@ -21,7 +19,7 @@ MENTIONING = Diagnostic(
 )
 
 
-def test_a_report_is_read_as_it_was_written() -> None:
+def test_report_is_read_as_it_was_written() -> None:
     """All members survive JSON."""
     original = WorkerReport(
         diagnostics=(PROBLEM, type(PROBLEM)(message="bare"), MENTIONING),
@@ -93,7 +91,7 @@ FULL = WorkerReport(
         pytest.param(b'"main.star",2', b'"main.star"', id="a span of three"),
     ],
 )
-def test_a_member_of_another_type_is_refused(old: bytes, new: bytes) -> None:
+def test_member_of_another_type_is_refused(old: bytes, new: bytes) -> None:
     """Reports are untrusted."""
     data = report.to_json(FULL)
     assert data.count(old) == 1
@@ -109,7 +107,7 @@ def test_a_member_of_another_type_is_refused(old: bytes, new: bytes) -> None:
     ],
     ids=lambda data: str(data[:30]),
 )
-def test_any_other_input_is_a_value_error(data: bytes) -> None:
+def test_invalid_report_is_a_value_error(data: bytes) -> None:
     """No other exception is raised for bytes that no sound worker sends."""
     with pytest.raises(ValueError, match="unreadable report"):
         report.from_json(data)

@@ -1,7 +1,5 @@
 """The memory limit of a worker, and the memory that it keeps between two runs."""
 
-from __future__ import annotations
-
 import ctypes
 import mmap
 

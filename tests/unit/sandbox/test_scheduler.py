@@ -1,9 +1,7 @@
 """The scheduler: slots and queues, and the estimates that it uses."""
 
-from __future__ import annotations
-
 import time
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Hashable
 
 import pytest
 from hypothesis import given
@@ -20,9 +18,6 @@ from function_script.sandbox.scheduler import (
     Scheduler,
     Slot,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable
 
 
 def batching(batch_delay: Callable[[], float]) -> Scheduler:
@@ -48,7 +43,7 @@ def test_fast_slots_bound_the_runs() -> None:
     assert not second.is_waiting
 
 
-def test_a_short_run_waits_for_a_running_worker() -> None:
+def test_short_run_waits_for_a_running_worker() -> None:
     """During the batch delay a run waits for the slot of another although one is free."""
     scheduler = Scheduler(
         fast_slots=2, heavy_slots=1, slow_slots=0, queue_size=5, batch_delay=lambda: 60.0
@@ -60,7 +55,7 @@ def test_a_short_run_waits_for_a_running_worker() -> None:
     assert not scheduler.release_batched()
 
 
-def test_the_batch_delay_ends_when_the_running_ones_stall() -> None:
+def test_batch_delay_ends_when_the_running_ones_stall() -> None:
     """When the running one takes long, the next gets the free slot."""
     scheduler = Scheduler(
         fast_slots=2, heavy_slots=1, slow_slots=0, queue_size=5, batch_delay=lambda: 60.0
@@ -71,7 +66,7 @@ def test_the_batch_delay_ends_when_the_running_ones_stall() -> None:
     assert not second.is_waiting
 
 
-def test_a_run_gets_the_free_slot_after_the_batch_delay() -> None:
+def test_run_gets_the_free_slot_after_the_batch_delay() -> None:
     """A second worker is woken; a third run waits, for there are two slots."""
     seconds = [60.0]
     scheduler = Scheduler(
@@ -83,7 +78,7 @@ def test_a_run_gets_the_free_slot_after_the_batch_delay() -> None:
     assert (second.is_waiting, third.is_waiting) == (False, True)
 
 
-def test_a_slot_is_released_when_a_run_raises() -> None:
+def test_slot_is_released_when_a_run_raises() -> None:
     """The ``with`` block releases it."""
     scheduler = Scheduler(fast_slots=1, heavy_slots=1, slow_slots=1, queue_size=5)
     with pytest.raises(KeyError), enter(scheduler):
@@ -91,7 +86,7 @@ def test_a_slot_is_released_when_a_run_raises() -> None:
     assert not enter(scheduler).is_waiting
 
 
-def test_an_abandoned_slot_is_not_granted() -> None:
+def test_abandoned_slot_is_not_granted() -> None:
     """A slot that was granted meanwhile cannot be abandoned."""
     scheduler = Scheduler(fast_slots=1, heavy_slots=1, slow_slots=0, queue_size=5)
     first, second, third = enter(scheduler), enter(scheduler), enter(scheduler)
@@ -127,7 +122,7 @@ def test_demoted_runs_are_paused_but_one_per_heavy_slot() -> None:
     assert (scheduler.busy, scheduler.slow, scheduler.waiting) == (0, 0, 0)
 
 
-def test_a_pause_counts_as_waiting() -> None:
+def test_pause_counts_as_waiting() -> None:
     """It is added to the seconds that a request has waited."""
     scheduler = Scheduler(fast_slots=1, heavy_slots=1, slow_slots=4, queue_size=5)
     for _ in range(2):
@@ -138,7 +133,7 @@ def test_a_pause_counts_as_waiting() -> None:
     assert slot.waited_seconds >= 0.02
 
 
-def test_a_run_is_not_demoted_when_all_slow_slots_are_used() -> None:
+def test_run_is_not_demoted_when_all_slow_slots_are_used() -> None:
     """Each paused run holds a process."""
     scheduler = Scheduler(fast_slots=1, heavy_slots=1, slow_slots=4, queue_size=5)
     for _ in range(3):
@@ -149,7 +144,7 @@ def test_a_run_is_not_demoted_when_all_slow_slots_are_used() -> None:
     assert enter(scheduler).is_waiting
 
 
-def test_a_run_known_to_be_heavy_begins_in_the_heavy_lane() -> None:
+def test_run_known_to_be_heavy_begins_in_the_heavy_lane() -> None:
     """It waits there, and fast runs do not wait for it."""
     scheduler = Scheduler(fast_slots=1, heavy_slots=1, slow_slots=4, queue_size=5)
     first, second = enter(scheduler, "a", heavy()), enter(scheduler, "b", heavy())
@@ -176,7 +171,7 @@ def test_heavy_runs_are_served_round_robin_by_key() -> None:
     assert (waiting.is_waiting, own.is_waiting) == (False, True)
 
 
-def test_a_queued_run_that_is_found_to_be_heavy_changes_its_lane() -> None:
+def test_queued_run_that_is_found_to_be_heavy_changes_its_lane() -> None:
     """A flood of one program moves to the heavy lane as soon as its first run does."""
     costs: list[float] = []
     profile = RunProfile(lambda: sum(costs), 60.0)
@@ -204,7 +199,7 @@ def test_penalized_runs_have_slots_of_their_own() -> None:
     assert not second.is_waiting
 
 
-def test_a_key_may_have_begun_half_of_the_heavy_runs() -> None:
+def test_key_may_have_begun_half_of_the_heavy_runs() -> None:
     """Beyond that its next run waits, although a fast slot is free for others."""
     scheduler = Scheduler(fast_slots=1, heavy_slots=1, slow_slots=5, queue_size=20)
     first = enter(scheduler, "flood")
@@ -227,7 +222,7 @@ def refusal(scheduler: Scheduler, profile: RunProfile) -> str:
     return str(refused.error)
 
 
-def test_a_run_that_cannot_end_in_time_is_refused() -> None:
+def test_run_that_cannot_end_in_time_is_refused() -> None:
     """Its own cost, or that of the runs before it, is more than the deadline leaves."""
     scheduler = Scheduler(fast_slots=1, heavy_slots=2, slow_slots=8, queue_size=100)
     text = "needed 1.5 s of CPU time before, and the call's deadline leaves 1 s"
@@ -239,7 +234,7 @@ def test_a_run_that_cannot_end_in_time_is_refused() -> None:
     assert enter(scheduler, "late", heavy(1.5, 10.0)).is_waiting
 
 
-def test_the_queue_is_bounded_in_total_and_by_key() -> None:
+def test_queue_is_bounded_in_total_and_by_key() -> None:
     """A key may have a quarter of the queue; beyond either bound a run is refused."""
     scheduler = Scheduler(fast_slots=1, heavy_slots=1, slow_slots=0, queue_size=8)
     enter(scheduler, "flood")
@@ -254,7 +249,7 @@ def test_the_queue_is_bounded_in_total_and_by_key() -> None:
     assert isinstance(scheduler.request_slot(lambda: "x", lambda _: None), Failed)
 
 
-def test_a_granted_slot_is_notified() -> None:
+def test_granted_slot_is_notified() -> None:
     """The callback is called once, and the slot knows how long it has waited."""
     scheduler = Scheduler(fast_slots=1, heavy_slots=1, slow_slots=0, queue_size=9)
     calls: list[Slot] = []
@@ -279,7 +274,7 @@ def test_keys_are_not_computed_without_a_queue() -> None:
 
 
 @given(st.lists(st.integers(0, 5), max_size=60), st.sets(st.integers(0, 5)))
-def test_a_fair_queue_is_fair(keys: list[int], blocked: set[int]) -> None:
+def test_fair_queue_is_fair(keys: list[int], blocked: set[int]) -> None:
     """Items of a key keep their order; no other key is served twice between two of them."""
     queue: FairQueue[tuple[int, int]] = FairQueue()
     for number, key in enumerate(keys):
@@ -302,7 +297,7 @@ def test_a_fair_queue_is_fair(keys: list[int], blocked: set[int]) -> None:
 @given(
     st.lists(st.tuples(st.sampled_from(["add", "next", "remove"]), st.integers(0, 3)), max_size=80)
 )
-def test_a_fair_queue_agrees_with_a_list(steps: list[tuple[str, int]]) -> None:
+def test_fair_queue_agrees_with_a_list(steps: list[tuple[str, int]]) -> None:
     """Length and ``ahead`` are right after any sequence of calls."""
     queue: FairQueue[int] = FairQueue()
     model: list[tuple[int, int]] = []
@@ -325,7 +320,7 @@ def test_a_fair_queue_agrees_with_a_list(steps: list[tuple[str, int]]) -> None:
         assert len(queue) == len(model)
 
 
-def test_the_batch_delay_is_for_short_programs() -> None:
+def test_batch_delay_is_for_short_programs() -> None:
     """A longer one counts for a hundred runs or so."""
     runtimes = RuntimeEstimate()
     assert runtimes.batch_delay() == 0.0
@@ -357,7 +352,7 @@ def test_costs_are_estimated_by_program_and_xr() -> None:
     assert estimate(costs, "other", "large") == 0.0
 
 
-def test_a_program_that_alternates_is_heavy() -> None:
+def test_program_that_alternates_is_heavy() -> None:
     """Cheap runs only halve the estimate; a run that goes on counts before its end."""
     costs = CostEstimates()
     for _ in range(5):
@@ -368,7 +363,7 @@ def test_a_program_that_alternates_is_heavy() -> None:
     assert estimate(costs, "begun", "any") == 0.06
 
 
-def test_a_program_that_is_cheap_again_is_forgotten() -> None:
+def test_program_that_is_cheap_again_is_forgotten() -> None:
     """Programs that were always cheap, or have no key, are never remembered."""
     costs = CostEstimates()
     costs.observe(pytest.fail, pytest.fail, 0.001)

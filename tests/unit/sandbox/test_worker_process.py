@@ -1,7 +1,5 @@
 """The pool's view of a forked worker."""
 
-from __future__ import annotations
-
 import time
 
 import pytest

@@ -1,9 +1,6 @@
 """Readiness and order of a step's resources, the same from every language."""
 
-from __future__ import annotations
-
 import json
-from typing import TYPE_CHECKING
 
 import pytest
 from support.readiness_steps import (
@@ -19,14 +16,13 @@ from support.readiness_steps import (
     step,
 )
 
-if TYPE_CHECKING:
-    from function_script.values import Object
+from function_script.values import Object
 
 TRUE, FALSE, UNSPECIFIED = "READY_TRUE", "READY_FALSE", "READY_UNSPECIFIED"
 pytestmark = pytest.mark.parametrize("language", LANGUAGES)
 
 
-def test_without_the_option_nothing_is_judged(language: str) -> None:
+def test_readiness_is_not_judged_without_the_option(language: str) -> None:
     """Readiness stays open, and nothing is reported."""
     response = run(step(language, {"a": {}}), {"a": observed(status=READY)})
     assert readiness(response) == {"a": UNSPECIFIED}
@@ -82,7 +78,7 @@ def test_explicit_readiness_wins(language: str, stated: str) -> None:
     assert readiness(response) == {"a": words[stated]}
 
 
-def test_a_rule_of_its_own_needs_no_option(language: str) -> None:
+def test_rule_of_its_own_needs_no_option(language: str) -> None:
     """It holds for its resource, and only for that."""
     response = run(
         step(language, {"a": {"ready_when": "Exists"}, "b": {"ready_when": "Exists"}, "c": {}}),
@@ -91,19 +87,19 @@ def test_a_rule_of_its_own_needs_no_option(language: str) -> None:
     assert readiness(response) == {"a": TRUE, "b": FALSE, "c": UNSPECIFIED}
 
 
-def test_a_rule_that_cannot_be_read_is_refused(language: str) -> None:
+def test_rule_that_cannot_be_read_is_refused(language: str) -> None:
     """With what can be written instead."""
     message = fatal(run(step(language, {"a": {"ready_when": "exists"}})))
     assert 'cannot read the rule "exists"' in message
 
 
-def test_a_rule_beside_readiness_is_refused(language: str) -> None:
+def test_rule_beside_readiness_is_refused(language: str) -> None:
     """One of them would be ignored."""
     message = fatal(run(step(language, {"a": {"ready": "True", "ready_when": "Exists"}})))
     assert "must not be set beside" in message
 
 
-def test_a_resource_waits_until_its_dependency_is_ready(language: str) -> None:
+def test_resource_waits_until_its_dependency_is_ready(language: str) -> None:
     """It is withheld, the XR is not ready, and the condition says what it waits for."""
     resources: dict[str, Object] = {"a": {}, "b": {"depends_on": ["a"]}}
     states: list[dict[str, Object]] = [{}, {"a": observed(status=CREATING)}]
@@ -121,7 +117,7 @@ def test_a_resource_waits_until_its_dependency_is_ready(language: str) -> None:
     assert int(response["meta"]["ttl"].removesuffix("s")) > 3000
 
 
-def test_a_resource_that_exists_is_never_withdrawn(language: str) -> None:
+def test_resource_that_exists_is_never_withdrawn(language: str) -> None:
     """However its dependency fares later, even when it is gone."""
     resources: dict[str, Object] = {"a": {}, "b": {"depends_on": ["a"]}}
     states: list[dict[str, Object]] = [{}, {"a": observed(status=CREATING)}]
@@ -130,7 +126,7 @@ def test_a_resource_that_exists_is_never_withdrawn(language: str) -> None:
         assert set(desired(response)) == {"a", "b"}
 
 
-def test_a_chain_is_built_one_after_the_other(language: str) -> None:
+def test_chain_is_built_one_after_the_other(language: str) -> None:
     """Each waits for the one before it."""
     resources: dict[str, Object] = {
         "a": {},
@@ -146,7 +142,7 @@ def test_a_chain_is_built_one_after_the_other(language: str) -> None:
     assert names_by_call == [["a"], ["a", "b"], ["a", "b", "c"]]
 
 
-def test_a_dependency_on_a_field(language: str) -> None:
+def test_dependency_on_a_field(language: str) -> None:
     """It is met when the field is there, ready or not."""
     resources: dict[str, Object] = {"a": {}, "b": {"depends_on": ["a:status.id"]}}
     waiting = run(step(language, resources), {"a": observed(status=READY)})
@@ -158,7 +154,7 @@ def test_a_dependency_on_a_field(language: str) -> None:
     assert set(desired(response_with_id)) == {"a", "b"}
 
 
-def test_a_dependency_uses_the_rule_and_the_word_of_its_resource(language: str) -> None:
+def test_dependency_uses_the_rule_and_the_word_of_its_resource(language: str) -> None:
     """The same readiness that Crossplane is told."""
     exists = {"a": observed(status=CREATING)}
     by_rule = step(language, {"a": {"ready_when": "Exists"}, "b": {"depends_on": ["a"]}})
@@ -170,7 +166,7 @@ def test_a_dependency_uses_the_rule_and_the_word_of_its_resource(language: str) 
     assert "b" not in desired(run(against, {"a": observed(status=READY)}))
 
 
-def test_a_dependency_on_an_earlier_steps_resource(language: str) -> None:
+def test_dependency_on_an_earlier_steps_resource(language: str) -> None:
     """Its name is known, and so is the readiness that was stated."""
     resources: dict[str, Object] = {"b": {"depends_on": ["a"]}}
     earlier = {"resources": {"a": {**observed(), "ready": "READY_TRUE"}}}
@@ -178,7 +174,7 @@ def test_a_dependency_on_an_earlier_steps_resource(language: str) -> None:
     assert "b" in desired(run(step(language, resources), exists, desired=earlier))
 
 
-def test_an_unknown_name_is_an_error_with_its_place(language: str) -> None:
+def test_unknown_name_is_an_error_with_its_place(language: str) -> None:
     """Nothing would ever meet it."""
     message = fatal(run(step(language, {"network": {}, "b": {"depends_on": ["netwrok"]}})))
     assert 'cannot order resource "b": it depends on "netwrok", which is not desired' in message
@@ -186,7 +182,7 @@ def test_an_unknown_name_is_an_error_with_its_place(language: str) -> None:
     assert message.startswith("script:1:1" if language == "starlark" else "inline:3")
 
 
-def test_a_circle_is_an_error_that_shows_it(language: str) -> None:
+def test_circle_is_an_error_that_shows_it(language: str) -> None:
     """Each of its resources would wait for the others."""
     resources: dict[str, Object] = {
         "a": {"depends_on": ["c"]},
@@ -198,13 +194,13 @@ def test_a_circle_is_an_error_that_shows_it(language: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["", ":status.a", "a:", "a:status["])
-def test_what_is_no_dependency_is_refused(language: str, text: str) -> None:
+def test_invalid_dependency_is_refused(language: str, text: str) -> None:
     """A dependency is a name, or a name with a path."""
     response = run(step(language, {"a": {}, "b": {"depends_on": [text]}}))
     assert any(part in fatal(response) for part in ("cannot read", "must name a resource"))
 
 
-def test_what_waits_is_told_once(language: str) -> None:
+def test_waiting_resource_is_reported_once(language: str) -> None:
     """An event when the waiting begins; none while the XR's condition says the same."""
     ordered_step = step(language, {"a": {}, "b": {"depends_on": ["a"]}})
     first = run(ordered_step)
@@ -224,7 +220,7 @@ def _said(response: Object) -> Object:
     return {"message": condition(response)["message"], "status": "False"}
 
 
-def test_the_condition_has_the_type_that_was_asked_for(language: str) -> None:
+def test_condition_has_the_type_that_was_asked_for(language: str) -> None:
     """It is sorted, and bounded however many resources there are."""
     many: dict[str, Object] = {f"resource-{number:03}": {} for number in range(99, -1, -1)}
     response = run(step(language, many, resourcesCondition="PartsReady"))
@@ -243,7 +239,7 @@ def test_the_condition_has_the_type_that_was_asked_for(language: str) -> None:
     )
 
 
-def test_the_same_request_gives_the_same_response(language: str) -> None:
+def test_same_request_gives_the_same_response(language: str) -> None:
     """The order of observed resources does not count."""
     ordered_step = step(
         language, {"c": {"depends_on": ["a", "b"]}, "a": {}, "b": {"depends_on": ["a"]}}, usages={}
@@ -252,7 +248,7 @@ def test_the_same_request_gives_the_same_response(language: str) -> None:
     assert run(ordered_step, exists) == run(ordered_step, dict(reversed(exists.items())))
 
 
-def test_a_program_that_stops_is_not_told_of_its_order(language: str) -> None:
+def test_program_that_stops_is_not_told_of_its_order(language: str) -> None:
     """Its own message is what counts."""
     ordered_step = step(language, {"a": {"depends_on": ["gone"]}}, autoReady={})
     if language == "starlark":
@@ -271,7 +267,7 @@ def test_a_program_that_stops_is_not_told_of_its_order(language: str) -> None:
     assert fatal(run(ordered_step)) == "own"
 
 
-def test_an_operation_has_no_order(language: str) -> None:
+def test_operation_has_no_order(language: str) -> None:
     """It observes nothing, so what waits would wait for ever."""
     response = run(step(language, {"a": {}, "b": {"depends_on": ["a"]}}), observed={})
     assert "an Operation observes no resources" in fatal(response)

@@ -1,14 +1,9 @@
 """Dependencies as Usage objects: which kind, when, and by which name."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import pytest
 from support.readiness_steps import READY, desired, observed, readiness, run, step
 
-if TYPE_CHECKING:
-    from function_script.values import Object
+from function_script.values import Object
 
 RESOURCES: dict[str, Object] = {"net": {}, "db": {"depends_on": ["net"]}}
 NAME = "usage:db:net"
@@ -32,7 +27,7 @@ def usage(exists: dict[str, Object], xr: Object | None = None, **fields: object)
     return desired(response)[NAME]["resource"]  # type: ignore[return-value] # an object
 
 
-def test_a_namespaced_xr_has_a_usage_in_its_namespace() -> None:
+def test_namespaced_xr_has_a_usage_in_its_namespace() -> None:
     """Of Crossplane 2, by the names that the objects have in the cluster."""
     assert usage(both(namespace="here")) == {
         "apiVersion": "protection.crossplane.io/v1beta1",
@@ -47,7 +42,7 @@ def test_a_namespaced_xr_has_a_usage_in_its_namespace() -> None:
     }
 
 
-def test_a_used_object_in_another_namespace_is_named_with_it() -> None:
+def test_used_object_in_another_namespace_is_named_with_it() -> None:
     """A cluster-scoped XR may compose into several namespaces."""
     exists = both(namespace="here")
     exists["net"] = observed("Net", READY, namespace="there")
@@ -83,7 +78,7 @@ def test_cluster_scoped_objects(xr: Object, fields: Object, api_version: str, ki
 
 
 @pytest.mark.parametrize("missing", ["net", "db"])
-def test_there_is_none_before_both_exist(missing: str) -> None:
+def test_usage_waits_until_both_exist(missing: str) -> None:
     """It names them."""
     exists = both()
     del exists[missing]
@@ -104,7 +99,7 @@ def test_readiness_of_a_usage_is_judged_without_asking() -> None:
     [({}, True, True), ({"usages": {}}, False, False), ({}, None, False)],
     ids=["asked-for-here", "refused-here", "not-asked-for"],
 )
-def test_a_resource_decides_for_itself(fields: Object, stated: bool | None, is_there: bool) -> None:
+def test_resource_decides_for_itself(fields: Object, stated: bool | None, is_there: bool) -> None:
     """Its own word beats the input's."""
     entry: Object = {"depends_on": ["net"]} | ({} if stated is None else {"usages": stated})
     for language in ("starlark", "jinja"):

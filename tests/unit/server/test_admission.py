@@ -1,16 +1,12 @@
 """Admission: the calls that are ended when memory is short."""
 
-from __future__ import annotations
-
 import asyncio
-from typing import TYPE_CHECKING
+
+import pytest
 
 from function_script.limits import MIB
 from function_script.server import admission, connections, memory
 from function_script.server.admission import Admission
-
-if TYPE_CHECKING:
-    import pytest
 
 PEER = "ipv4:192.0.2.1:5000"
 
@@ -22,7 +18,7 @@ class Context:
         return PEER
 
 
-def test_a_call_that_makes_progress_is_spared_when_memory_is_short(
+def test_call_that_makes_progress_is_spared_when_memory_is_short(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Requests under evaluation use the memory, and ending other calls would not free it."""

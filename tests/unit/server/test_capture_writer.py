@@ -1,11 +1,10 @@
 """The capture of live requests: which ones, how many, and errors of the file system."""
 
-from __future__ import annotations
-
 import json
 import resource
 import signal
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from support import builders, server_logs
@@ -15,12 +14,7 @@ from function_script.limits import MIB
 from function_script.proto.v1 import run_function_pb2 as pb
 from function_script.server import capture_writer, log
 from function_script.server.capture_writer import CaptureWriter
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from function_script.values import Object
+from function_script.values import Object
 
 RESPONSE = pb.RunFunctionResponse().SerializeToString()
 
@@ -56,7 +50,7 @@ def complaints(capfd: pytest.CaptureFixture[str]) -> list[str]:
     return [line["error"] for line in lines if line["msg"] == "a request was not captured"]
 
 
-def test_a_request_is_one_file(tmp_path: Path) -> None:
+def test_request_is_one_file(tmp_path: Path) -> None:
     """Its name has that of the XR, its mode is 0600, and an equal request is written once."""
     (name,) = record(tmp_path, request(), request())
     assert name.startswith("xthing-demo-")
@@ -64,13 +58,13 @@ def test_a_request_is_one_file(tmp_path: Path) -> None:
     assert (tmp_path / name).stat().st_mode & 0o777 == 0o600
 
 
-def test_another_state_is_another_file(tmp_path: Path) -> None:
+def test_capture_of_another_state_is_another_file(tmp_path: Path) -> None:
     """Another XR is another file, too."""
     assert len(record(tmp_path, request(), request(size=1), request("other"))) == 3
 
 
 @pytest.mark.parametrize("wish", ["false", "yes", ""])
-def test_who_does_not_ask_is_not_captured(wish: str, tmp_path: Path) -> None:
+def test_capture_is_only_of_steps_that_ask(wish: str, tmp_path: Path) -> None:
     """The annotation's value must be "true"."""
     assert record(tmp_path, request(wish=wish)) == []
 
@@ -82,7 +76,7 @@ def test_names_stay_in_the_directory(tmp_path: Path) -> None:
     assert len(name) < 100
 
 
-def test_the_number_of_files_is_bounded(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_number_of_files_is_bounded(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     """The bound includes files of earlier processes, and reaching it is logged."""
     requests = [request(f"x{number}") for number in range(4)]
     assert len(record(tmp_path, *requests, most=2)) == 2
@@ -97,7 +91,7 @@ def test_large_requests_are_not_captured(tmp_path: Path, capfd: pytest.CaptureFi
     assert complaints(capfd) == ["the request and its response have more than 4 MiB"]
 
 
-def test_a_directory_that_is_gone_is_a_line_of_the_log(
+def test_directory_that_is_gone_is_a_line_of_the_log(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     """The same holds for a full disk. The next request is tried again."""
@@ -109,7 +103,7 @@ def test_a_directory_that_is_gone_is_a_line_of_the_log(
     assert line == "cannot write it: No such file or directory"
 
 
-def test_a_part_of_a_file_is_removed(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_part_of_a_file_is_removed(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     """The disk is full while a case is written."""
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
     former = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)

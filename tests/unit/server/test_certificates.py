@@ -1,12 +1,10 @@
 """The certificate files: valid contents, errors with the file's name, and reloading."""
 
-from __future__ import annotations
-
 import datetime as dt
 import logging
 import os
 import time
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from cryptography.hazmat.primitives.asymmetric import ec
@@ -14,9 +12,6 @@ from e2e.authority import Authority
 
 from function_script.errors import InputError
 from function_script.server.certificates import CertificateFiles
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 NAME = "function-script.crossplane-system"
 BROKEN = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"
@@ -34,7 +29,7 @@ def directory(authority: Authority, tmp_path: Path) -> Path:
     return authority.server(NAME).write(tmp_path / "tls")
 
 
-def test_the_end_of_the_servers_certificate_is_read(authority: Authority, directory: Path) -> None:
+def test_end_of_the_servers_certificate_is_read(authority: Authority, directory: Path) -> None:
     """It is that of the first certificate in a chain."""
     chain = authority.server(NAME)
     (directory / "tls.key").write_bytes(chain.key)
@@ -52,25 +47,25 @@ ERRORS = [
 
 
 @pytest.mark.parametrize(("name", "text", "message"), ERRORS)
-def test_an_error_names_the_file(directory: Path, name: str, text: str, message: str) -> None:
+def test_error_names_the_file(directory: Path, name: str, text: str, message: str) -> None:
     (directory / name).write_text(text)
     with pytest.raises(InputError, match=message):
         CertificateFiles(directory)
 
 
-def test_a_key_of_another_certificate_is_an_error(authority: Authority, directory: Path) -> None:
+def test_key_of_another_certificate_is_an_error(authority: Authority, directory: Path) -> None:
     (directory / "tls.key").write_bytes(authority.server(NAME).key)
     with pytest.raises(InputError, match="the key of another certificate"):
         CertificateFiles(directory)
 
 
-def test_a_missing_file_is_named(directory: Path) -> None:
+def test_missing_file_is_named(directory: Path) -> None:
     (directory / "ca.crt").unlink()
     with pytest.raises(InputError, match=r"lacks ca\.crt"):
         CertificateFiles(directory)
 
 
-def test_what_is_no_file_is_missing(directory: Path) -> None:
+def test_path_that_is_no_file_is_missing(directory: Path) -> None:
     """Kubernetes mounts a directory for a key that the Secret lacks; or a link is broken."""
     (directory / "tls.key").unlink()
     (directory / "tls.key").mkdir()
@@ -81,7 +76,7 @@ def test_what_is_no_file_is_missing(directory: Path) -> None:
 
 
 @pytest.mark.parametrize("curve", [ec.SECP256K1(), ec.SECP521R1()], ids=lambda curve: curve.name)
-def test_a_key_that_no_handshake_could_use_is_an_error(
+def test_key_that_no_handshake_could_use_is_an_error(
     authority: Authority, directory: Path, curve: ec.EllipticCurve
 ) -> None:
     """The error lists the kinds of keys that can be used."""
@@ -91,7 +86,7 @@ def test_a_key_that_no_handshake_could_use_is_an_error(
     assert "RSA" in str(error.value.diagnostics[0].hint)
 
 
-def test_what_was_checked_is_what_is_used(directory: Path) -> None:
+def test_certificates_in_use_are_those_that_were_checked(directory: Path) -> None:
     """Libraries differ in how they treat bytes around the certificates, so these are removed."""
     plain = CertificateFiles(directory).content
     for name in ("tls.crt", "tls.key", "ca.crt"):

@@ -1,7 +1,5 @@
 """gzip messages: slices, and the bound of what they declare. Corrupt ones are in test_grpc.py."""
 
-from __future__ import annotations
-
 import gzip
 import hashlib
 import zlib
@@ -21,7 +19,7 @@ CONTENTS = [
 
 @pytest.mark.parametrize("level", [0, 1, 9])
 @pytest.mark.parametrize("content", CONTENTS)
-def test_a_message_is_decompressed_in_slices(content: bytes, level: int) -> None:
+def test_message_is_decompressed_in_slices(content: bytes, level: int) -> None:
     message = gzip.compress(content, level, mtime=0)
     slices = list(compression.decompress(message))
     assert compression.is_gzip(message)
@@ -30,14 +28,14 @@ def test_a_message_is_decompressed_in_slices(content: bytes, level: int) -> None
     assert max(map(len, slices)) <= compression.SLICE_BYTES
 
 
-def test_no_more_is_decompressed_than_is_declared() -> None:
+def test_decompression_stops_at_the_declared_size() -> None:
     """One slice is enough to notice it."""
     message = gzip.compress(bytes(10_000_000), mtime=0)[:-4] + (5).to_bytes(4, "little")
     with pytest.raises(ValueError, match="more than the 5 bytes"):
         next(compression.decompress(message))
 
 
-def test_a_message_of_empty_blocks_is_decompressed_in_many_slices() -> None:
+def test_message_of_empty_blocks_is_decompressed_in_many_slices() -> None:
     """It declares nothing, and is large itself."""
     compressor = zlib.compressobj(wbits=31)
     blocks = b"".join(compressor.flush(zlib.Z_FULL_FLUSH) for _ in range(2))

@@ -1,7 +1,5 @@
 """The lifetime of a connection: its age, idleness, and a client that has vanished."""
 
-from __future__ import annotations
-
 import time
 
 from support.grpc_server import METHOD, Recorder, Served
@@ -27,7 +25,7 @@ def wait_for_end(client: RawClient) -> None:
         return
 
 
-def test_an_idle_connection_is_closed_and_a_busy_one_is_not() -> None:
+def test_idle_connection_is_closed_and_a_busy_one_is_not() -> None:
     """A connection with an open call is not idle, however long the call takes."""
     recorder = Recorder()
     with (
@@ -45,7 +43,7 @@ def test_an_idle_connection_is_closed_and_a_busy_one_is_not() -> None:
         busy.receive_until(GOAWAY, 0)
 
 
-def test_a_connection_of_some_age_ends_without_losing_a_call() -> None:
+def test_connection_of_some_age_ends_without_losing_a_call() -> None:
     """The open call is finished; later ones use a new connection."""
     recorder = Recorder()
     with Served(recorder, {AGE_MS: 200}) as served, served.channel() as channel:
@@ -64,7 +62,7 @@ def test_a_connection_of_some_age_ends_without_losing_a_call() -> None:
             assert send(b"3", timeout=PATIENCE_SECONDS) == bytes(3)
 
 
-def test_a_call_that_outlives_its_connection_is_ended() -> None:
+def test_call_that_outlives_its_connection_is_ended() -> None:
     """This happens after the grace time; the handler's call is cancelled."""
     recorder = Recorder()
     recorder.holds = True
@@ -77,7 +75,7 @@ def test_a_call_that_outlives_its_connection_is_ended() -> None:
         wait_until(lambda: recorder.cancelled)
 
 
-def test_a_client_that_has_vanished_is_noticed() -> None:
+def test_client_that_has_vanished_is_noticed() -> None:
     """It answers no ping, as after a power failure. A client that answers stays connected."""
     arguments = {KEEPALIVE_MS: 1_000, PING_TIMEOUT_MS: 3_000}
     recorder = Recorder()

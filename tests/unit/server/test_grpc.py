@@ -1,7 +1,5 @@
 """The gRPC server with a test handler: deadlines, sizes, errors, streams and its stop."""
 
-from __future__ import annotations
-
 import asyncio
 import gzip
 import hashlib
@@ -9,8 +7,9 @@ import re
 import subprocess
 import sys
 import threading
+from collections.abc import Iterator
 from contextlib import closing
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import grpc
 import pytest
@@ -37,10 +36,6 @@ from function_script.proto.v1 import run_function_pb2 as v1
 from function_script.proto.v1beta1 import run_function_pb2 as v1beta1
 from function_script.server import admission, grpc_server, rpc
 from function_script.server.grpc_server import GrpcServer
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 
 @pytest.fixture
@@ -76,7 +71,7 @@ def rejected(send: grpc.UnaryUnaryMultiCallable, data: bytes, **options: object)
     return error.value
 
 
-def test_both_versions_are_served() -> None:
+def test_versions_are_both_served() -> None:
     """UNIMPLEMENTED would make Crossplane call a second time."""
     services = [module.DESCRIPTOR.services_by_name for module in (v1, v1beta1)]
     names = tuple(
@@ -85,7 +80,7 @@ def test_both_versions_are_served() -> None:
     assert names == rpc.SERVICES
 
 
-def test_the_time_left_is_passed_on_less_a_margin(
+def test_time_left_is_passed_on_less_a_margin(
     send: grpc.UnaryUnaryMultiCallable, recorder: Recorder
 ) -> None:
     """The margin is for sending the response. Without a deadline there is no limit."""
@@ -95,23 +90,21 @@ def test_the_time_left_is_passed_on_less_a_margin(
     assert recorder.requests[1].seconds > 1e9
 
 
-def test_a_trace_context_is_passed_on(
-    send: grpc.UnaryUnaryMultiCallable, recorder: Recorder
-) -> None:
+def test_trace_context_is_passed_on(send: grpc.UnaryUnaryMultiCallable, recorder: Recorder) -> None:
     """It is empty when the caller sends none."""
     send(b"1", metadata=[("traceparent", "00-a-b-01"), ("data-bin", b"\xff")])
     send(b"1")
     assert [request.traceparent for request in recorder.requests] == ["00-a-b-01", ""]
 
 
-def test_an_error_is_sent_with_code_and_text(send: grpc.UnaryUnaryMultiCallable) -> None:
+def test_error_is_sent_with_code_and_text(send: grpc.UnaryUnaryMultiCallable) -> None:
     """The text may have any characters."""
     error = rejected(send, b"x")
     assert error.code() is grpc.StatusCode.RESOURCE_EXHAUSTED
     assert error.details() == "10 % is too much: \N{SNOWMAN}"
 
 
-def test_a_response_that_no_client_accepts_is_an_error(send: grpc.UnaryUnaryMultiCallable) -> None:
+def test_response_that_no_client_accepts_is_an_error(send: grpc.UnaryUnaryMultiCallable) -> None:
     """Above 4 MiB the caller reads the reason instead of an error of its own library."""
     assert len(send(b"%d" % (4 * MIB))) == 4 * MIB
     error = rejected(send, b"%d" % (5 * MIB))
@@ -142,7 +135,7 @@ def test_requests_with_gzip_are_served(
     assert recorder.requests[0].data == data
 
 
-def test_a_request_that_exceeds_the_limit_after_decompression_is_rejected(
+def test_request_that_exceeds_the_limit_after_decompression_is_rejected(
     send: grpc.UnaryUnaryMultiCallable, recorder: Recorder
 ) -> None:
     error = rejected(send, b" " * (MAX_REQUEST_BYTES + 1), compression=grpc.Compression.Gzip)
@@ -177,7 +170,7 @@ _LARGE_GZIP = gzip.compress(hashlib.shake_128(b"").digest(400_000), mtime=0)
     ],
     ids=range(8),
 )
-def test_a_corrupt_gzip_stream_is_an_error(
+def test_corrupt_gzip_stream_is_an_error(
     send: grpc.UnaryUnaryMultiCallable, recorder: Recorder, data: bytes, reason: str
 ) -> None:
     """The details have the reason, and the next request is served."""
@@ -206,7 +199,7 @@ def test_memory_of_compressed_requests_is_reserved_before_they_are_decompressed(
 
 
 @pytest.mark.parametrize("path", ["/a/b", METHOD.replace("v1", "v9"), METHOD + "s"])
-def test_an_unknown_streaming_method_is_refused_at_once(served: Served, path: str) -> None:
+def test_unknown_streaming_method_is_refused_at_once(served: Served, path: str) -> None:
     """The client need not end its part of the stream first."""
     with RawClient(served.address) as client:
         stream = client.open(path)
@@ -215,7 +208,7 @@ def test_an_unknown_streaming_method_is_refused_at_once(served: Served, path: st
     assert b"12" in trailers.payload
 
 
-def test_a_call_without_a_message_is_an_error(served: Served, recorder: Recorder) -> None:
+def test_call_without_a_message_is_an_error(served: Served, recorder: Recorder) -> None:
     """It ends soon, and the handler is not called."""
     with RawClient(served.address) as client:
         trailers = client.receive_until(HEADERS, client.open(flags=END_STREAM), flags=END_STREAM)
@@ -223,7 +216,7 @@ def test_a_call_without_a_message_is_an_error(served: Served, recorder: Recorder
     assert not recorder.requests
 
 
-def test_a_cancelled_call_is_passed_on(
+def test_cancelled_call_is_passed_on(
     send: grpc.UnaryUnaryMultiCallable, recorder: Recorder, served: Served
 ) -> None:
     """The handler's call is cancelled once, and its later response is dropped."""
@@ -251,7 +244,7 @@ def test_responses_come_in_any_order(
     assert slow.result() == bytes(3)
 
 
-def test_a_stop_finishes_what_has_begun(recorder: Recorder) -> None:
+def test_stop_finishes_what_has_begun(recorder: Recorder) -> None:
     """New clients are rejected meanwhile, and streams do not delay the stop."""
     with Served(recorder) as served, served.channel() as channel:
         watching = health_pb2_grpc.HealthStub(channel).Watch(health_pb2.HealthCheckRequest())
@@ -267,7 +260,7 @@ def test_a_stop_finishes_what_has_begun(recorder: Recorder) -> None:
         assert call.result() == bytes(3)
 
 
-def test_a_call_that_was_sent_before_its_client_read_of_the_end_is_not_begun(
+def test_call_that_was_sent_before_its_client_read_of_the_end_is_not_begun(
     recorder: Recorder,
 ) -> None:
     """GRPC's library answers it CANCELLED, and finishes the call that had begun."""
@@ -299,7 +292,7 @@ def test_reflection_is_served_in_both_versions(channel: grpc.Channel, version: s
     assert response.file_descriptor_response.file_descriptor_proto
 
 
-def test_a_stream_of_requests_reserves_memory_for_one_of_them(
+def test_stream_of_requests_reserves_memory_for_one_of_them(
     served: Served, channel: grpc.Channel
 ) -> None:
     """The memory of a message is free when the next one is read."""
@@ -325,7 +318,7 @@ def test_nonsense_for_health_is_an_error(channel: grpc.Channel) -> None:
     assert rejected(check, unknown).code() is grpc.StatusCode.NOT_FOUND
 
 
-def test_a_request_that_does_not_come_is_ended(
+def test_request_that_does_not_come_is_ended(
     served: Served, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The error has the reason, and other calls are served."""
@@ -337,7 +330,7 @@ def test_a_request_that_does_not_come_is_ended(
         client.receive_until(HEADERS, stream, flags=END_STREAM)
 
 
-def test_a_connection_that_takes_no_response_is_dropped(
+def test_connection_that_takes_no_response_is_dropped(
     served: Served, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A client of another connection is served."""
@@ -350,7 +343,7 @@ def test_a_connection_that_takes_no_response_is_dropped(
         assert channel.unary_unary(METHOD)(b"3") == bytes(3)
 
 
-def test_the_oldest_of_too_many_calls_make_room(
+def test_oldest_of_too_many_calls_make_room(
     served: Served, recorder: Recorder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Calls that send nothing are ended for others that do."""
@@ -376,7 +369,7 @@ def test_frames_that_are_no_http2_end_their_connection(served: Served) -> None:
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "[::]"])
-def test_a_port_is_taken_once(served: Served, recorder: Recorder, host: str) -> None:
+def test_port_is_taken_once(served: Served, recorder: Recorder, host: str) -> None:
     with (
         closing(asyncio.new_event_loop()) as loop,
         closing(GrpcServer(loop, recorder, MIB, None)) as other,
@@ -385,7 +378,7 @@ def test_a_port_is_taken_once(served: Served, recorder: Recorder, host: str) -> 
         other.listen(f"{host}:{served.port}")
 
 
-def test_the_library_for_tls_is_named(tmp_path: Path) -> None:
+def test_library_for_tls_is_named(tmp_path: Path) -> None:
     """The dynamic dependencies of grpcio's compiled code show it."""
     openssl = tmp_path / "cygrpc.so"
     openssl.write_bytes(bytes(10_000) + b"\0libssl.so.3\0libcrypto.so.3\0" + bytes(10_000))

@@ -1,15 +1,9 @@
 """The keys of a request: its XR, and its program with its XR."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 from support import builders
 
 from function_script.server import handler
-
-if TYPE_CHECKING:
-    from function_script.values import Object
+from function_script.values import Object
 
 XR: Object = {"apiVersion": "example.org/v1", "kind": "XThing", "metadata": {"name": "a"}}
 OTHER: Object = {**XR, "metadata": {"name": "b"}}
@@ -22,13 +16,13 @@ def suspect(template: str, xr: Object, **params: str) -> object:
     return handler.penalty_key(request.SerializeToString())
 
 
-def test_a_program_and_its_xr_are_to_blame_together() -> None:
+def test_program_and_its_xr_are_to_blame_together() -> None:
     """A changed program has another key, and so has the same program for another XR."""
     assert suspect("{{ 1 }}", XR) == suspect("{{ 1 }}", {**XR, "spec": {"size": 1}})
     assert suspect("{{ 1 }}", XR) != suspect("{{ 10 }}", XR)
     assert suspect("{{ 1 }}", XR) != suspect("{{ 1 }}", OTHER)
 
 
-def test_the_order_of_maps_makes_no_difference() -> None:
+def test_order_of_maps_makes_no_difference() -> None:
     """Crossplane changes it on every call."""
     assert suspect("{{ 1 }}", XR, a="x", b="yy") == suspect("{{ 1 }}", XR, b="yy", a="x")

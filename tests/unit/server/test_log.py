@@ -1,12 +1,10 @@
 """The lines of the server's log, as JSON and as text, and what they must not contain."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import logging
+from collections.abc import Callable, Iterator
 from contextlib import closing
-from typing import TYPE_CHECKING
 
 import pytest
 from support import builders, server_logs
@@ -18,12 +16,7 @@ from function_script.sandbox.dispatcher import Dispatcher
 from function_script.server import log
 from function_script.server.handler import RequestHandler
 from function_script.server.log import PrintedTextLogger
-from function_script.server.rpc import RpcRequest
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from function_script.server.rpc import Outcome
+from function_script.server.rpc import Outcome, RpcRequest
 
 LIMITS = Limits(timeout_seconds=0.3, memory_bytes=128 * MIB)
 
@@ -67,7 +60,7 @@ def lines(capfd: pytest.CaptureFixture[str]) -> list[dict[str, object]]:
     return [json.loads(line) for line in server_logs.written(capfd).splitlines()]
 
 
-def test_a_line_is_one_json_object(capfd: pytest.CaptureFixture[str]) -> None:
+def test_line_is_one_json_object(capfd: pytest.CaptureFixture[str]) -> None:
     """It has time, level, message and fields; control characters are escaped."""
     log.start(debug=False)
     logger = logging.getLogger("function_script.test")
@@ -93,7 +86,7 @@ def test_debug_is_for_people(capfd: pytest.CaptureFixture[str]) -> None:
     assert server_logs.text(capfd).split(" ", 1)[1] == "DEBUG   look a=1\n    x\n    y\n"
 
 
-def test_an_exception_is_on_its_line(capfd: pytest.CaptureFixture[str]) -> None:
+def test_exception_is_on_its_line(capfd: pytest.CaptureFixture[str]) -> None:
     log.start(debug=False)
     try:
         {}["x"]
@@ -103,7 +96,7 @@ def test_an_exception_is_on_its_line(capfd: pytest.CaptureFixture[str]) -> None:
     assert "KeyError" in line["exception"]
 
 
-def test_an_answer_is_recorded(caller: Caller, capfd: pytest.CaptureFixture[str]) -> None:
+def test_answer_is_recorded(caller: Caller, capfd: pytest.CaptureFixture[str]) -> None:
     """The line has the handler's facts, sizes and times."""
     log.start(debug=False)
     assert caller.call(b"echo hello") == b"hello"
@@ -114,7 +107,7 @@ def test_an_answer_is_recorded(caller: Caller, capfd: pytest.CaptureFixture[str]
     assert line["waited_milliseconds"] == 0
 
 
-def test_a_fatal_answer_says_why(caller: Caller, capfd: pytest.CaptureFixture[str]) -> None:
+def test_fatal_answer_says_why(caller: Caller, capfd: pytest.CaptureFixture[str]) -> None:
     """The diagnostics are one field."""
     log.start(debug=False)
     caller.call(b"problem x")
@@ -123,7 +116,7 @@ def test_a_fatal_answer_says_why(caller: Caller, capfd: pytest.CaptureFixture[st
     assert line["error"] == "main.star:2:3: cannot run: for the test (none)"
 
 
-def test_a_lost_worker_is_recorded_and_answered(
+def test_lost_worker_is_recorded_and_answered(
     caller: Caller, capfd: pytest.CaptureFixture[str]
 ) -> None:
     """A user's limit has level info, a bug error; both get a response."""
@@ -172,7 +165,7 @@ def test_hostile_text_does_not_reach_a_terminal(capfd: pytest.CaptureFixture[str
     assert rest == ["    a", f"    b{GONE}[31m{GONE}{GONE}?c"]
 
 
-def test_a_value_is_cut(capfd: pytest.CaptureFixture[str]) -> None:
+def test_value_is_cut(capfd: pytest.CaptureFixture[str]) -> None:
     log.start(debug=False)
     logging.getLogger("function_script.test").info("x", extra=log.fields(name="ä" * 100_000))
     (line,) = lines(capfd)
@@ -180,7 +173,7 @@ def test_a_value_is_cut(capfd: pytest.CaptureFixture[str]) -> None:
     assert str(line["name"]).endswith("…")
 
 
-def test_the_event_loop_speaks_json_too(capfd: pytest.CaptureFixture[str]) -> None:
+def test_event_loop_speaks_json_too(capfd: pytest.CaptureFixture[str]) -> None:
     """Messages of asyncio are lines like any other."""
     log.start(debug=False)
     logging.getLogger("asyncio").info("using selector")

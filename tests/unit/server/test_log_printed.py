@@ -1,19 +1,14 @@
 """Printed texts in the log of --debug: without secrets, and without delay of responses."""
 
-from __future__ import annotations
-
 import base64
 import time
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 import pytest
 from support import builders, server_logs
 
 from function_script.server import log
 from function_script.server.log import PrintedTextLogger
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 IDENTITY = {"kind": "XThing", "name": "demo"}
 
@@ -38,7 +33,7 @@ def request(secret: str) -> bytes:
     return message.SerializeToString()
 
 
-def test_a_text_is_logged_without_secrets(capfd: pytest.CaptureFixture[str]) -> None:
+def test_text_is_logged_without_secrets(capfd: pytest.CaptureFixture[str]) -> None:
     """The line has the XR, because other lines may come between."""
     printer = start()
     printer.submit("it is hunter2, twice: hunter2", IDENTITY, request("hunter2"))
@@ -65,7 +60,7 @@ def test_more_than_can_wait_is_withheld_at_once(capfd: pytest.CaptureFixture[str
     assert offered_seconds < 1.0
 
 
-def test_a_large_request_does_not_wait(capfd: pytest.CaptureFixture[str]) -> None:
+def test_large_request_does_not_wait(capfd: pytest.CaptureFixture[str]) -> None:
     """Requests in the queue use the server's memory."""
     printer = start()
     printer.submit("hunter2", IDENTITY, request("x" * log.MAX_PRINTED_REQUEST_BYTES))

@@ -1,25 +1,20 @@
 """The lines of requests: their text, their time, and that none is lost, late or out of order."""
 
-from __future__ import annotations
-
 import json
 import logging
 import re
 import subprocess
 import sys
 import time
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
-from typing import TYPE_CHECKING
 
 import pytest
 from support import server_logs
 from support.timing import PATIENCE_SECONDS
 
 from function_script.server import log, request_record
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
 
 OTHER = logging.getLogger("function_script.test")
 RECORD = request_record.RequestRecord(
@@ -79,7 +74,7 @@ LINES = [
 
 
 @pytest.mark.parametrize(("record", "text"), LINES)
-def test_a_line_is_written_to_the_letter(
+def test_line_is_written_to_the_letter(
     record: request_record.RequestRecord, text: str, capfd: pytest.CaptureFixture[str]
 ) -> None:
     """Empty fields are omitted; the order is fixed."""
@@ -92,7 +87,7 @@ def test_a_line_is_written_to_the_letter(
     assert re.fullmatch(rf'\{{"ts":"{stamp}","level":' + re.escape(text), line)
 
 
-def test_a_line_has_the_moment_of_its_request(capfd: pytest.CaptureFixture[str]) -> None:
+def test_line_has_the_moment_of_its_request(capfd: pytest.CaptureFixture[str]) -> None:
     """The text is formatted later."""
     due = start_gathering()
     began = time.time()
@@ -159,7 +154,7 @@ log.write(record)
 """
 
 
-def test_no_line_is_lost_at_exit() -> None:
+def test_lines_are_written_before_exit() -> None:
     """Pending lines are written when Python exits."""
     ended = subprocess.run(
         [sys.executable, "-c", AT_EXIT],
@@ -171,7 +166,7 @@ def test_no_line_is_lost_at_exit() -> None:
     assert json.loads(ended.stderr)["name"] == "last"
 
 
-def test_only_what_is_long_is_cut(capfd: pytest.CaptureFixture[str]) -> None:
+def test_long_lines_alone_are_cut(capfd: pytest.CaptureFixture[str]) -> None:
     """A long detail ends in an ellipsis; many short fields together stay."""
     log.start(debug=False)
     log.write(RECORD._replace(detail="ä" * 5_000))

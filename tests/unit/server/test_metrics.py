@@ -1,7 +1,5 @@
 """The metrics: counts of a request, values of the pool, and the bounds of labels."""
 
-from __future__ import annotations
-
 import re
 import time
 import tracemalloc
@@ -49,7 +47,7 @@ def samples(
     return {name.removeprefix("function_script_"): float(value) for name, _, value in pairs}
 
 
-def test_a_request_is_counted_by_input_and_outcome() -> None:
+def test_request_is_counted_by_input_and_outcome() -> None:
     """The counts are number, duration and sizes, stages, documents and cache hits."""
     values = samples(RECORD, RECORD)
     assert values['requests_total{input="GoTemplate",outcome="ok"}'] == 2
@@ -102,7 +100,7 @@ def test_threads_count_together() -> None:
     assert 'request_duration_seconds_count{input="GoTemplate"} 1600.0' in text
 
 
-def test_a_lost_worker_is_counted_by_its_cause() -> None:
+def test_lost_worker_is_counted_by_its_cause() -> None:
     """The limit is counted, too; requests that never ran have lost no worker."""
     values = samples(
         RECORD._replace(outcome="timeout", limit="time"),
@@ -115,7 +113,7 @@ def test_a_lost_worker_is_counted_by_its_cause() -> None:
     assert values['limits_hit_total{limit="steps"}'] == 1
 
 
-def test_the_pool_is_looked_at_when_asked() -> None:
+def test_pool_is_looked_at_when_asked() -> None:
     """A scrape reads the queue, the workers by state, and the certificate's end."""
     load = PoolStats(waiting=7, busy=2, slow=1, idle=3, retired=4)
     values = samples(gauges=metrics.Gauges(load=load, certificate_expiry=12.0))
@@ -137,7 +135,7 @@ def test_labels_have_values_of_ours_only() -> None:
     assert not re.search("xxx|secret|perl|mine|demo|XThing", "\n".join([text, *samples(RECORD)]))
 
 
-def test_a_record_has_what_the_worker_counted() -> None:
+def test_record_has_what_the_worker_counted() -> None:
     """Counts that are not known are left out, and those that are zero stay."""
     info = RequestInfo(name="x", documents=0, looked_up=7, program_microseconds=1_500)
     record = request_record.build_record(Answered(response=b"", info=info), b"request", 3, 0.5)
@@ -146,7 +144,7 @@ def test_a_record_has_what_the_worker_counted() -> None:
     assert record.program_seconds == pytest.approx(0.0015)
 
 
-def test_a_record_of_a_lost_worker_is_read_from_the_request() -> None:
+def test_record_of_a_lost_worker_is_read_from_the_request() -> None:
     """The worker did not report the identity."""
     error = InputError.of("cannot run")
     reply = Failed(error=error, cause=Cause.MEMORY, detail="wait status 6", waited_seconds=0.2)
@@ -189,7 +187,7 @@ def test_last_responses_are_remembered_of_a_number_of_steps() -> None:
     assert b'unchanged_responses_total{input="GoTemplate"} 1.0' in server_metrics.render()
 
 
-def test_a_last_response_is_remembered_in_a_few_bytes() -> None:
+def test_last_response_is_remembered_in_a_few_bytes() -> None:
     """A name of any length may be in a request."""
     server_metrics = metrics.Metrics(metrics.Gauges)
     count = 6_400

@@ -1,11 +1,9 @@
 """Readiness and gauges of a real pool."""
 
-from __future__ import annotations
-
 import urllib.error
 import urllib.request
+from collections.abc import Iterator
 from contextlib import ExitStack
-from typing import TYPE_CHECKING
 
 import pytest
 from support.timing import PATIENCE_SECONDS
@@ -13,9 +11,6 @@ from support.timing import PATIENCE_SECONDS
 from function_script.sandbox import Pool, PoolOptions
 from function_script.server import ServeOptions
 from function_script.server.ops import OpsEndpoints
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 PLACE = ServeOptions(insecure=True, metrics_address="127.0.0.1:0")
 
@@ -58,7 +53,7 @@ def test_ready_is_who_serves_and_has_a_worker(pool: Pool) -> None:
         assert fetch(port, "/livez") == (200, "ok\n")
 
 
-def test_without_an_address_nothing_is_served(pool: Pool) -> None:
+def test_ops_without_an_address_serves_nothing(pool: Pool) -> None:
     with ExitStack() as stack:
         options = ServeOptions(insecure=True, metrics_address="")
         assert OpsEndpoints(pool, options, None).open(stack) == 0

@@ -1,15 +1,13 @@
 """The HTTP server for probes: its responses, and its bounds against clients."""
 
-from __future__ import annotations
-
 import http.client
 import select
 import socket
 import threading
 import time
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing, suppress
-from typing import TYPE_CHECKING
 
 import pytest
 from support.timing import PATIENCE_SECONDS, wait_until
@@ -17,9 +15,6 @@ from support.timing import PATIENCE_SECONDS, wait_until
 from function_script.errors import InputError
 from function_script.server import ops_http
 from function_script.server.ops_http import HttpResponse, OpsHttpServer
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 GET = b"GET /livez HTTP/1.1\r\nHost: a\r\n\r\n"
 PAGES = {
@@ -76,11 +71,11 @@ ANSWERS = [
 
 
 @pytest.mark.parametrize(("method", "path", "status", "body"), ANSWERS)
-def test_a_page_is_answered(port: int, method: str, path: str, status: int, body: bytes) -> None:
+def test_page_is_answered(port: int, method: str, path: str, status: int, body: bytes) -> None:
     assert fetch(port, path, method) == (status, body)
 
 
-def test_a_large_page_arrives_whole(port: int) -> None:
+def test_large_page_arrives_whole(port: int) -> None:
     """It takes many writes."""
     assert fetch(port, "/metrics") == (200, b"x" * 1_000_000)
 
@@ -102,7 +97,7 @@ def test_nonsense_is_answered_and_forgotten(port: int, text: bytes) -> None:
     assert fetch(port, "/livez")[0] == 200
 
 
-def test_an_endless_head_is_hung_up_on(port: int) -> None:
+def test_endless_head_is_hung_up_on(port: int) -> None:
     """It would fill the memory."""
     answer = converse(port, b"GET /livez HTTP/1.1\r\n" + b"a: b\r\n" * 4_000)
     assert answer == b"" or answer.startswith(b"HTTP/1.1 431")
@@ -119,7 +114,7 @@ def test_slow_clients_make_room_for_others(port: int) -> None:
         assert clients[-1].recv(100).startswith(b"HTTP/1.1 200")
 
 
-def test_a_request_in_many_small_pieces_is_hung_up_on(port: int) -> None:
+def test_request_in_many_small_pieces_is_hung_up_on(port: int) -> None:
     """Each piece costs CPU time; clients send a request in one or two."""
     with connect("127.0.0.1", port) as connection:
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
@@ -136,7 +131,7 @@ def test_a_request_in_many_small_pieces_is_hung_up_on(port: int) -> None:
     assert fetch(port, "/livez")[0] == 200
 
 
-def test_a_flood_takes_a_share_of_a_cpu(port: int) -> None:
+def test_flood_takes_a_share_of_a_cpu(port: int) -> None:
     """The thread sleeps most of the time, whatever the number of requests."""
     end = time.monotonic() + 2.0
 
@@ -155,7 +150,7 @@ def test_a_flood_takes_a_share_of_a_cpu(port: int) -> None:
     assert time.clock_gettime(clock) - before < 2.0 * 2 * ops_http._CPU_SHARE
 
 
-def test_a_silent_client_is_hung_up_on(port: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_silent_client_is_hung_up_on(port: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """The next one is answered."""
     monkeypatch.setattr(ops_http, "_MAX_SECONDS", 0.1)
     with ExitStack() as opened:
@@ -179,7 +174,7 @@ def _hung_up_on(client: socket.socket) -> bool:
         return True
 
 
-def test_a_taken_address_is_told(port: int) -> None:
+def test_taken_address_is_told(port: int) -> None:
     """The error comes at the start, with the flag to change."""
     with pytest.raises(
         InputError, match=f'"127.0.0.1:{port}" \\(--metrics-address\\): address alr'

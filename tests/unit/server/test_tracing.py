@@ -1,21 +1,15 @@
 """Spans: their attributes and parents, and when there are none."""
 
-from __future__ import annotations
-
 import logging
 from contextlib import ExitStack
-from typing import TYPE_CHECKING
 
 import pytest
-from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from opentelemetry.trace import SpanKind, StatusCode
 
 from function_script.server import request_record, tracing
-
-if TYPE_CHECKING:
-    from opentelemetry.sdk.trace import ReadableSpan
 
 ENDPOINT = {"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:1"}
 RECORD = request_record.RequestRecord(
@@ -43,7 +37,7 @@ def span_of(record: request_record.RequestRecord) -> ReadableSpan:
     return span
 
 
-def test_a_span_says_what_the_log_says() -> None:
+def test_span_says_what_the_log_says() -> None:
     """It has identity, outcome and sizes, without errors and printed texts."""
     span = span_of(RECORD)
     assert (span.name, span.kind) == ("RunFunction", SpanKind.SERVER)
@@ -61,7 +55,7 @@ def test_a_span_says_what_the_log_says() -> None:
     }
 
 
-def test_a_span_lasts_as_long_as_its_request() -> None:
+def test_span_lasts_as_long_as_its_request() -> None:
     """It has an event for each stage."""
     span = span_of(RECORD)
     assert span.start_time is not None
@@ -71,7 +65,7 @@ def test_a_span_lasts_as_long_as_its_request() -> None:
     assert events == {"worker found": pytest.approx(0.2), "program ran": pytest.approx(0.5)}
 
 
-def test_a_span_is_a_child_of_the_callers() -> None:
+def test_span_is_a_child_of_the_callers() -> None:
     """The header is that of W3C Trace Context; an invalid one starts a new trace."""
     trace = "0af7651916cd43dd8448eb211c80319c"
     span = span_of(RECORD._replace(parent=f"00-{trace}-b7ad6b7169203331-01"))
@@ -80,7 +74,7 @@ def test_a_span_is_a_child_of_the_callers() -> None:
     assert span_of(RECORD._replace(parent="nonsense")).parent is None
 
 
-def test_a_failure_is_an_error_with_its_limit() -> None:
+def test_failure_is_an_error_with_its_limit() -> None:
     """The status lets users search for failed requests."""
     span = span_of(RECORD._replace(outcome="timeout", limit="time"))
     assert span.status.status_code is StatusCode.ERROR
@@ -95,13 +89,13 @@ OFF = [
 
 
 @pytest.mark.parametrize("environ", OFF)
-def test_without_an_endpoint_nobody_is_told(environ: dict[str, str]) -> None:
+def test_tracing_without_an_endpoint_is_off(environ: dict[str, str]) -> None:
     """There is no observer, so no cost."""
     with ExitStack() as stack:
         assert tracing.observers(environ, stack) == []
 
 
-def test_without_the_extra_a_warning_says_so(
+def test_tracing_without_the_extra_is_a_warning(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     """The server starts without traces."""
@@ -111,7 +105,7 @@ def test_without_the_extra_a_warning_says_so(
     assert "the extra otel is not installed" in caplog.text
 
 
-def test_the_service_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_service_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     """The name is function-script, unless the standard variable sets another."""
     for name, expected in ((None, "function-script"), ("mine", "mine")):
         if name is not None:

@@ -1,7 +1,5 @@
 """The requests that a zygote evaluates before it forks workers."""
 
-from __future__ import annotations
-
 from support import builders
 
 from function_script import function
@@ -10,7 +8,7 @@ from function_script.limits import Limits
 from function_script.server import warmup
 
 
-def test_every_language_is_warmed_up() -> None:
+def test_language_is_warmed_up() -> None:
     """Each request composes its resource without a problem."""
     requests = warmup.build_requests()
     assert len(requests) == len(LANGUAGES)

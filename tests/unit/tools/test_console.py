@@ -1,7 +1,5 @@
 """Diagnostics on a terminal."""
 
-from __future__ import annotations
-
 import io
 import re
 

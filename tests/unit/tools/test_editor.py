@@ -1,17 +1,16 @@
 """Files for editors: the schema judges as the CRDs do, snippets are good programs."""
 
-from __future__ import annotations
-
 import json
 import os
 import re
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import jsonschema
 import pytest
+from support.paths import ROOT
 
 from function_script import objects
 from function_script.cli import commands, execute
@@ -19,13 +18,8 @@ from function_script.tools import editor, sources, structural_schema
 from function_script.tools.editor import schema
 from function_script.tools.validate import openapi, packages
 from function_script.tools.validate.catalog import Catalog
+from function_script.values import Object
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from function_script.values import Object
-
-ROOT = Path(__file__).resolve().parents[3]
 CORPUS = ROOT / "tests" / "conformance" / "inputs"
 CATALOG = Catalog(document.value for document in packages.bundled())
 SCHEMA = schema.build()
@@ -74,7 +68,7 @@ def problems(value: object) -> list[str]:
     return [error.message for error in VALIDATOR.iter_errors(value)]
 
 
-def test_it_is_a_schema() -> None:
+def test_editor_schema_is_a_schema() -> None:
     """Of the dialect that it names."""
     assert SCHEMA["$schema"] == jsonschema.Draft7Validator.META_SCHEMA["$id"]
     jsonschema.Draft7Validator.check_schema(SCHEMA)
@@ -87,13 +81,13 @@ def test_examples_are_accepted(value: Object) -> None:
 
 
 @pytest.mark.parametrize("value", inputs("accepted"))
-def test_what_the_crds_accept_is_accepted(value: Object) -> None:
+def test_editor_schema_accepts_inputs_that_the_crds_accept(value: Object) -> None:
     """Null counts as absent there and here."""
     assert problems(composition({"input": value})) == []
 
 
 @pytest.mark.parametrize("value", inputs("refused"))
-def test_what_the_schemas_of_crds_refuse_is_refused(value: Object) -> None:
+def test_editor_schema_refuses_inputs_that_the_crds_refuse(value: Object) -> None:
     """And nothing else: rules in CEL are for `validate`."""
     result = CATALOG.find(*objects.api_version_and_kind(value))
     assert result is not None
@@ -196,9 +190,7 @@ def test_snippets_render(
     assert "kind: ConfigMap" in capsys.readouterr().out
 
 
-def test_the_files_are_where_editors_look(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_files_are_where_editors_look(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The settings name the schema that is there."""
     assert execute(["editor", str(tmp_path)]) == 0
     printed = capsys.readouterr()

@@ -1,8 +1,6 @@
 """Starter projects are good ones: everything the toolbox can ask of them holds."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -17,12 +15,7 @@ from function_script.tools import sources, starters, validate
 from function_script.tools.starters import api, example_project
 from function_script.tools.starters.api import Api
 from function_script.tools.validate.catalog import Catalog
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from function_script.values import Object
-
+from function_script.values import Object
 
 EXAMPLE = """\
 # An example with values of every type.
@@ -83,7 +76,7 @@ def project(
 
 @pytest.mark.parametrize("args", COMMANDS)
 @pytest.mark.usefixtures("project")
-def test_a_new_project_is_fine(args: tuple[str, ...]) -> None:
+def test_new_project_is_fine(args: tuple[str, ...]) -> None:
     """Each command that its README names succeeds."""
     assert execute(args) == 0
 
@@ -119,7 +112,7 @@ def test_quiet_tells_only_what_was_written(
     assert message.err == ""
 
 
-def test_nothing_is_overwritten(tmp_path: Path) -> None:
+def test_init_overwrites_nothing(tmp_path: Path) -> None:
     """A file that is there stays as it is, and no other is written beside it."""
     (tmp_path / "xr.yaml").write_text("mine")
     with pytest.raises(InputError, match=r'"xr.yaml" is there already'):

@@ -1,10 +1,8 @@
 """A new project names the package and the installation that the user has, and no other."""
 
-from __future__ import annotations
-
 import json
 from importlib import metadata
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -15,11 +13,7 @@ from function_script.errors import InputError
 from function_script.source import Source
 from function_script.tools import starters
 from function_script.tools.starters import origins
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from function_script.values import Object
+from function_script.values import Object
 
 DIGEST = "sha256:" + "0123456789abcdef" * 4
 HOME = "git+https://git.example.org/team/function-script"
@@ -56,7 +50,7 @@ PACKAGES = [
 
 @pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize(("package", "expected"), PACKAGES)
-def test_one_package_in_every_file(
+def test_package_is_the_same_in_every_file(
     tmp_path: Path, language: str, package: str, expected: tuple[str, str, str | None]
 ) -> None:
     """By the name that Crossplane gives to the Function it installs as a dependency."""
@@ -75,7 +69,7 @@ def test_one_package_in_every_file(
     assert execute(["render", str(project)]) == 0
 
 
-def test_the_default_is_the_release(tmp_path: Path) -> None:
+def test_default_is_the_release(tmp_path: Path) -> None:
     """Without flags a project names what the release file names."""
     assert execute(["init", str(tmp_path / "my-app")]) == 0
     manifest = load(tmp_path / "my-app", "functions.yaml")
@@ -88,7 +82,7 @@ WORDS = (
 )
 
 
-def test_no_word_of_the_starters_is_left_over() -> None:
+def test_words_of_the_starters_are_all_replaced() -> None:
     """Each word that takes the place of a name is replaced, in every language."""
     for language in LANGUAGES:
         text = "".join(starters.load(language).values())
@@ -105,7 +99,7 @@ WRONG_PACKAGES = [
 
 
 @pytest.mark.parametrize(("package", "message"), WRONG_PACKAGES)
-def test_a_wrong_package_is_refused(
+def test_wrong_package_is_refused(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], package: str, message: str
 ) -> None:
     """Before anything is written."""
@@ -125,7 +119,7 @@ REQUIREMENTS = [
 
 
 @pytest.mark.parametrize("requirement", REQUIREMENTS)
-def test_a_requirement_is_handed_to_pip_as_it_is(tmp_path: Path, requirement: str) -> None:
+def test_requirement_is_handed_to_pip_as_it_is(tmp_path: Path, requirement: str) -> None:
     """It is one argument, passed through a variable of the job."""
     project = tmp_path / "my-app"
     assert execute(["init", str(project), "--install", requirement]) == 0
@@ -154,7 +148,7 @@ WRONG_REQUIREMENTS = [
 
 
 @pytest.mark.parametrize(("requirement", "message"), WRONG_REQUIREMENTS)
-def test_a_wrong_requirement_is_refused(
+def test_wrong_requirement_is_refused(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], requirement: str, message: str
 ) -> None:
     """Above all the bare name, which anybody could register while it is not published."""
@@ -197,7 +191,7 @@ ORIGINS = [
 
 
 @pytest.mark.parametrize(("origin", "expected"), ORIGINS)
-def test_the_default_is_where_this_installation_came_from(
+def test_default_is_where_this_installation_came_from(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, origin: object, expected: str
 ) -> None:
     """The origin that pip recorded is used if other machines can install from it."""
@@ -213,7 +207,7 @@ def test_the_default_is_where_this_installation_came_from(
     assert origins.installed_requirement() == expected
 
 
-def test_a_broken_record_is_no_origin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_broken_record_is_no_origin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A file that is not JSON says nothing."""
     record = tmp_path / "function_script-0.1.0.dist-info"
     record.mkdir()
@@ -223,7 +217,7 @@ def test_a_broken_record_is_no_origin(tmp_path: Path, monkeypatch: pytest.Monkey
     assert origins.installed_requirement() == ""
 
 
-def test_a_requirement_of_this_project_needs_more_than_a_name() -> None:
+def test_requirement_of_this_project_needs_more_than_a_name() -> None:
     """The error says what to name instead."""
     with pytest.raises(InputError, match="anybody could register"):
         origins.parse_requirement("function-script")

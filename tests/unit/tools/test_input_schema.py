@@ -1,30 +1,25 @@
 """Our own inputs by their CRDs: jsonschema, the walk of `validate` and the parsers agree."""
 
-from __future__ import annotations
-
 import json
 import re
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 from support import one_step
 from support.notes import without_note
+from support.paths import ROOT
 
 from function_script import documents, inputs, objects
 from function_script.errors import InputError
 from function_script.source import Source
 from function_script.tools import input_schema, step_inputs, structural_schema
 from function_script.tools.validate import openapi, steps
+from function_script.values import Object, Value
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from function_script.values import Object, Value
-
-CORPUS = Path(__file__).parents[2] / "conformance" / "inputs"
+CORPUS = ROOT / "tests" / "conformance" / "inputs"
 FILES = sorted(CORPUS.rglob("*.yaml"))
 WRONG_VALUES: list[Value] = [
     *(None, True, 0, -1, 1.5, 1 << 60, 1 << 70),

@@ -1,25 +1,19 @@
 """The sandbox of a local command: which languages its workers are born with."""
 
-from __future__ import annotations
-
 import os
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from function_script import inputs
+from function_script.engines.language import Language
 from function_script.engines.registry import ENGINE_MODULES
 from function_script.sandbox import outcome
 from function_script.tools import local_pool
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from function_script.engines.language import Language
-
 
 @pytest.mark.parametrize(("type_", "language"), inputs.LANGUAGES.items(), ids=str)
-def test_the_language_of_every_input_kind_is_guessed(
+def test_language_of_every_input_kind_is_guessed(
     tmp_path: Path, type_: tuple[str, str], language: Language
 ) -> None:
     """From a file that holds an input of the kind, and it is the only guess."""
@@ -28,26 +22,26 @@ def test_the_language_of_every_input_kind_is_guessed(
     assert local_pool.engines_of(file) == (language.engine_module,)
 
 
-def test_every_language_can_be_guessed(tmp_path: Path) -> None:
+def test_language_can_be_guessed(tmp_path: Path) -> None:
     """A pipeline of all kinds makes workers ready for all languages."""
     file = tmp_path / "composition.yaml"
     file.write_text("\n".join(f"kind: {kind}" for _, kind in inputs.KINDS))
     assert set(local_pool.engines_of(file)) == set(ENGINE_MODULES)
 
 
-def test_a_file_that_is_not_there_gives_no_language(tmp_path: Path) -> None:
+def test_file_that_is_not_there_gives_no_language(tmp_path: Path) -> None:
     """The command itself reports it later."""
     assert local_pool.engines_of(tmp_path / "none.yaml") == ()
 
 
-def test_a_pipe_is_left_to_its_reader(tmp_path: Path) -> None:
+def test_pipe_is_left_to_its_reader(tmp_path: Path) -> None:
     """It can be read only once, as in ``render xr.yaml <(make-composition)``."""
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     assert local_pool.engines_of(pipe) == ()
 
 
-def test_an_error_of_a_local_run_has_no_advice_about_a_server() -> None:
+def test_error_of_a_local_run_has_no_advice_about_a_server() -> None:
     """A command has no --workers, and nobody tries it again."""
     failed = outcome.queue_full_error(1, 2)
     assert "--workers" in str(failed.error)
@@ -57,7 +51,7 @@ def test_an_error_of_a_local_run_has_no_advice_about_a_server() -> None:
     assert problem.hint == "set by --timeout"
 
 
-def test_an_error_of_a_limit_keeps_its_hint() -> None:
+def test_error_of_a_limit_keeps_its_hint() -> None:
     error = outcome.explain(
         outcome.Cause.TIMEOUT, outcome.AppliedLimits(timeout_seconds=1, memory_bytes=1)
     )

@@ -1,11 +1,9 @@
 """`run`: one request as JSON in, one response as JSON out."""
 
-from __future__ import annotations
-
 import io
 import json
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from support.builders import API_VERSION, XR, starlark
@@ -15,11 +13,7 @@ from function_script import cli
 from function_script.errors import FatalError, InputError
 from function_script.source import Source
 from function_script.tools import run, sources
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from function_script.values import Object
+from function_script.values import Object
 
 ECHO = """\
 def main(req):
@@ -50,7 +44,7 @@ def execute(
     return code, output.out, without_note(output.err)
 
 
-def test_a_request_is_answered(
+def test_request_is_answered(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """The response is protobuf JSON with the protocol's names; integers look like integers."""
@@ -66,7 +60,7 @@ def test_a_request_is_answered(
     assert err.strip() == "seen"
 
 
-def test_a_fatal_response_is_printed_and_fails(
+def test_fatal_response_is_printed_and_fails(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """A pipeline that runs this notices, and still has the response to look at."""
@@ -94,7 +88,7 @@ LOST = [
 
 
 @pytest.mark.parametrize(("script", "flags", "message"), LOST)
-def test_a_lost_worker_answers_as_in_production(
+def test_lost_worker_answers_as_in_production(
     script: str,
     flags: tuple[str, str],
     message: str,
@@ -183,7 +177,7 @@ def test_absent_files_are_told(tmp_path: Path) -> None:
         sources.load_text(str(tmp_path / "absent"))
 
 
-def test_a_manifest_is_no_request() -> None:
+def test_manifest_is_no_request() -> None:
     """All of its fields would be ignored, and the function would miss its input."""
     with pytest.raises(InputError, match=r'cannot read f as a RunFunctionRequest: .*"x"') as caught:
         run.parse(Source(name="f", text="kind: Composition\nmetadata: {name: x}"))

@@ -1,13 +1,7 @@
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import pytest
 
 from function_script.tools import structural_schema
-
-if TYPE_CHECKING:
-    from function_script.values import Object, Value
+from function_script.values import Object, Value
 
 
 def obj(**properties: Value) -> Object:
@@ -57,7 +51,7 @@ def test_nulls_that_are_not_allowed_are_dropped() -> None:
     assert value == {"b": None, "c": {}, "e": [None]}
 
 
-def test_a_default_is_not_shared() -> None:
+def test_default_is_not_shared() -> None:
     """Two objects never hold the same container."""
     schema = obj(a={"default": {"b": []}})
     first: Object = {}
@@ -110,7 +104,7 @@ NESTED = obj(a={"type": "array", "items": obj(b={"additionalProperties": {"type"
         pytest.param(["x", "y"], None, id="below-an-unknown-field"),
     ],
 )
-def test_a_schema_is_found_by_the_path_of_a_value(
+def test_schema_is_found_by_the_path_of_a_value(
     path: list[str | int], expected: Object | None
 ) -> None:
     assert structural_schema.find(NESTED, path) == expected

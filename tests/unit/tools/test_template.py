@@ -1,10 +1,8 @@
 """`template`: the text before it is read as YAML, from inputs and Compositions, with any data."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from support.builders import XR
@@ -14,11 +12,7 @@ from function_script.errors import FatalError, InputError, ProgramError
 from function_script.limits import Limits
 from function_script.source import Source
 from function_script.tools import template
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from function_script.values import Object
+from function_script.values import Object
 
 JINJA = """\
 # A comment, so that lines differ.
@@ -79,13 +73,13 @@ def render(text: str, data: Object | None = None, step: str = "", **options: obj
     return template.render(result, data or {}, replace(OPTIONS, **options))
 
 
-def test_the_text_is_what_the_template_wrote() -> None:
+def test_text_is_what_the_template_wrote() -> None:
     """No YAML is read, none is written."""
     assert render(JINJA, {"observed": OBSERVED}) == "count: 2 of 1\n"
     assert render(JINJA.replace("count:", "- {["), {"observed": OBSERVED}) == "- {[ 2 of 1\n"
 
 
-def test_an_xr_stands_for_a_request() -> None:
+def test_xr_stands_for_a_request() -> None:
     """Authors more often have an XR's file than a request."""
     assert render(JINJA, XR) == "count: 2 of 0\n"
     assert render(GO, XR) == "count: 2\n"
@@ -98,13 +92,13 @@ NAMES = [
 
 
 @pytest.mark.parametrize("data", NAMES)
-def test_both_spellings_of_fields(data: Object) -> None:
+def test_fields_in_both_spellings(data: Object) -> None:
     """Requests are taken as they are logged, and as protobuf JSON spells them."""
     text = "inline: |\n  {{ required_resources.x.items[0].resource.kind }}\n"
     assert render(JINJA.partition("inline")[0] + text, data) == "XThing\n"
 
 
-def test_an_input_in_the_data_is_not_used() -> None:
+def test_input_in_the_data_is_not_used() -> None:
     """The template is the one of the file, also with a whole request."""
     assert render(GO, {"observed": OBSERVED, "input": {"kind": "Other"}}) == "count: 2\n"
 
@@ -115,7 +109,7 @@ def test_other_data_is_the_root_value_of_a_go_template() -> None:
     assert render(PEER, {"meta": {}, "value": 1, "list": []}, plain=True) == "red 1 0\n"
 
 
-def test_the_fields_tell_a_go_template() -> None:
+def test_fields_tell_a_go_template() -> None:
     """Whatever the input's apiVersion and kind, as in a cluster."""
     other = PEER.replace("gotemplating.fn.crossplane.io/v1beta1", "x/v1")
     other = other.replace("kind: GoTemplate", "kind: Other")
@@ -140,7 +134,7 @@ def test_plain_data_is_for_go_templates() -> None:
         render(JINJA, {"value": 1}, plain=True)
 
 
-def test_a_step_is_chosen_by_name() -> None:
+def test_step_is_chosen_by_name() -> None:
     """Of a Composition with several templates; scripts and other functions' inputs are none."""
     assert render(COMPOSITION, XR, "first") == "first XThing"
 
@@ -155,7 +149,7 @@ def test_positions_are_in_the_composition() -> None:
     assert problem.excerpt is not None
 
 
-def test_a_problem_of_the_input_is_at_its_field() -> None:
+def test_problem_of_the_input_is_at_its_field() -> None:
     """Also when the file holds nothing but the input."""
     with pytest.raises(FatalError) as caught:
         render(JINJA + "ttl: 5\n")
@@ -186,7 +180,7 @@ fileSystem: {dirPath: site}
     assert str(caught.value.diagnostics[0].span) == f"{tmp_path}/site/main.j2:2:7"
 
 
-def test_what_the_input_requires_is_in_the_data() -> None:
+def test_requirements_of_the_input_are_in_the_data() -> None:
     """The program would not run without it; that nothing was found is an answer."""
     required = "requirements: {resources: {x: {apiVersion: v1, kind: A, matchName: b}}}\n"
     text = f"{JINJA.partition('inline')[0]}{required}inline: '{{{{ required_resources.x }}}}'\n"
@@ -204,7 +198,7 @@ MISTAKES = [
 
 
 @pytest.mark.parametrize(("text", "step", "message"), MISTAKES)
-def test_exactly_one_template_is_meant(text: str, step: str, message: str) -> None:
+def test_template_must_be_exactly_one(text: str, step: str, message: str) -> None:
     """Otherwise the error lists the templates."""
     with pytest.raises(InputError, match=message):
         template.load_input(Source(name="x.yaml", text=text), step)

@@ -1,7 +1,5 @@
 """Requests, responses and splices, case by case; tests/property has their laws."""
 
-from __future__ import annotations
-
 import pytest
 from google.protobuf.message import DecodeError
 
@@ -14,7 +12,7 @@ STATE = pb.State(
 )
 
 
-def test_an_empty_request_has_nothing() -> None:
+def test_empty_request_has_nothing() -> None:
     """Absent messages are None, absent maps and lists empty."""
     assert wire.index_request(b"") == wire.Request(
         tag="",
@@ -85,7 +83,7 @@ def test_indexing_reads_nothing_of_a_struct() -> None:
     ],
     ids=["request", "state", "tag", "capabilities"],
 )
-def test_a_broken_request_is_refused_with_its_place(request_hex: str, message: str) -> None:
+def test_broken_request_is_refused_with_its_place(request_hex: str, message: str) -> None:
     """Positions count from the start of the request."""
     with pytest.raises(wire.WireError, match=message):
         wire.index_request(bytes.fromhex(request_hex))
@@ -101,7 +99,7 @@ REPLACED = {
 
 
 @pytest.mark.parametrize(("number", "value"), REPLACED.values(), ids=REPLACED)
-def test_a_replaced_entry_of_a_map_is_checked_whole(number: int, value: bytes) -> None:
+def test_replaced_entry_of_a_map_is_checked_whole(number: int, value: bytes) -> None:
     """Protobuf rejects an invalid entry even if a later one has the same key."""
     broken, whole = (
         bytes([number << 3 | 2, len(entry)]) + entry
@@ -113,7 +111,7 @@ def test_a_replaced_entry_of_a_map_is_checked_whole(number: int, value: bytes) -
         wire.index_request(broken + whole)
 
 
-def test_a_replaced_resource_of_a_state_is_checked_whole() -> None:
+def test_replaced_resource_of_a_state_is_checked_whole() -> None:
     entries = wire.splice_state(b"", None, {"": wire.encode_resource(STRUCT, {}, 0)}, set())
     entries += wire.splice_state(b"", None, {"": wire.encode_resource(b"", {}, 0)}, set())
     request = b"\x12" + bytes([len(entries)]) + entries
@@ -123,7 +121,7 @@ def test_a_replaced_resource_of_a_state_is_checked_whole() -> None:
         wire.index_request(request)
 
 
-def test_the_least_response_is_its_meta() -> None:
+def test_least_response_is_its_meta() -> None:
     response = wire.Response("tag", None, None, [], None, None, [], None)
     message = pb.RunFunctionResponse.FromString(wire.encode_response(response))
     assert message == pb.RunFunctionResponse(meta=pb.ResponseMeta(tag="tag"))
@@ -173,7 +171,7 @@ def test_maps_are_written_in_the_order_of_their_keys() -> None:
     assert first == second
 
 
-def test_a_new_composite_replaces_the_old_one() -> None:
+def test_new_composite_replaces_the_old_one() -> None:
     """If it were appended, a reader would merge both."""
     state = STATE.SerializeToString() + pb.State(composite=pb.Resource(ready=2)).SerializeToString()
     details = wire.encode_resource(None, {"key": b"value"}, 0)
@@ -182,7 +180,7 @@ def test_a_new_composite_replaces_the_old_one() -> None:
     assert spliced.resources == STATE.resources
 
 
-def test_every_entry_of_a_replaced_name_goes() -> None:
+def test_entry_of_a_replaced_name_goes() -> None:
     """A name with two entries has one afterwards, with the new value."""
     entry = pb.State(resources={"a": pb.Resource(ready=1)}).SerializeToString()
     new = wire.encode_resource(None, {}, 2)
@@ -207,7 +205,7 @@ def test_splices_refuse_broken_bytes() -> None:
         wire.splice_struct(b"\x0a\x05a", {"a": 1})
 
 
-def test_a_splice_refuses_what_a_struct_cannot_hold() -> None:
+def test_splice_refuses_what_a_struct_cannot_hold() -> None:
     """The error names the key, as that of `encode_struct` does."""
     with pytest.raises(wire.EncodeError, match="a is an integer beyond"):
         wire.splice_struct(b"", {"a": 2**60 + 1})

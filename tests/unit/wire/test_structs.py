@@ -1,10 +1,7 @@
 """Structs byte by byte: layouts, limits, errors."""
 
-from __future__ import annotations
-
 import math
 import re
-from typing import TYPE_CHECKING
 
 import pytest
 from google.protobuf.message import DecodeError
@@ -12,12 +9,10 @@ from google.protobuf.struct_pb2 import Struct
 from google.protobuf.struct_pb2 import Value as ValueMessage
 
 from function_script import wire
-
-if TYPE_CHECKING:
-    from function_script.values import Object, Value
+from function_script.values import Object, Value
 
 
-def test_the_picture_is_true() -> None:
+def test_picture_is_true() -> None:
     """The bytes in the comment of the codec encode the value written there."""
     drawn = "0a08 0a02 6f6e 1202 2001 0a0f 0a04 74616773 1207 3205 0a03 1a01 61"
     assert wire.encode_struct({"on": True, "tags": ["a"]}) == bytes.fromhex(drawn)
@@ -133,7 +128,7 @@ def test_broken_bytes_are_refused_with_their_place(payload: str, message: str) -
         ValueMessage.FromString(data)
 
 
-def test_every_truncation_of_a_struct_is_refused_or_a_shorter_struct() -> None:
+def test_truncation_of_a_struct_is_refused_or_a_shorter_struct() -> None:
     """Truncated bytes are invalid unless the cut is between two entries."""
     value: Object = {"a": [1, {"b": "c"}], "d": {"e": None, "f": 2.5}}
     payload = wire.encode_struct(value)
@@ -231,7 +226,7 @@ def test_depth_has_the_same_limit_in_unusual_layouts(depth: int) -> None:
         assert depth_of(wire.decode_struct(payload)) == depth
 
 
-def test_a_message_given_many_times_is_merged_in_one_go() -> None:
+def test_message_given_many_times_is_merged_in_one_go() -> None:
     """The time is linear in the bytes: this test's timeout fails otherwise."""
     once = field(5, field(1, b"\x0a\x01a"))
     assert wire.decode_value(once * 100_000) == {"a": None}
@@ -259,7 +254,7 @@ def test_managed_fields_are_left_out_unread() -> None:
     assert wire.decode_struct(broken, drop_managed_fields=True) == lean
 
 
-def test_an_object_in_a_struct_is_indexed_and_nothing_else_is() -> None:
+def test_object_in_a_struct_is_indexed_and_nothing_else_is() -> None:
     """Its keys can be decoded one by one."""
     parts = wire.index_struct(wire.encode_struct({"a": {"b": [1], "c": None}, "d": [2], "e": "x"}))
     inner = wire.index_part(parts["a"])
@@ -296,14 +291,16 @@ REFUSED: list[tuple[str, object, str]] = [
 @pytest.mark.parametrize(
     ("value", "message"), [row[1:] for row in REFUSED], ids=[row[0] for row in REFUSED]
 )
-def test_what_a_struct_cannot_hold_is_refused_with_its_path(value: Object, message: str) -> None:
+def test_value_that_a_struct_cannot_hold_is_refused_with_its_path(
+    value: Object, message: str
+) -> None:
     """The error is a ValueError with the path."""
     with pytest.raises(wire.EncodeError, match=re.escape(message)):
         wire.encode_struct(value)
     assert issubclass(wire.EncodeError, ValueError)
 
 
-def test_an_encoded_struct_has_at_most_a_hundred_levels() -> None:
+def test_encoded_struct_has_at_most_a_hundred_levels() -> None:
     """A value that contains itself is an error."""
     value: Object = {}
     value["self"] = [value]

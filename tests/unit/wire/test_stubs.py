@@ -1,17 +1,15 @@
 """The committed stubs equal generated ones, and describe Crossplane's protocol."""
 
-from __future__ import annotations
-
 import runpy
 from pathlib import Path
 
 import pytest
+from support.paths import ROOT
 
 from function_script.proto.v1 import run_function_pb2 as v1
 from function_script.proto.v1beta1 import run_function_pb2 as v1beta1
 from function_script.wire import enums
 
-ROOT = Path(__file__).resolve().parents[3]
 PROTO = ROOT / "proto"
 STUBS = ROOT / "function_script" / "proto"
 
@@ -35,7 +33,7 @@ def test_committed_stubs_equal_fresh_ones(generated: Path, stub: str, suffix: st
     assert (STUBS / name).read_text() == (generated / name).read_text()
 
 
-def test_both_versions_differ_in_the_package_only() -> None:
+def test_versions_differ_in_the_package_only() -> None:
     """V1beta1 is a mechanical copy of v1, so one handler serves both."""
     path = "apiextensions/fn/proto/{}/run_function.proto"
     first = (PROTO / path.format("v1")).read_text()
@@ -45,7 +43,7 @@ def test_both_versions_differ_in_the_package_only() -> None:
 
 
 @pytest.mark.parametrize(("stubs", "version"), [(v1, "v1"), (v1beta1, "v1beta1")])
-def test_the_service_is_described_under_crossplanes_names(stubs: object, version: str) -> None:
+def test_service_is_described_under_crossplanes_names(stubs: object, version: str) -> None:
     """Reflection and callers look up the service and its file by Crossplane's names."""
     descriptor = stubs.DESCRIPTOR  # type: ignore[attr-defined] # a generated module
     assert descriptor.name == f"apiextensions/fn/proto/{version}/run_function.proto"
@@ -84,7 +82,7 @@ def test_fields_have_crossplanes_numbers_and_presence(message: str) -> None:
     assert " ".join(listed) == FIELDS[message]
 
 
-def test_no_message_is_missing_or_surplus() -> None:
+def test_messages_are_complete_and_none_is_surplus() -> None:
     assert set(v1.DESCRIPTOR.message_types_by_name) == set(FIELDS)
 
 

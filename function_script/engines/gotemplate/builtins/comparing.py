@@ -1,10 +1,9 @@
 """``eq ne lt le gt ge`` with Go's rules: no comparison across kinds, nil equals nil."""
 
-from collections.abc import Callable
 from typing import Final
 
 from function_script.engines.gotemplate.errors import CallError
-from function_script.engines.gotemplate.function import Function
+from function_script.engines.gotemplate.function import FunctionTable
 from function_script.engines.gotemplate.printf.verbs import Flags, format_argument
 from function_script.engines.gotemplate.printing import to_text
 from function_script.engines.gotemplate.values import (
@@ -21,6 +20,8 @@ from function_script.engines.gotemplate.values import (
     is_nil,
     is_small,
 )
+
+FUNCTIONS: Final = FunctionTable()
 
 _KINDS: Final[dict[type, str]] = {
     str: "string",
@@ -49,11 +50,21 @@ def _kind(value: object) -> str:
     return "integer" if isinstance(value, Sized) else ""
 
 
+@FUNCTIONS.add("eq", parameters="value value...", returns="bool")
 def equal(first: object, *others: object) -> bool:
-    """Report whether ``first`` equals any of the others; stops at the first one that does."""
+    """The first value equals one of the others.
+
+    Stop at the first one that does.
+    """
     if not others:
         raise CallError("missing argument for comparison")
     return any(_equals(first, other) for other in others)
+
+
+@FUNCTIONS.add("ne", parameters="value value", returns="bool")
+def differ(left: object, right: object) -> bool:
+    """The values differ."""
+    return not _equals(left, right)
 
 
 def _equals(left: object, right: object) -> bool:
@@ -64,14 +75,9 @@ def _equals(left: object, right: object) -> bool:
         raise CallError(_incompatible(left, right))
     if kind:
         return bool(left == right)
-    return _equal_others(left, right)
-
-
-def _equal_others(left: object, right: object) -> bool:
-    if is_nil(left) or is_nil(right):
-        _check_kinds(left, right)
-        return is_nil(left) == is_nil(right)
     _check_kinds(left, right)
+    if is_nil(left) or is_nil(right):
+        return is_nil(left) == is_nil(right)
     if not isinstance(right, Struct):
         raise CallError(f"non-comparable type {_format_operand(right)}: {go_type(right)}")
     return isinstance(left, Struct) and left.fields == right.fields
@@ -96,7 +102,9 @@ def _incompatible(left: object, right: object) -> str:
     return f"incompatible types for comparison: {go_type(left)} and {go_type(right)}"
 
 
-def _less(left: object, right: object) -> bool:
+@FUNCTIONS.add("lt", parameters="value value", returns="bool")
+def less(left: object, right: object) -> bool:
+    """The first value is less than the second."""
     kind, other = _kind(left), _kind(right)
     if not kind or not other:
         raise CallError(_INVALID)
@@ -107,19 +115,19 @@ def _less(left: object, right: object) -> bool:
     return bool(left < right)  # type: ignore[operator] # both are of the same ordered kind
 
 
-def _less_or_equal(left: object, right: object) -> bool:
-    return _less(left, right) or _equals(left, right)
+@FUNCTIONS.add("le", parameters="value value", returns="bool")
+def less_or_equal(left: object, right: object) -> bool:
+    """The first value is less than the second, or equal."""
+    return less(left, right) or _equals(left, right)
 
 
-def _comparison(name: str, call: Callable[[object, object], bool]) -> Function:
-    return Function(name=name, parameters="value value", call=call, returns="bool")
+@FUNCTIONS.add("gt", parameters="value value", returns="bool")
+def greater(left: object, right: object) -> bool:
+    """The first value is greater than the second."""
+    return not less_or_equal(left, right)
 
 
-FUNCTIONS: Final = (
-    Function(name="eq", parameters="value value...", call=equal, returns="bool"),
-    _comparison("ne", lambda left, right: not _equals(left, right)),
-    _comparison("lt", _less),
-    _comparison("le", _less_or_equal),
-    _comparison("gt", lambda left, right: not _less_or_equal(left, right)),
-    _comparison("ge", lambda left, right: not _less(left, right)),
-)
+@FUNCTIONS.add("ge", parameters="value value", returns="bool")
+def greater_or_equal(left: object, right: object) -> bool:
+    """The first value is greater than the second, or equal."""
+    return not less(left, right)

@@ -9,10 +9,12 @@ from typing import Final, Protocol, cast
 
 from function_script.engines.gotemplate.builtins import function_go_templating
 from function_script.engines.gotemplate.errors import CallError
-from function_script.engines.gotemplate.function import Function, Injects
+from function_script.engines.gotemplate.function import Function, FunctionTable, Injects
 from function_script.engines.gotemplate.run import Run
 from function_script.objects import EXTERNAL_NAME, RESOURCE_NAME
 from function_script.values import type_phrase
+
+FUNCTIONS: Final = FunctionTable()
 
 
 class _Getter(Protocol):
@@ -39,12 +41,25 @@ def _with_optional_request(function: Function) -> Function:
     return replace(function, parameters="any...", call=call, injects=Injects.RUN)
 
 
-def _name_annotation(name: str) -> str:
+GETTERS: Final = tuple(
+    _with_optional_request(function)
+    for function in function_go_templating.FUNCTIONS
+    if function.parameter_types[0] == "map" and function.name.startswith("get")
+)
+
+
+@FUNCTIONS.add("setResourceNameAnnotation", parameters="string", returns="string")
+def name_annotation(name: str) -> str:
+    """The annotation that names a composed resource, as a line of YAML."""
     return f"{RESOURCE_NAME}: {function_go_templating.name_text(name)}"
 
 
-def _external_name(resource: object) -> object:
-    """Return the external name, or nil; the resource may be in its wrapper."""
+@FUNCTIONS.add("getExternalName", parameters="any", allocates=False)
+def external_name(resource: object) -> object:
+    """The external name of a resource.
+
+    It is nil if there is none. The resource may be in its wrapper.
+    """
     for path in (("resource", "metadata", "annotations"), ("metadata", "annotations")):
         value = resource
         for key in path:
@@ -52,19 +67,3 @@ def _external_name(resource: object) -> object:
         if isinstance(value, dict) and EXTERNAL_NAME in value:
             return value[EXTERNAL_NAME]
     return None
-
-
-FUNCTIONS: Final = (
-    *(
-        _with_optional_request(function)
-        for function in function_go_templating.FUNCTIONS
-        if function.parameter_types[0] == "map" and function.name.startswith("get")
-    ),
-    Function(
-        name="setResourceNameAnnotation",
-        parameters="string",
-        call=_name_annotation,
-        returns="string",
-    ),
-    Function(name="getExternalName", parameters="any", call=_external_name, allocates=False),
-)

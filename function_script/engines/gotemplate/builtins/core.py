@@ -5,9 +5,8 @@ from typing import Final
 from urllib.parse import quote_plus
 
 from function_script.engines.gotemplate import printing
-from function_script.engines.gotemplate.builtins import comparing
 from function_script.engines.gotemplate.errors import CallError
-from function_script.engines.gotemplate.function import Allocator, Function, Injects
+from function_script.engines.gotemplate.function import Allocator, FunctionTable, Injects
 from function_script.engines.gotemplate.printf.formats import sprintf
 from function_script.engines.gotemplate.run import Run
 from function_script.engines.gotemplate.values import (
@@ -21,8 +20,42 @@ from function_script.engines.gotemplate.values import (
     to_bytes,
 )
 
+FUNCTIONS: Final = FunctionTable()
 
-def _length(item: object) -> Int:
+
+@FUNCTIONS.add(
+    "or",
+    parameters="value value...",
+    summary="The first value that is not empty, or else the last one.",
+)
+@FUNCTIONS.add("and", parameters="value value...")
+def choose(*_: object) -> None:
+    """The first empty value, or else the last one.
+
+    This is a placeholder: ``and`` and ``or`` are generated code, because they are lazy.
+    """
+
+
+@FUNCTIONS.add("not", parameters="value", returns="bool")
+def not_(item: object) -> bool:
+    """True if the value is empty."""
+    return not item
+
+
+@FUNCTIONS.add("call", parameters="value value...", injects=Injects.SOURCE)
+def call(source: str, function: object, *_: object) -> None:
+    """Call a function value with arguments.
+
+    Raises CallError: no value of a template is a function.
+    """
+    if function is None or function is MISSING:
+        raise CallError("call of nil")
+    raise CallError(f"non-function {source} of type {go_type(function)}")
+
+
+@FUNCTIONS.add("len", parameters="value", returns="int")
+def length(item: object) -> Int:
+    """The number of items, entries or bytes."""
     if isinstance(item, str):
         return Int(byte_length(item))
     if isinstance(item, (dict, list, bytes)):
@@ -34,8 +67,12 @@ def _length(item: object) -> Int:
     raise CallError(f"len of type {go_type(item)}")
 
 
+@FUNCTIONS.add("index", parameters="value value...", allocates=False)
 def index(item: object, *keys: object) -> object:
-    """Return the item at the end of the keys, nil for an absent key of a map; raises CallError."""
+    """The item of a list or map: index .labels "my-team".
+
+    The result is nil for an absent key of a map. Raises CallError.
+    """
     if item is None or item is MISSING:
         raise CallError("index of untyped nil")
     for key in keys:
@@ -76,25 +113,12 @@ def _element(item: list[object] | bytes | str, key: object) -> object:
     return value if isinstance(data, list) else Uint8(int.from_bytes(data[key : key + 1]))
 
 
-def _not(item: object) -> bool:
-    return not item
-
-
-def _choose(*_: object) -> None:
-    """Placeholder: ``and`` and ``or`` are generated code, because they are lazy."""
-
-
-def _call(source: str, function: object, *_: object) -> None:
-    """Raise CallError: no value of a template is a function."""
-    if function is None or function is MISSING:
-        raise CallError("call of nil")
-    raise CallError(f"non-function {source} of type {go_type(function)}")
-
-
 # Text
 
 
-def _print(allocator: Allocator, *arguments: object) -> str:
+@FUNCTIONS.add("print", parameters="any...", injects=Injects.ALLOCATOR, returns="string")
+def print_(allocator: Allocator, *arguments: object) -> str:
+    """The values as text, with blanks between values that are no texts."""
     if len(arguments) == 1 and type(arguments[0]) is str:
         return arguments[0]
     parts: list[str] = []
@@ -109,7 +133,9 @@ def _print(allocator: Allocator, *arguments: object) -> str:
     return "".join(parts)
 
 
-def _println(allocator: Allocator, *arguments: object) -> str:
+@FUNCTIONS.add("println", parameters="any...", injects=Injects.ALLOCATOR, returns="string")
+def println(allocator: Allocator, *arguments: object) -> str:
+    """The values as text, with blanks between them and a line break."""
     parts = [_text(allocator, argument) for argument in arguments]
     allocator.check_string(sum(map(len, parts)) + len(parts))
     return f"{' '.join(parts)}\n"
@@ -121,7 +147,9 @@ def _text(allocator: Allocator, value: object) -> str:
     return printing.to_text(value)
 
 
-def _printf(allocator: Allocator, template: str, *arguments: object) -> str:
+@FUNCTIONS.add("printf", parameters="string any...", injects=Injects.ALLOCATOR, returns="string")
+def printf(allocator: Allocator, template: str, *arguments: object) -> str:
+    """Values in a format: printf "%s-%02d" $name $i."""
     for argument in arguments:
         if isinstance(argument, (dict, list)):
             allocator.check_tree(argument)
@@ -131,10 +159,12 @@ def _printf(allocator: Allocator, template: str, *arguments: object) -> str:
 def _printed(allocator: Allocator, arguments: tuple[object, ...]) -> str:
     """Return the text that the escaping functions escape; nil is printed as in the output."""
     values = (printing.NO_VALUE if value is None else value for value in arguments)
-    return _print(allocator, *values)
+    return print_(allocator, *values)
 
 
-def _html(allocator: Allocator, *arguments: object) -> str:
+@FUNCTIONS.add("html", parameters="any...", injects=Injects.ALLOCATOR, returns="string")
+def html(allocator: Allocator, *arguments: object) -> str:
+    """The text, escaped for HTML."""
     return _printed(allocator, arguments).translate(_HTML)
 
 
@@ -143,7 +173,9 @@ _HTML: Final = str.maketrans(
 )
 
 
-def _js(allocator: Allocator, *arguments: object) -> str:
+@FUNCTIONS.add("js", parameters="any...", injects=Injects.ALLOCATOR, returns="string")
+def js(allocator: Allocator, *arguments: object) -> str:
+    """The text, escaped for JavaScript."""
     return _JS_SPECIAL.sub(_escape_js, _printed(allocator, arguments))
 
 
@@ -160,45 +192,13 @@ def _escape_js(match: re.Match[str]) -> str:
     return f"\\u{ord(character):04X}"
 
 
-def _urlquery(allocator: Allocator, *arguments: object) -> str:
+@FUNCTIONS.add("urlquery", parameters="any...", injects=Injects.ALLOCATOR, returns="string")
+def urlquery(allocator: Allocator, *arguments: object) -> str:
+    """The text, escaped for a query in a URL."""
     return quote_plus(to_bytes(_printed(allocator, arguments)), safe="-_.~")
 
 
-def _include(run: Run, name: str, data: object) -> str:
+@FUNCTIONS.add("include", parameters="string any", injects=Injects.RUN, returns="string")
+def include(run: Run, name: str, data: object) -> str:
+    """The text of a defined template, for a pipeline."""
     return run.include(name, MISSING if data is None else data)
-
-
-_ALLOCATOR: Final = Injects.ALLOCATOR
-
-FUNCTIONS: Final = (
-    *comparing.FUNCTIONS,
-    Function(name="and", parameters="value value...", call=_choose),
-    Function(name="or", parameters="value value...", call=_choose),
-    Function(name="not", parameters="value", call=_not, returns="bool"),
-    Function(name="call", parameters="value value...", call=_call, injects=Injects.SOURCE),
-    Function(name="len", parameters="value", call=_length, returns="int"),
-    Function(name="index", parameters="value value...", call=index, allocates=False),
-    Function(name="print", parameters="any...", call=_print, injects=_ALLOCATOR, returns="string"),
-    Function(
-        name="println", parameters="any...", call=_println, injects=_ALLOCATOR, returns="string"
-    ),
-    Function(
-        name="printf",
-        parameters="string any...",
-        call=_printf,
-        injects=_ALLOCATOR,
-        returns="string",
-    ),
-    Function(name="html", parameters="any...", call=_html, injects=_ALLOCATOR, returns="string"),
-    Function(name="js", parameters="any...", call=_js, injects=_ALLOCATOR, returns="string"),
-    Function(
-        name="urlquery", parameters="any...", call=_urlquery, injects=_ALLOCATOR, returns="string"
-    ),
-    Function(
-        name="include",
-        parameters="string any",
-        call=_include,
-        injects=Injects.RUN,
-        returns="string",
-    ),
-)

@@ -13,11 +13,18 @@ from typing import Final
 from function_script.engines.gotemplate.builtins.conditions import read_condition
 from function_script.engines.gotemplate.data import copy_tree
 from function_script.engines.gotemplate.errors import CallError
-from function_script.engines.gotemplate.function import Allocator, Function, Injects, NextRandom
+from function_script.engines.gotemplate.function import (
+    Allocator,
+    FunctionTable,
+    Injects,
+    NextRandom,
+)
 from function_script.engines.gotemplate.run import Run
 from function_script.engines.gotemplate.values import BytesMap, NilBytesMap, NilList, NilMap
 from function_script.engines.gotemplate.yaml import reader, writer
 from function_script.objects import EXTRA_RESOURCES
+
+FUNCTIONS: Final = FunctionTable()
 
 _NAME_ANNOTATION: Final = "gotemplating.fn.crossplane.io/composition-resource-name"
 _QUOTES: Final = "'\""
@@ -46,15 +53,60 @@ def _copy_if_mutable(run: Run, value: object) -> object:
     return copy_tree(value)
 
 
-def _composite_resource(run: Run, request: object) -> object:
+@FUNCTIONS.add("randomChoice", parameters="string...", injects=Injects.RANDOM)
+def random_choice(next_random: NextRandom, *choices: str) -> str:
+    """One of the texts, the same at each reconcile of one XR."""
+    if not choices:
+        raise CallError("runtime error: index out of range [0] with length 0")
+    return choices[next_random(len(choices))]
+
+
+@FUNCTIONS.add("toYaml", parameters="any", injects=Injects.ALLOCATOR, returns="string")
+def to_yaml(allocator: Allocator, value: object) -> str:
+    """The value as YAML."""
+    allocator.check_tree(value)
+    return writer.to_yaml(value)
+
+
+FUNCTIONS.add(
+    "fromYaml",
+    parameters="string",
+    injects=Injects.ALLOCATOR,
+    summary="The value of a YAML text.",
+)(reader.from_yaml)
+
+
+@lru_cache(maxsize=1024)
+def name_text(name: str) -> str:
+    """Return a resource name as YAML; a name that its author has quoted stays as it is."""
+    if not name or (name[0] == name[-1] and name[0] in _QUOTES and len(name) > 1):
+        return name
+    return writer.scalar_text(name)
+
+
+@FUNCTIONS.add("setResourceNameAnnotation", parameters="string", returns="string")
+def name_annotation(name: str) -> str:
+    """The annotation that names a composed resource, as a line of YAML."""
+    return f"{_NAME_ANNOTATION}: {name_text(name)}"
+
+
+@FUNCTIONS.add("getCompositeResource", parameters="map", injects=Injects.RUN, allocates=False)
+def composite_resource(run: Run, request: object) -> object:
+    """The observed XR."""
     return _map_at(run, request, "observed", "composite", "resource")
 
 
-def _composed_resource(run: Run, request: object, name: str) -> object:
+@FUNCTIONS.add("getComposedResource", parameters="map string", injects=Injects.RUN, allocates=False)
+def composed_resource(run: Run, request: object, name: str) -> object:
+    """The observed composed resource of this name."""
     return _map_at(run, _entry(request, name, "observed", "resources"), "resource")
 
 
-def _connection_details(run: Run, request: object, name: str) -> object:
+@FUNCTIONS.add(
+    "getComposedConnectionDetails", parameters="map string", injects=Injects.RUN, allocates=False
+)
+def connection_details(run: Run, request: object, name: str) -> object:
+    """The connection details of a composed resource, in base64."""
     return _map_at(run, _entry(request, name, "observed", "resources"), "connectionDetails")
 
 
@@ -72,14 +124,20 @@ def _list_of(run: Run, value: object) -> object:
     return _copy_if_mutable(run, value)
 
 
-def _extra_resources(run: Run, request: object, name: str) -> object:
+@FUNCTIONS.add("getExtraResources", parameters="map string", injects=Injects.RUN, allocates=False)
+def extra_resources(run: Run, request: object, name: str) -> object:
+    """The required resources of this name, as a list."""
     group = _entry(request, name, "requiredResources")
     if not isinstance(group, dict) or not isinstance(group.get("items", ""), (list, NoneType)):
         group = _entry(request, name, "extraResources")
     return _list_of(run, _find(group, "items"))
 
 
-def _resources_from_context(run: Run, request: object, name: str) -> object:
+@FUNCTIONS.add(
+    "getExtraResourcesFromContext", parameters="map string", injects=Injects.RUN, allocates=False
+)
+def resources_from_context(run: Run, request: object, name: str) -> object:
+    """The resources of this name that function-extra-resources left in the context."""
     entry = _entry(request, name, "context", EXTRA_RESOURCES)
     if isinstance(entry, list):
         # Function-extra-resources puts the resources themselves there.
@@ -87,7 +145,16 @@ def _resources_from_context(run: Run, request: object, name: str) -> object:
     return _list_of(run, _find(entry, "items"))
 
 
-def _credential_data(request: object, name: str) -> object:
+FUNCTIONS.add(
+    "getResourceCondition",
+    parameters="string map",
+    summary='The condition of this type: (getResourceCondition "Ready" $resource).Status.',
+)(read_condition)
+
+
+@FUNCTIONS.add("getCredentialData", parameters="map string")
+def credential_data(request: object, name: str) -> object:
+    """The data of the credentials of this name."""
     data = _find(request, "credentials", name, "credentialData", "data")
     if not isinstance(data, dict):
         return NilBytesMap()
@@ -96,58 +163,3 @@ def _credential_data(request: object, name: str) -> object:
     except (binascii.Error, TypeError, ValueError):
         return NilBytesMap()
     return BytesMap(decoded)
-
-
-@lru_cache(maxsize=1024)
-def name_text(name: str) -> str:
-    """Return a resource name as YAML; a name that its author has quoted stays as it is."""
-    if not name or (name[0] == name[-1] and name[0] in _QUOTES and len(name) > 1):
-        return name
-    return writer.scalar_text(name)
-
-
-def _name_annotation(name: str) -> str:
-    return f"{_NAME_ANNOTATION}: {name_text(name)}"
-
-
-def _random_choice(next_random: NextRandom, *choices: str) -> str:
-    if not choices:
-        raise CallError("runtime error: index out of range [0] with length 0")
-    return choices[next_random(len(choices))]
-
-
-def _to_yaml(allocator: Allocator, value: object) -> str:
-    allocator.check_tree(value)
-    return writer.to_yaml(value)
-
-
-def _getter(name: str, parameters: str, call: object) -> Function:
-    return Function(
-        name=name, parameters=parameters, call=call, injects=Injects.RUN, allocates=False
-    )
-
-
-FUNCTIONS: Final = (
-    Function(
-        name="randomChoice", parameters="string...", call=_random_choice, injects=Injects.RANDOM
-    ),
-    Function(
-        name="toYaml", parameters="any", call=_to_yaml, injects=Injects.ALLOCATOR, returns="string"
-    ),
-    Function(
-        name="fromYaml", parameters="string", call=reader.from_yaml, injects=Injects.ALLOCATOR
-    ),
-    Function(
-        name="setResourceNameAnnotation",
-        parameters="string",
-        call=_name_annotation,
-        returns="string",
-    ),
-    _getter("getCompositeResource", "map", _composite_resource),
-    _getter("getComposedResource", "map string", _composed_resource),
-    _getter("getComposedConnectionDetails", "map string", _connection_details),
-    _getter("getExtraResources", "map string", _extra_resources),
-    _getter("getExtraResourcesFromContext", "map string", _resources_from_context),
-    Function(name="getResourceCondition", parameters="string map", call=read_condition),
-    Function(name="getCredentialData", parameters="map string", call=_credential_data),
-)

@@ -9,7 +9,7 @@ from typing import Final
 
 from function_script.engines.gotemplate.data import copy_tree
 from function_script.engines.gotemplate.errors import CallError
-from function_script.engines.gotemplate.function import Function, Injects
+from function_script.engines.gotemplate.function import FunctionTable, Injects
 from function_script.engines.gotemplate.run import Run
 from function_script.engines.gotemplate.values import NilMap
 from function_script.engines.gotemplate.yaml import writer
@@ -17,10 +17,19 @@ from function_script.engines.library import connection, resources
 from function_script.objects import EXTERNAL_NAME, WATCHED
 from function_script.values import Object, type_phrase
 
+FUNCTIONS: Final = FunctionTable()
+
 _MAX_NAMES: Final = len(("name", "namespace"))
 
 
-def _connection_secret(resource_name: str, data: dict[str, object], *names: str) -> str:
+@FUNCTIONS.add(
+    "connectionSecret",
+    parameters="string map string...",
+    returns="string",
+    summary="The document of a Secret with connection details: resource name, data, and perhaps "
+    "name and namespace.",
+)
+def connection_secret(resource_name: str, data: dict[str, object], *names: str) -> str:
     """Return a Secret's document as JSON on one line, which is valid YAML at any indent."""
     if len(names) > _MAX_NAMES:
         raise CallError("wants a resource name, data, and perhaps a name and a namespace")
@@ -38,15 +47,21 @@ def _encode(key: str, item: object) -> str:
         raise CallError(f"{error}, write it through b64enc") from error
 
 
-def _is_deleting(resource: object) -> bool:
+@FUNCTIONS.add("isDeleting", parameters="any", returns="bool")
+def is_deleting(resource: object) -> bool:
+    """True if the resource is being deleted."""
     return isinstance(resource, dict) and resources.is_deleting(resource)
 
 
-def _unready_reason(resource: object) -> str:
+@FUNCTIONS.add("unreadyReason", parameters="any", returns="string")
+def unready_reason(resource: object) -> str:
+    """The reason why the resource is not ready; empty if it is ready."""
     return resources.unready_reason(resource if isinstance(resource, dict) else None)
 
 
-def _has_capability(run: Run, name: str) -> bool:
+@FUNCTIONS.add("hasCapability", parameters="string", injects=Injects.RUN, returns="bool")
+def has_capability(run: Run, name: str) -> bool:
+    """True if Crossplane advertises the capability."""
     capabilities = _find(run.root, "meta", "capabilities")
     return (
         isinstance(capabilities, list)
@@ -54,7 +69,9 @@ def _has_capability(run: Run, name: str) -> bool:
     )
 
 
-def _watched_resource(run: Run) -> object:
+@FUNCTIONS.add("getWatchedResource", parameters="", injects=Injects.RUN, allocates=False)
+def watched_resource(run: Run) -> object:
+    """The resource that a WatchOperation watches."""
     items = _find(run.root, "requiredResources", WATCHED, "items")
     resource = _find(items[0], "resource") if isinstance(items, list) and items else None
     if resource is None or not run.mutates:
@@ -69,34 +86,7 @@ def _find(value: object, *path: str) -> object:
     return value
 
 
-def _external_name(name: str) -> str:
+@FUNCTIONS.add("setExternalNameAnnotation", parameters="string", returns="string")
+def external_name(name: str) -> str:
+    """The annotation of an external name, as a line of YAML."""
     return f"{EXTERNAL_NAME}: {writer.scalar_text(name)}"
-
-
-FUNCTIONS: Final = (
-    Function(
-        name="connectionSecret",
-        parameters="string map string...",
-        call=_connection_secret,
-        returns="string",
-    ),
-    Function(name="isDeleting", parameters="any", call=_is_deleting, returns="bool"),
-    Function(name="unreadyReason", parameters="any", call=_unready_reason, returns="string"),
-    Function(
-        name="hasCapability",
-        parameters="string",
-        call=_has_capability,
-        injects=Injects.RUN,
-        returns="bool",
-    ),
-    Function(
-        name="getWatchedResource",
-        parameters="",
-        call=_watched_resource,
-        injects=Injects.RUN,
-        allocates=False,
-    ),
-    Function(
-        name="setExternalNameAnnotation", parameters="string", call=_external_name, returns="string"
-    ),
-)

@@ -13,7 +13,7 @@ from function_script.engines.gotemplate.builtins import core
 from function_script.engines.gotemplate.errors import CallError
 from function_script.engines.gotemplate.function import Function
 from function_script.engines.gotemplate.run import Run
-from function_script.engines.gotemplate.sprig import dicts, flow
+from function_script.engines.gotemplate.sprig import defaults, dicts
 from function_script.engines.gotemplate.values import MISSING, AnyMap, NilList, go_type, is_nil
 
 # Functions whose nil means that nothing matched.
@@ -83,7 +83,7 @@ def _ternary(yes: object, no: object, condition: object) -> object:
 
 _OVERRIDES: Final = {
     "coalesce": ("value...", _coalesce),
-    "default": ("value value...", flow.default),
+    "default": ("value value...", defaults.default),
     "dig": ("value...", partial(dicts.dig, beyond_null=True)),
     "get": ("map string", _get),
     "include": ("string value", Run.include),

@@ -4,17 +4,17 @@ Results are Go's to the byte, oddities included. Functions whose results change,
 reach out of the sandbox, are unavailable, with a reason.
 """
 
+from collections.abc import Mapping
 from typing import Final
 
-from function_script.engines.gotemplate.function import Function, Unavailable
+from function_script.engines.gotemplate.function import Function
 from function_script.engines.gotemplate.sprig import (
-    ciphers,
+    crypto,
     dates,
+    defaults,
     derived_password,
     dicts,
     encoding,
-    flow,
-    go_json,
     lists,
     numbers,
     paths,
@@ -23,15 +23,13 @@ from function_script.engines.gotemplate.sprig import (
     regex,
     semver,
     strings,
-    unavailable,
     urls,
 )
 
 FUNCTIONS: Final[tuple[Function, ...]] = (
     *strings.FUNCTIONS,
     *numbers.FUNCTIONS,
-    *flow.FUNCTIONS,
-    *go_json.FUNCTIONS,
+    *defaults.FUNCTIONS,
     *dicts.FUNCTIONS,
     *lists.FUNCTIONS,
     *reflection.FUNCTIONS,
@@ -43,6 +41,34 @@ FUNCTIONS: Final[tuple[Function, ...]] = (
     *semver.FUNCTIONS,
     *random_values.FUNCTIONS,
     *derived_password.FUNCTIONS,
-    *ciphers.FUNCTIONS,
+    *crypto.FUNCTIONS,
 )
-UNAVAILABLE: Final[tuple[Unavailable, ...]] = unavailable.UNAVAILABLE
+_ENVIRONMENT: Final = (
+    "it reads the environment of the function's process: pass values through the composite "
+    "resource, the context or the step's params"
+)
+_KEYS: Final = (
+    "it makes a new key or certificate at every reconcile, which replaces the last one endlessly: "
+    "let cert-manager or a provider make it once, and read it from an observed resource"
+)
+_SALT: Final = (
+    "it draws a new salt at every reconcile, so its result never stays the same: keep the value in "
+    "a secret and hash it where it is checked"
+)
+# Functions of sprig that we do not offer, with the reason, and what to use instead. A template
+# that calls one is refused before it runs.
+UNAVAILABLE: Final[Mapping[str, str]] = {
+    "env": _ENVIRONMENT,
+    "expandenv": _ENVIRONMENT,
+    "getHostByName": "it asks the network, which templates cannot reach: pass the address through "
+    "the composite resource, or let the consumer resolve the name",
+    "genPrivateKey": _KEYS,
+    "genCA": _KEYS,
+    "genCAWithKey": _KEYS,
+    "genSelfSignedCert": _KEYS,
+    "genSelfSignedCertWithKey": _KEYS,
+    "genSignedCert": _KEYS,
+    "genSignedCertWithKey": _KEYS,
+    "bcrypt": _SALT,
+    "htpasswd": _SALT,
+}

@@ -1,32 +1,154 @@
-"""Ciphers and certificates: the only module that imports the package ``cryptography``.
+"""sprig's AES and its check of certificates: the only module with the package ``cryptography``.
 
-That package is the extra ``crypto``; ciphers.py imports this module on a call.
+That package is the extra ``crypto``; it is imported on a call.
+
+A text's key is the password itself, filled up with zeros or cut to 32 bytes: anyone with the
+composition and the text can read it.
 """
 
-from cryptography import x509
-from cryptography.hazmat.primitives import serialization
-from cryptography.hazmat.primitives.ciphers import Cipher, CipherContext, algorithms, modes
+import base64
+import binascii
+import re
+from typing import TYPE_CHECKING, Final
+
+from function_script.engines.gotemplate.errors import CallError
+from function_script.engines.gotemplate.function import FunctionTable, Injects, NextRandom
+from function_script.engines.gotemplate.sprig.encoding import decode_64
+from function_script.engines.gotemplate.values import Struct, to_bytes, to_string
+
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.ciphers import Cipher, modes
+
+FUNCTIONS: Final = FunctionTable(option="crypto", package="cryptography", cost=100)
+
+_KEY_BYTES: Final = 32
+_BLOCK: Final = 16
+_BYTE: Final = 256
+_PEM: Final = re.compile(
+    rb"(?:^|\n)-----BEGIN ([^\n]*?)-----[ \t\r]*\n(?:[^\n:]+:[^\n]*\n)*(.*?)\n?-----END \1-----",
+    re.DOTALL,
+)
+_KEY_KINDS: Final = {
+    "PRIVATE KEY": "decoding PEM as PKCS#8",
+    "RSA PRIVATE KEY": "parsing RSA private key from PEM",
+    "EC PRIVATE KEY": "parsing EC private key from PEM",
+    "DSA PRIVATE KEY": "parsing DSA private key from PEM",
+}
 
 
-def encrypt(key: bytes, start: bytes, blocks: bytes) -> bytes:
-    """Encrypt whole blocks with AES in CBC mode; ``start`` is the initial block."""
-    return _apply(Cipher(algorithms.AES(key), modes.CBC(start)).encryptor(), blocks)
+class Certificate(Struct):
+    """A certificate and its key, both as PEM."""
+
+    __slots__ = ()
+    go_type = "sprig.certificate"
 
 
-def decrypt(key: bytes, start: bytes, blocks: bytes) -> bytes:
-    """Decrypt whole blocks with AES in CBC mode; ``start`` is the initial block."""
-    return _apply(Cipher(algorithms.AES(key), modes.CBC(start)).decryptor(), blocks)
+def _cipher(password: str, start: bytes) -> "Cipher[modes.CBC]":
+    """Return AES in CBC mode; ``start`` is the initial block."""
+    from cryptography.hazmat.primitives.ciphers import (  # noqa: PLC0415 # optional
+        Cipher,
+        algorithms,
+        modes,
+    )
+
+    key = to_bytes(password)[:_KEY_BYTES].ljust(_KEY_BYTES, b"\0")
+    return Cipher(algorithms.AES(key), modes.CBC(start))
 
 
-def _apply(context: CipherContext, blocks: bytes) -> bytes:
-    return context.update(blocks) + context.finalize()
+@FUNCTIONS.add("encryptAES", parameters="string string", injects=Injects.RANDOM, returns="string")
+def encrypt(next_random: NextRandom, password: str, text: str) -> str:
+    """The text, encrypted with AES and a password.
+
+    The initial block, random in Go, is the same for the same call and XR.
+    """
+    if not text:
+        return ""
+    start = bytes(next_random(_BYTE) for _ in range(_BLOCK))
+    plain = to_bytes(text)
+    padding = _BLOCK - len(plain) % _BLOCK
+    encryptor = _cipher(password, start).encryptor()
+    blocks = encryptor.update(plain + bytes([padding]) * padding) + encryptor.finalize()
+    return base64.b64encode(start + blocks).decode()
 
 
-def check_certificate(der: bytes) -> None:
-    """Raise ValueError unless it is a certificate."""
-    x509.load_der_x509_certificate(der)
+@FUNCTIONS.add("decryptAES", parameters="string string", returns="string")
+def decrypt(password: str, text: str) -> str:
+    """The text of an AES text and its password."""
+    if not text:
+        return ""
+    data = decode_64(text)
+    if len(data) < _BLOCK:
+        capacity = f"with capacity {len(data)}"
+        raise CallError(f"runtime error: slice bounds out of range [:{_BLOCK}] {capacity}")
+    start, blocks = data[:_BLOCK], data[_BLOCK:]
+    if len(blocks) % _BLOCK:
+        raise CallError("crypto/cipher: input not full blocks")
+    if not blocks:
+        raise CallError("runtime error: index out of range [-1]")
+    decryptor = _cipher(password, start).decryptor()
+    plain = decryptor.update(blocks) + decryptor.finalize()
+    end = len(plain) - plain[-1]
+    if end < 0:
+        raise CallError(f"runtime error: slice bounds out of range [:{end}]")
+    return to_string(plain[:end])
 
 
-def check_private_key(der: bytes) -> None:
-    """Raise ValueError or TypeError unless it is a private key without a password."""
-    serialization.load_der_private_key(der, password=None)
+@FUNCTIONS.add("buildCustomCert", parameters="string string")
+def custom_certificate(certificate: str, key: str) -> Certificate:
+    """A certificate of a certificate and a key in base64.
+
+    Decode a certificate and its key from base64 and check both.
+    """
+    from cryptography import x509  # noqa: PLC0415 # optional
+
+    pem = _decode(certificate, "certificate")
+    key_pem = _decode(key, "private key")
+    block = _read_pem(pem)
+    if block is None:
+        raise CallError("unable to decode certificate")
+    try:
+        x509.load_der_x509_certificate(block[1])
+    except ValueError as error:
+        cause = "error parsing certificate: decodedCert.Bytes: x509: malformed certificate"
+        raise CallError(cause) from error
+    _check_key(key_pem)
+    return Certificate({"Cert": to_string(pem), "Key": to_string(key_pem)})
+
+
+def _decode(text: str, what: str) -> bytes:
+    try:
+        return decode_64(text)
+    except CallError as error:
+        raise CallError(f"unable to decode base64 {what}") from error
+
+
+def _check_key(pem: bytes) -> None:
+    from cryptography.hazmat.primitives import serialization  # noqa: PLC0415 # optional
+
+    block = _read_pem(pem)
+    if block is None:
+        raise _bad_key_error("no PEM data in input")
+    kind, der = block
+    if not kind.endswith("PRIVATE KEY"):
+        raise _bad_key_error(f"no private key data in PEM block of type {kind}")
+    if kind not in _KEY_KINDS:
+        raise _bad_key_error(f"unsupported private key type {kind}")
+    try:
+        serialization.load_der_private_key(der, password=None)
+    except (ValueError, TypeError) as error:
+        raise _bad_key_error(f"{_KEY_KINDS[kind]}: it is malformed") from error
+
+
+def _bad_key_error(cause: str) -> CallError:
+    return CallError(f"error parsing private key: {cause}")
+
+
+def _read_pem(data: bytes) -> tuple[str, bytes] | None:
+    """Return the kind and the bytes of the first block; None when there is none."""
+    for match in _PEM.finditer(data):
+        try:
+            body = base64.b64decode(b"".join(match[2].split()), validate=True)
+        except binascii.Error:
+            continue
+        return match[1].decode("utf-8", "replace"), body
+    return None

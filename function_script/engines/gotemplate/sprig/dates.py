@@ -10,37 +10,46 @@ import re
 from typing import Final
 
 from function_script.engines.gotemplate.errors import CallError
-from function_script.engines.gotemplate.function import Function, Injects
+from function_script.engines.gotemplate.function import FunctionTable, Injects
 from function_script.engines.gotemplate.go_time import NANOSECONDS, Time, format_time
 from function_script.engines.gotemplate.run import Run
 from function_script.engines.gotemplate.sprig.conversions import parse_decimal
 from function_script.engines.gotemplate.sprig.date_reader import parse_date, quote_time
 from function_script.engines.gotemplate.values import go_type, to_narrow, wrap_int64
 
+FUNCTIONS: Final = FunctionTable()
+
 _HTML: Final = "2006-01-02"
 _LOCAL: Final = "Local"
 # Integers of these types are seconds since 1970.
 _SECONDS: Final = frozenset({"int", "int32", "int64"})
-# The option of a step that gives it ``now``, and the field that ``now`` is read from.
-_OPTION: Final = "stable_values"
+# The field that ``now`` is read from.
 _CREATION_TIME: Final = ("observed", "composite", "resource", "metadata", "creationTimestamp")
 _RFC3339: Final = "2006-01-02T15:04:05Z07:00"
 
 
-def _date(layout: str, value: object) -> str:
-    return _date_in_zone(layout, value, _LOCAL)
+@FUNCTIONS.add("date", parameters="string any", returns="string")
+def date(layout: str, value: object) -> str:
+    """A time in Go's layout, such as "2006-01-02"."""
+    return date_in_zone(layout, value, _LOCAL)
 
 
-def _date_in_zone(layout: str, value: object, zone: str) -> str:
+@FUNCTIONS.add("date_in_zone", "dateInZone", parameters="string any string", returns="string")
+def date_in_zone(layout: str, value: object, zone: str) -> str:
+    """A time in Go's layout and a time zone."""
     return format_time(_to_time(value).in_zone(zone), layout)
 
 
-def _html_date(value: object) -> str:
-    return _date_in_zone(_HTML, value, _LOCAL)
+@FUNCTIONS.add("htmlDate", parameters="any", returns="string")
+def html_date(value: object) -> str:
+    """A time as a date for HTML, 2006-01-02."""
+    return date_in_zone(_HTML, value, _LOCAL)
 
 
-def _html_date_in_zone(value: object, zone: str) -> str:
-    return _date_in_zone(_HTML, value, zone)
+@FUNCTIONS.add("htmlDateInZone", parameters="any string", returns="string")
+def html_date_in_zone(value: object, zone: str) -> str:
+    """Like htmlDate, in a time zone."""
+    return date_in_zone(_HTML, value, zone)
 
 
 def _to_time(value: object) -> Time:
@@ -69,48 +78,37 @@ def _article(kind: str) -> str:
     return f"{'an' if kind[:1] in 'aeiou' else 'a'} {kind}"
 
 
-def _to_date(layout: str, text: str) -> Time:
+@FUNCTIONS.add("toDate", parameters="string string")
+def to_date(layout: str, text: str) -> Time:
+    """The time of a text in Go's layout."""
     try:
         return parse_date(layout, text)
     except CallError:
         return Time.zero()
 
 
-def _date_modify(change: str, time: Time) -> Time:
+FUNCTIONS.add("mustToDate", parameters="string string")(parse_date)
+
+
+@FUNCTIONS.add("date_modify", "dateModify", parameters="string time.Time")
+def date_modify(change: str, time: Time) -> Time:
+    """The time, moved by a duration: date_modify "-1h" $time."""
     try:
-        return _must_date_modify(change, time)
+        return must_date_modify(change, time)
     except CallError:
         return time
 
 
-def _must_date_modify(change: str, time: Time) -> Time:
+@FUNCTIONS.add("must_date_modify", "mustDateModify", parameters="string time.Time")
+def must_date_modify(change: str, time: Time) -> Time:
+    """Raise CallError where dateModify gives the time as it was."""
     return time.plus(_parse_duration(change))
 
 
-def _unix_epoch(time: Time) -> str:
+@FUNCTIONS.add("unixEpoch", parameters="time.Time", returns="string")
+def unix_epoch(time: Time) -> str:
+    """The seconds of a time since 1970."""
     return str(time.seconds)
-
-
-# Now
-
-
-def _now(run: Run) -> Time:
-    value = run.root
-    for key in _CREATION_TIME:
-        value = value.get(key) if isinstance(value, dict) else None
-    try:
-        return parse_date(_RFC3339, value) if isinstance(value, str) else Time(0)
-    except CallError:
-        return Time(0)
-
-
-def _ago(run: Run, value: object) -> str:
-    """Return the time from a date to ``now`` in whole seconds; other values are ``now``."""
-    now = _now(run)
-    difference = now.unix_nanoseconds() - (_find_time(value) or now).unix_nanoseconds()
-    seconds, rest = divmod(abs(difference), NANOSECONDS)
-    seconds += rest * 2 >= NANOSECONDS
-    return _duration_text((seconds if difference > 0 else -seconds) * NANOSECONDS)
 
 
 # Durations
@@ -141,8 +139,12 @@ _ROUNDED: Final = (
 )
 
 
-def _duration(value: object) -> str:
-    """Format a duration in seconds; 0 for values other than text and int64."""
+@FUNCTIONS.add("duration", parameters="any", returns="string")
+def duration(value: object) -> str:
+    """The seconds as a duration, such as 1m35s.
+
+    Values other than text and int64 are 0.
+    """
     seconds = 0
     if type(value) is str:
         seconds = parse_decimal(value)
@@ -151,7 +153,9 @@ def _duration(value: object) -> str:
     return _duration_text(wrap_int64(seconds * NANOSECONDS))
 
 
-def _duration_round(value: object) -> str:
+@FUNCTIONS.add("durationRound", parameters="any", returns="string")
+def duration_round(value: object) -> str:
+    """The duration in its largest unit, such as 2h."""
     if isinstance(value, Time) and go_type(value) == Time.go_type:
         raise CallError("there is no current time to count from: give a duration")
     nanoseconds = 0
@@ -163,6 +167,33 @@ def _duration_round(value: object) -> str:
         except CallError:
             nanoseconds = 0
     return _rounded_text(nanoseconds)
+
+
+@FUNCTIONS.add("now", parameters="", injects=Injects.RUN, option="stable_values")
+def now(run: Run) -> Time:
+    """The time at which the XR was made."""
+    value = run.root
+    for key in _CREATION_TIME:
+        value = value.get(key) if isinstance(value, dict) else None
+    try:
+        return parse_date(_RFC3339, value) if isinstance(value, str) else Time(0)
+    except CallError:
+        return Time(0)
+
+
+@FUNCTIONS.add(
+    "ago", parameters="any", injects=Injects.RUN, returns="string", option="stable_values"
+)
+def ago(run: Run, value: object) -> str:
+    """The duration from a time until now.
+
+    It is in whole seconds. Values without a time are ``now``.
+    """
+    end = now(run)
+    difference = end.unix_nanoseconds() - (_find_time(value) or end).unix_nanoseconds()
+    seconds, rest = divmod(abs(difference), NANOSECONDS)
+    seconds += rest * 2 >= NANOSECONDS
+    return _duration_text((seconds if difference > 0 else -seconds) * NANOSECONDS)
 
 
 def _parse_duration(text: str) -> int:
@@ -247,34 +278,3 @@ def _rounded_text(nanoseconds: int) -> str:
         if size > unit:
             return f"{size // unit}{name}"
     return "0s"
-
-
-def _text(name: str, parameters: str, call: object) -> Function:
-    return Function(name=name, parameters=parameters, call=call, returns="string")
-
-
-FUNCTIONS: Final = (
-    _text("date", "string any", _date),
-    _text("date_in_zone", "string any string", _date_in_zone),
-    _text("dateInZone", "string any string", _date_in_zone),
-    _text("htmlDate", "any", _html_date),
-    _text("htmlDateInZone", "any string", _html_date_in_zone),
-    Function(name="toDate", parameters="string string", call=_to_date),
-    Function(name="mustToDate", parameters="string string", call=parse_date),
-    Function(name="date_modify", parameters="string time.Time", call=_date_modify),
-    Function(name="dateModify", parameters="string time.Time", call=_date_modify),
-    Function(name="must_date_modify", parameters="string time.Time", call=_must_date_modify),
-    Function(name="mustDateModify", parameters="string time.Time", call=_must_date_modify),
-    _text("unixEpoch", "time.Time", _unix_epoch),
-    _text("duration", "any", _duration),
-    _text("durationRound", "any", _duration_round),
-    Function(name="now", parameters="", call=_now, injects=Injects.RUN, option=_OPTION),
-    Function(
-        name="ago",
-        parameters="any",
-        call=_ago,
-        injects=Injects.RUN,
-        returns="string",
-        option=_OPTION,
-    ),
-)

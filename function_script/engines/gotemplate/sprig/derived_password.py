@@ -7,8 +7,10 @@ import hashlib
 import hmac
 from typing import Final
 
-from function_script.engines.gotemplate.function import Function
+from function_script.engines.gotemplate.function import FunctionTable
 from function_script.engines.gotemplate.values import to_bytes
+
+FUNCTIONS: Final = FunctionTable()
 
 _SCOPE: Final = b"com.lyndir.masterpassword"
 
@@ -48,7 +50,15 @@ _CLASSES: Final = {
 }
 
 
-def _derive_password(counter: int, kind: str, password: str, user: str, site: str) -> str:
+@FUNCTIONS.add(
+    "derivePassword",
+    parameters="uint32 string string string string",
+    returns="string",
+    option="crypto",
+    cost=20000,
+)
+def derive_password(counter: int, kind: str, password: str, user: str, site: str) -> str:
+    """A password, derived from a counter, a type, a master password, a user and a site."""
     if kind not in _TEMPLATES:
         return f"cannot find password template {kind}"
     key = hashlib.scrypt(
@@ -74,15 +84,3 @@ def _length_prefixed(text: str) -> bytes:
     """Return a text behind its length in bytes."""
     data = to_bytes(text)
     return len(data).to_bytes(4, "big") + data
-
-
-FUNCTIONS: Final = (
-    Function(
-        name="derivePassword",
-        parameters="uint32 string string string string",
-        call=_derive_password,
-        returns="string",
-        option="crypto",
-        cost=20_000,
-    ),
-)

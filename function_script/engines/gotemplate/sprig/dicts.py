@@ -3,7 +3,7 @@
 from typing import Final
 
 from function_script.engines.gotemplate.errors import CallError
-from function_script.engines.gotemplate.function import Allocator, Function, Injects
+from function_script.engines.gotemplate.function import Allocator, FunctionTable, Injects
 from function_script.engines.gotemplate.sprig.conversions import to_text
 from function_script.engines.gotemplate.values import (
     MISSING,
@@ -15,63 +15,94 @@ from function_script.engines.gotemplate.values import (
     to_bytes,
 )
 
+FUNCTIONS: Final = FunctionTable()
+
 _Map = dict[str, object]
 _ABSENT: Final = object()
 
 
-def _dict(allocator: Allocator, *values: object) -> _Map:
-    """Make a map of alternate keys and values; the value of a last single key is ""."""
+@FUNCTIONS.add("dict", parameters="any...", injects=Injects.ALLOCATOR)
+def dict_(allocator: Allocator, *values: object) -> _Map:
+    """A map of keys and values in turn: dict "a" 1 "b" 2.
+
+    Make a map of alternate keys and values; the value of a last single key is "".
+    """
     names = [key if type(key) is str else to_text(allocator, key) for key in values[::2]]
     if len(values) % 2:
         values = (*values, "")
     return dict(zip(names, values[1::2], strict=True))
 
 
-def _get(mapping: _Map, key: str) -> object:
+@FUNCTIONS.add("get", parameters="map string", allocates=False)
+def get(mapping: _Map, key: str) -> object:
+    """The value of a key; an empty text where there is none."""
     return mapping.get(key, "")
 
 
-def _set(mapping: _Map, key: str, value: object) -> _Map:
+@FUNCTIONS.add("hasKey", parameters="map string", returns="bool")
+def has_key(mapping: _Map, key: str) -> bool:
+    """True if the map has the key."""
+    return key in mapping
+
+
+@FUNCTIONS.add("set", parameters="map string any", allocates=False, mutates=True)
+def set_(mapping: _Map, key: str, value: object) -> _Map:
+    """Set a key of the map, and give the map."""
     if isinstance(mapping, NilMap):
         raise CallError("assignment to entry in nil map")
     mapping[key] = value
     return mapping
 
 
-def _unset(mapping: _Map, key: str) -> _Map:
+@FUNCTIONS.add("unset", parameters="map string", allocates=False, mutates=True)
+def unset(mapping: _Map, key: str) -> _Map:
+    """Remove a key of the map, and give the map."""
     mapping.pop(key, None)
     return mapping
 
 
-def _has_key(mapping: _Map, key: str) -> bool:
-    return key in mapping
-
-
-def _pluck(key: str, *mappings: _Map) -> list[object]:
+@FUNCTIONS.add("pluck", parameters="string map...")
+def pluck(key: str, *mappings: _Map) -> list[object]:
+    """The values of a key in several maps."""
     return [mapping[key] for mapping in mappings if key in mapping]
 
 
-def _keys(allocator: Allocator, *mappings: _Map) -> Strings:
-    """Return the keys, sorted for each map; Go's order is random."""
+@FUNCTIONS.add("keys", parameters="map...", injects=Injects.ALLOCATOR)
+def keys(allocator: Allocator, *mappings: _Map) -> Strings:
+    """The keys of maps, as a list.
+
+    Return the keys, sorted for each map; Go's order is random.
+    """
     allocator.check_list(sum(map(len, mappings)))
     return Strings(key for mapping in mappings for key in sorted(mapping, key=to_bytes))
 
 
-def _values(mapping: _Map) -> list[object]:
-    """Return the values in the order of the sorted keys."""
+@FUNCTIONS.add("values", parameters="map")
+def values(mapping: _Map) -> list[object]:
+    """The values of a map, as a list.
+
+    Return the values in the order of the sorted keys.
+    """
     return [mapping[key] for key in sorted(mapping, key=to_bytes)]
 
 
-def _pick(mapping: _Map, *keys: str) -> _Map:
+@FUNCTIONS.add("pick", parameters="map string...")
+def pick(mapping: _Map, *keys: str) -> _Map:
+    """The map with these keys only."""
     return {key: mapping[key] for key in keys if key in mapping}
 
 
-def _omit(mapping: _Map, *keys: str) -> _Map:
+@FUNCTIONS.add("omit", parameters="map string...")
+def omit(mapping: _Map, *keys: str) -> _Map:
+    """The map without these keys."""
     return {key: value for key, value in mapping.items() if key not in keys}
 
 
+@FUNCTIONS.add("dig", parameters="any...", allocates=False)
 def dig(*arguments: object, beyond_null: bool = False) -> object:
-    """Return the value at the end of the keys, or the default; arguments: keys, default, map.
+    """The value at a path of keys, or a default: dig "spec" "size" 1 $xr.
+
+    Return the value at the end of the keys, or the default; arguments: keys, default, map.
 
     ``beyond_null``: the default also applies below a null or below nothing, which is an error
     otherwise.
@@ -104,35 +135,38 @@ def _no_conversion(value: object, expected: str) -> CallError:
     return CallError(f"interface conversion: interface {{}} is {actual}, not {expected}")
 
 
-def _deep_copy(allocator: Allocator, value: object) -> object:
-    if value is None:
-        raise CallError("reflect: call of reflect.Value.Type on zero Value")
-    allocator.check_tree(value)
-    return _copy(value)
-
-
-def _copy(value: object) -> object:
-    """Return a copy that shares no map and no list; typed ones keep their type."""
-    if is_nil(value):
-        return value
-    if isinstance(value, list):
-        return type(value)(map(_copy, value))
-    if isinstance(value, dict):
-        make = type(value) if isinstance(value, TypedMap) else dict
-        return make((key, _copy(item)) for key, item in value.items())
-    return value
-
-
 # Merging, as Go's package mergo does it
 
 
-def _merge(allocator: Allocator, target: object, *sources: object) -> object:
-    """Fill in what is absent or empty in the first map; change and return it."""
+@FUNCTIONS.add(
+    "merge",
+    "mustMerge",
+    parameters="map map...",
+    injects=Injects.ALLOCATOR,
+    allocates=False,
+    mutates=True,
+)
+def merge(allocator: Allocator, target: object, *sources: object) -> object:
+    """The maps, merged into the first; its own values win.
+
+    Fill in what is absent or empty in the first map; change and return it.
+    """
     return _merge_all(allocator, target, sources, overwrite=False)
 
 
-def _merge_overwrite(allocator: Allocator, target: object, *sources: object) -> object:
-    """Let later maps win, also with empty values; change and return the first."""
+@FUNCTIONS.add(
+    "mergeOverwrite",
+    "mustMergeOverwrite",
+    parameters="map map...",
+    injects=Injects.ALLOCATOR,
+    allocates=False,
+    mutates=True,
+)
+def merge_overwrite(allocator: Allocator, target: object, *sources: object) -> object:
+    """The maps, merged into the first; later values win.
+
+    Let later maps win, also with empty values; change and return the first.
+    """
     return _merge_all(allocator, target, sources, overwrite=True)
 
 
@@ -178,32 +212,25 @@ def _set_item(
     target[key] = value
 
 
-def _mutating(
-    name: str, parameters: str, call: object, injects: Injects = Injects.NOTHING
-) -> Function:
-    return Function(
-        name=name, parameters=parameters, call=call, injects=injects, allocates=False, mutates=True
-    )
+# Copying
 
 
-_ALLOCATOR: Final = Injects.ALLOCATOR
+@FUNCTIONS.add("deepCopy", "mustDeepCopy", parameters="any", injects=Injects.ALLOCATOR)
+def deep_copy(allocator: Allocator, value: object) -> object:
+    """A copy of the value."""
+    if value is None:
+        raise CallError("reflect: call of reflect.Value.Type on zero Value")
+    allocator.check_tree(value)
+    return _copy(value)
 
-FUNCTIONS: Final = (
-    Function(name="dict", parameters="any...", call=_dict, injects=_ALLOCATOR),
-    Function(name="get", parameters="map string", call=_get, allocates=False),
-    Function(name="hasKey", parameters="map string", call=_has_key, returns="bool"),
-    _mutating("set", "map string any", _set),
-    _mutating("unset", "map string", _unset),
-    Function(name="pluck", parameters="string map...", call=_pluck),
-    Function(name="keys", parameters="map...", call=_keys, injects=_ALLOCATOR),
-    Function(name="values", parameters="map", call=_values),
-    Function(name="pick", parameters="map string...", call=_pick),
-    Function(name="omit", parameters="map string...", call=_omit),
-    Function(name="dig", parameters="any...", call=dig, allocates=False),
-    _mutating("merge", "map map...", _merge, _ALLOCATOR),
-    _mutating("mustMerge", "map map...", _merge, _ALLOCATOR),
-    _mutating("mergeOverwrite", "map map...", _merge_overwrite, _ALLOCATOR),
-    _mutating("mustMergeOverwrite", "map map...", _merge_overwrite, _ALLOCATOR),
-    Function(name="deepCopy", parameters="any", call=_deep_copy, injects=_ALLOCATOR),
-    Function(name="mustDeepCopy", parameters="any", call=_deep_copy, injects=_ALLOCATOR),
-)
+
+def _copy(value: object) -> object:
+    """Return a copy that shares no map and no list; typed ones keep their type."""
+    if is_nil(value):
+        return value
+    if isinstance(value, list):
+        return type(value)(map(_copy, value))
+    if isinstance(value, dict):
+        make = type(value) if isinstance(value, TypedMap) else dict
+        return make((key, _copy(item)) for key, item in value.items())
+    return value

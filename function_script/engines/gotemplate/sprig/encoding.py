@@ -7,12 +7,13 @@ import base64
 import hashlib
 import re
 import zlib
-from collections.abc import Callable
 from typing import Final
 
 from function_script.engines.gotemplate.errors import CallError
-from function_script.engines.gotemplate.function import Function
+from function_script.engines.gotemplate.function import FunctionTable
 from function_script.engines.gotemplate.values import to_bytes, to_string
+
+FUNCTIONS: Final = FunctionTable()
 
 _NEWLINES: Final = b"\r\n"
 _PADDING: Final = b"="
@@ -37,7 +38,15 @@ class _CorruptInputError(Exception):
 # Base64
 
 
-def _b64_decode(text: str) -> str:
+@FUNCTIONS.add("b64enc", parameters="string", returns="string")
+def b64_encode(text: str) -> str:
+    """The text in base64."""
+    return base64.b64encode(to_bytes(text)).decode()
+
+
+@FUNCTIONS.add("b64dec", parameters="string", returns="string")
+def b64_decode(text: str) -> str:
+    """The text of a base64 text."""
     try:
         return to_string(decode_64(text))
     except CallError as error:
@@ -86,7 +95,15 @@ def _error_position(data: bytes, count: int) -> int:
 # Base32
 
 
-def _b32_decode(text: str) -> str:
+@FUNCTIONS.add("b32enc", parameters="string", returns="string")
+def b32_encode(text: str) -> str:
+    """The text in base32."""
+    return base64.b32encode(to_bytes(text)).decode()
+
+
+@FUNCTIONS.add("b32dec", parameters="string", returns="string")
+def b32_decode(text: str) -> str:
+    """The text of a base32 text."""
     data = to_bytes(text).translate(None, _NEWLINES)
     try:
         return to_string(_decode_32(data))
@@ -118,21 +135,25 @@ def _decode_32(data: bytes) -> bytes:
 # Checksums
 
 
-def _sha1(text: str) -> str:
+@FUNCTIONS.add("sha1sum", parameters="string", returns="string")
+def sha1(text: str) -> str:
+    """The SHA-1 sum of the text, in hexadecimal."""
     return hashlib.sha1(to_bytes(text), usedforsecurity=False).hexdigest()
 
 
-def _text_function(name: str, call: Callable[[str], str]) -> Function:
-    return Function(name=name, parameters="string", call=call, returns="string")
+@FUNCTIONS.add("sha256sum", parameters="string", returns="string")
+def sha256(text: str) -> str:
+    """The SHA-256 sum of the text, in hexadecimal."""
+    return hashlib.sha256(to_bytes(text)).hexdigest()
 
 
-FUNCTIONS: Final = (
-    _text_function("b64enc", lambda text: base64.b64encode(to_bytes(text)).decode()),
-    _text_function("b64dec", _b64_decode),
-    _text_function("b32enc", lambda text: base64.b32encode(to_bytes(text)).decode()),
-    _text_function("b32dec", _b32_decode),
-    _text_function("sha1sum", _sha1),
-    _text_function("sha256sum", lambda text: hashlib.sha256(to_bytes(text)).hexdigest()),
-    _text_function("sha512sum", lambda text: hashlib.sha512(to_bytes(text)).hexdigest()),
-    _text_function("adler32sum", lambda text: str(zlib.adler32(to_bytes(text)))),
-)
+@FUNCTIONS.add("sha512sum", parameters="string", returns="string")
+def sha512(text: str) -> str:
+    """The SHA-512 sum of the text, in hexadecimal."""
+    return hashlib.sha512(to_bytes(text)).hexdigest()
+
+
+@FUNCTIONS.add("adler32sum", parameters="string", returns="string")
+def adler32(text: str) -> str:
+    """The Adler-32 sum of the text."""
+    return str(zlib.adler32(to_bytes(text)))

@@ -1,8 +1,7 @@
-"""sprig's JSON functions, and JSON as Go's encoding/json reads and writes it.
+"""JSON as Go's package encoding/json writes and reads it.
 
 Written: keys are sorted, ``<``, ``>`` and ``&`` are escaped unless the text is raw, whole floats
-have no point. Read: every number is a float64. Functions without "must" in their names give an
-empty text or nil where the others fail.
+have no point. Read: every number is a float64, and errors are in Go's words.
 """
 
 import base64
@@ -10,16 +9,17 @@ import json
 import math
 import re
 from collections.abc import Collection
-from functools import partial
 from typing import Final, NoReturn
 
 import orjson
 
-from function_script.engines.gotemplate.errors import CallError
-from function_script.engines.gotemplate.function import Allocator, Function, Injects
-from function_script.engines.gotemplate.printing import exponent_form, shortest_digits, sorted_items
-from function_script.engines.gotemplate.sprig.characters import whole
-from function_script.engines.gotemplate.sprig.json_errors import find_error
+from function_script.engines.gotemplate.function import Allocator
+from function_script.engines.gotemplate.printing import (
+    exponent_form,
+    quote,
+    shortest_digits,
+    sorted_items,
+)
 from function_script.engines.gotemplate.values import (
     AnyMap,
     Struct,
@@ -27,7 +27,9 @@ from function_script.engines.gotemplate.values import (
     is_broken,
     is_nil,
     to_bytes,
+    to_narrow,
     to_string,
+    whole,
 )
 from function_script.values import LONE_SURROGATE
 
@@ -60,7 +62,7 @@ class NotJsonError(ValueError):
     """A value that JSON cannot express; the text is Go's."""
 
 
-def to_json(value: object, *, pretty: bool = False, raw: bool = False) -> str:
+def marshal(value: object, *, pretty: bool = False, raw: bool = False) -> str:
     """Return the JSON text; ``pretty``: indented by two; ``raw``: without escapes for HTML.
 
     Raises NotJsonError for NaN, infinities, complex numbers and maps whose keys are not text.
@@ -70,13 +72,13 @@ def to_json(value: object, *, pretty: bool = False, raw: bool = False) -> str:
     return "".join(writer.parts)
 
 
-def to_plain_json(value: object, *, raw: bool = False) -> str:
+def marshal_plain(value: object, *, raw: bool = False) -> str:
     """Return the JSON of a value that check_tree calls plain; orjson writes it as Go does."""
     try:
         text = orjson.dumps(value, option=orjson.OPT_SORT_KEYS).decode()
     except TypeError:
         # Bytes that are not UTF-8, or an integer of more than 64 bits.
-        return to_json(value, raw=raw)
+        return marshal(value, raw=raw)
     if not text.isascii():
         text = text.replace("\u2028", r"\u2028").replace("\u2029", r"\u2029")
     if raw or not ("<" in text or ">" in text or "&" in text):
@@ -225,7 +227,7 @@ class _Reader:
         return None
 
 
-def from_json(allocator: Allocator, text: str) -> object:
+def unmarshal(allocator: Allocator, text: str) -> object:
     """Return the value of a JSON text; raises BadJsonError."""
     allocator.check_string(len(text))
     allocator.check_list(text.count(","))
@@ -258,58 +260,171 @@ def _replace_surrogates(value: object) -> object:
     return value
 
 
-# Functions
+# The errors of texts that are not JSON: Go's scan, byte by byte
+
+_SPACES: Final = " \t\r\n"
+_DIGITS: Final = frozenset("0123456789")
+_HEX_DIGITS: Final = frozenset("0123456789abcdefABCDEF")
+_ESCAPES: Final = frozenset('bfnrt\\/"')
+_LITERALS: Final = {"t": "true", "f": "false", "n": "null"}
+_VALUE: Final = "looking for beginning of value"
 
 
-def _to_json(allocator: Allocator, value: object, *, pretty: bool = False) -> str:
-    if allocator.check_tree(value) and not pretty:
-        return to_plain_json(value)
+class _JsonError(Exception):  # ends the scan; its text is the result
+    """The first error."""
+
+
+def find_error(text: str) -> str:
+    """Return the first error of Go's scanner; empty without one."""
     try:
-        return to_json(value, pretty=pretty)
-    except NotJsonError:
-        return ""
+        _Scanner(to_narrow(text)).scan()
+    except _JsonError as fault:
+        return str(fault)
+    return ""
 
 
-def _must_to_json(
-    allocator: Allocator, value: object, *, pretty: bool = False, raw: bool = False
-) -> str:
-    if allocator.check_tree(value) and not pretty:
-        return to_plain_json(value, raw=raw)
-    try:
-        return to_json(value, pretty=pretty, raw=raw)
-    except NotJsonError as error:
-        raise CallError(str(error)) from error
+class _Scanner:
+    """Scans a text without making values of it."""
 
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.index = 0
+        # The open brackets.
+        self.open: list[str] = []
 
-def _from_json(allocator: Allocator, text: str) -> object:
-    try:
-        return from_json(allocator, text)
-    except BadJsonError as error:
-        return error.value
+    def scan(self) -> None:
+        """Scan one value and the end of the text."""
+        while True:
+            self.scan_value()
+            while self.open and self.close_or_separate():
+                pass
+            if not self.open:
+                break
+        if self.text[self.index :].strip(_SPACES):
+            self.fail(self.peek(), "after top-level value")
 
+    def close_or_separate(self) -> bool:
+        """Report whether a bracket closes behind a value; if not, the next value follows."""
+        bracket = self.open[-1]
+        character = self.peek()
+        if character == {"{": "}", "[": "]"}[bracket]:
+            self.index += 1
+            self.open.pop()
+            return True
+        if character != ",":
+            context = "object key:value pair" if bracket == "{" else "array element"
+            self.fail(character, f"after {context}")
+        self.index += 1
+        if bracket == "{":
+            self.scan_key()
+        return False
 
-def _must_from_json(allocator: Allocator, text: str) -> object:
-    try:
-        return from_json(allocator, text)
-    except BadJsonError as error:
-        raise CallError(str(error)) from error
+    def scan_value(self) -> None:
+        """Scan a scalar, or opening brackets and the text right behind them."""
+        while (character := self.peek()) in "{[":
+            self.index += 1
+            self.open.append(character)
+            if self.peek() in "}]" and self.close_or_separate():
+                return
+            if character == "{":
+                self.scan_key()
+        if character == '"':
+            self.scan_string()
+        elif character in _LITERALS:
+            self.scan_literal(_LITERALS[character])
+        elif character == "-" or character in _DIGITS:
+            self.scan_number()
+        else:
+            self.fail(character, _VALUE)
 
+    def scan_key(self) -> None:
+        """Scan a key and its colon."""
+        character = self.peek()
+        if character != '"':
+            self.fail(character, "looking for beginning of object key string")
+        self.scan_string()
+        character = self.peek()
+        if character != ":":
+            self.fail(character, "after object key")
+        self.index += 1
 
-def _json_writer(name: str, call: object) -> Function:
-    return Function(
-        name=name, parameters="any", call=call, injects=Injects.ALLOCATOR, returns="string"
-    )
+    def scan_string(self) -> None:
+        """Scan a text from its first quotes to its last."""
+        self.index += 1
+        while (character := self.next()) != '"':
+            if self.index > len(self.text):
+                self.end()
+            if character < " ":
+                self.fail(character, "in string literal")
+            if character == "\\":
+                self.scan_escape()
 
+    def scan_escape(self) -> None:
+        """Scan an escape behind its backslash."""
+        character = self.next()
+        if character == "u":
+            for _ in range(4):
+                digit = self.next()
+                if digit not in _HEX_DIGITS:
+                    self.fail(digit, "in \\u hexadecimal character escape")
+        elif character not in _ESCAPES:
+            self.fail(character, "in string escape code")
 
-FUNCTIONS: Final = (
-    _json_writer("toJson", _to_json),
-    _json_writer("toPrettyJson", partial(_to_json, pretty=True)),
-    _json_writer("toRawJson", partial(_must_to_json, raw=True)),
-    _json_writer("mustToJson", _must_to_json),
-    _json_writer("mustToPrettyJson", partial(_must_to_json, pretty=True)),
-    _json_writer("mustToRawJson", partial(_must_to_json, raw=True)),
-    Function(name="fromJson", parameters="string", call=_from_json, injects=Injects.ALLOCATOR),
-    Function(
-        name="mustFromJson", parameters="string", call=_must_from_json, injects=Injects.ALLOCATOR
-    ),
-)
+    def scan_literal(self, word: str) -> None:
+        """Scan ``true``, ``false`` or ``null``."""
+        self.index += 1
+        for expected in word[1:]:
+            character = self.next()
+            if character != expected:
+                self.fail(character, f"in literal {word} (expecting '{expected}')")
+
+    def scan_number(self) -> None:
+        """Scan a number; one that begins with 0 has no further digits."""
+        if self.text[self.index] == "-":
+            self.index += 1
+        if self.scan_digit("in numeric literal") != "0":
+            self.skip_digits()
+        if self.here() == ".":
+            self.index += 1
+            self.scan_digit("after decimal point in numeric literal")
+            self.skip_digits()
+        if self.here() in {"e", "E"}:
+            self.index += 1
+            if self.here() in {"+", "-"}:
+                self.index += 1
+            self.scan_digit("in exponent of numeric literal")
+            self.skip_digits()
+
+    def scan_digit(self, context: str) -> str:
+        character = self.next()
+        if character not in _DIGITS:
+            self.fail(character, context)
+        return character
+
+    def skip_digits(self) -> None:
+        while self.here() in _DIGITS:
+            self.index += 1
+
+    def here(self) -> str:
+        return self.text[self.index : self.index + 1]
+
+    def peek(self) -> str:
+        """Return the next character other than a space without consuming it."""
+        while self.here() and self.here() in _SPACES:
+            self.index += 1
+        if not self.here():
+            self.end()
+        return self.here()
+
+    def next(self) -> str:
+        """Consume the next character; behind the last one Go reads a space."""
+        character = self.here() or " "
+        self.index += 1
+        return character
+
+    def end(self) -> NoReturn:
+        raise _JsonError("unexpected end of JSON input")
+
+    def fail(self, character: str, context: str) -> NoReturn:
+        quoted = {"'": r"\'", '"': '"'}.get(character) or quote(character)[1:-1]
+        raise _JsonError(f"invalid character '{quoted}' {context}")

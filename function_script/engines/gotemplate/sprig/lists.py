@@ -8,7 +8,7 @@ import math
 from typing import Final
 
 from function_script.engines.gotemplate.errors import CallError
-from function_script.engines.gotemplate.function import Allocator, Function, Injects
+from function_script.engines.gotemplate.function import Allocator, FunctionTable, Injects
 from function_script.engines.gotemplate.sprig.conversions import to_int64, truncate
 from function_script.engines.gotemplate.values import (
     Lists,
@@ -20,6 +20,8 @@ from function_script.engines.gotemplate.values import (
     go_type,
     is_nil,
 )
+
+FUNCTIONS: Final = FunctionTable()
 
 NIL_POINTER: Final = "runtime error: invalid memory address or nil pointer dereference"
 
@@ -35,23 +37,33 @@ def _items(value: object, refusal: str) -> list[object]:
     raise CallError(f"{refusal} {go_kind(value)}")
 
 
-def _list(*items: object) -> list[object]:
+@FUNCTIONS.add("list", "tuple", parameters="any...")
+def list_(*items: object) -> list[object]:
+    """A list of the values."""
     return list(items)
 
 
-def _append(allocator: Allocator, value: object, item: object) -> list[object]:
+@FUNCTIONS.add(
+    "append", "push", "mustAppend", "mustPush", parameters="any any", injects=Injects.ALLOCATOR
+)
+def append(allocator: Allocator, value: object, item: object) -> list[object]:
+    """The list with one more item."""
     items = _items(value, "Cannot push on type")
     allocator.check_list(len(items) + 1)
     return [*items, item]
 
 
-def _prepend(allocator: Allocator, value: object, item: object) -> list[object]:
+@FUNCTIONS.add("prepend", "mustPrepend", parameters="any any", injects=Injects.ALLOCATOR)
+def prepend(allocator: Allocator, value: object, item: object) -> list[object]:
+    """The list with one more item in front."""
     items = _items(value, "Cannot prepend on type")
     allocator.check_list(len(items) + 1)
     return [item, *items]
 
 
-def _concat(allocator: Allocator, *values: object) -> list[object]:
+@FUNCTIONS.add("concat", parameters="any...", injects=Injects.ALLOCATOR)
+def concat(allocator: Allocator, *values: object) -> list[object]:
+    """The items of all lists in one."""
     lists: list[list[object]] = []
     for value in values:
         if value is not None and not isinstance(value, (list, bytes)):
@@ -61,38 +73,52 @@ def _concat(allocator: Allocator, *values: object) -> list[object]:
     return [item for items in lists for item in items] or NilList()
 
 
-def _first(value: object) -> object:
+@FUNCTIONS.add("first", "mustFirst", parameters="any", allocates=False)
+def first(value: object) -> object:
+    """The first item."""
     items = _items(value, "Cannot find first on type")
     return items[0] if items else None
 
 
-def _last(value: object) -> object:
+@FUNCTIONS.add("last", "mustLast", parameters="any", allocates=False)
+def last(value: object) -> object:
+    """The last item."""
     items = _items(value, "Cannot find last on type")
     return items[-1] if items else None
 
 
-def _rest(value: object) -> list[object]:
+@FUNCTIONS.add("rest", "mustRest", parameters="any")
+def rest(value: object) -> list[object]:
+    """The list without its first item."""
     items = _items(value, "Cannot find rest on type")
     return items[1:] if items else NilList()
 
 
-def _initial(value: object) -> list[object]:
+@FUNCTIONS.add("initial", "mustInitial", parameters="any")
+def initial(value: object) -> list[object]:
+    """The list without its last item."""
     items = _items(value, "Cannot find initial on type")
     return items[:-1] if items else NilList()
 
 
-def _reverse(value: object) -> list[object]:
+@FUNCTIONS.add("reverse", "mustReverse", parameters="any")
+def reverse(value: object) -> list[object]:
+    """The list backwards."""
     return list(reversed(_items(value, "Cannot find reverse on type")))
 
 
-def _compact(value: object) -> list[object]:
+@FUNCTIONS.add("compact", "mustCompact", parameters="any")
+def compact(value: object) -> list[object]:
+    """The list without empty items."""
     return list(filter(None, _items(value, "Cannot compact on type")))
 
 
 # Parts
 
 
-def _slice(value: object, *bounds: object) -> object:
+@FUNCTIONS.add("slice", "mustSlice", parameters="any any...")
+def slice_(value: object, *bounds: object) -> object:
+    """The items from START up to END."""
     items = _items(value, "list should be type of slice or array but")
     if not items:
         return None
@@ -105,7 +131,9 @@ def _slice(value: object, *bounds: object) -> object:
     return type(value)(items[start:end]) if isinstance(value, TypedList) else items[start:end]
 
 
-def _chunk(size: int, value: object) -> Lists:
+@FUNCTIONS.add("chunk", "mustChunk", parameters="int any")
+def chunk(size: int, value: object) -> Lists:
+    """The list in lists of N items."""
     items = _items(value, "Cannot chunk type")
     count = math.floor((len(items) - 1) / size) + 1 if size else truncate(math.nan)
     if count < 0:
@@ -148,20 +176,26 @@ def _hashable(item: object) -> object:
     return object() if item != item else (kind, item)  # noqa: PLR0124 # how to know NaN
 
 
-def _unique(allocator: Allocator, value: object) -> list[object]:
+@FUNCTIONS.add("uniq", "mustUniq", parameters="any", injects=Injects.ALLOCATOR)
+def uniq(allocator: Allocator, value: object) -> list[object]:
+    """The list without repeated items."""
     unique: dict[object, object] = {}
     for item in _items(value, "Cannot find uniq on type"):
         unique.setdefault(_measured_key(allocator, item), item)
     return list(unique.values())
 
 
-def _without(allocator: Allocator, value: object, *exclusions: object) -> list[object]:
+@FUNCTIONS.add("without", "mustWithout", parameters="any any...", injects=Injects.ALLOCATOR)
+def without(allocator: Allocator, value: object, *exclusions: object) -> list[object]:
+    """The list without these items."""
     excluded = {_measured_key(allocator, item) for item in exclusions}
     items = _items(value, "Cannot find without on type")
     return [item for item in items if _measured_key(allocator, item) not in excluded]
 
 
-def _has(allocator: Allocator, needle: object, value: object) -> bool:
+@FUNCTIONS.add("has", "mustHas", parameters="any any", injects=Injects.ALLOCATOR)
+def has(allocator: Allocator, needle: object, value: object) -> bool:
+    """True if the list has the item."""
     if value is None:
         return False
     items = _items(value, "Cannot find has on type")
@@ -171,44 +205,3 @@ def _has(allocator: Allocator, needle: object, value: object) -> bool:
 
 
 _STEPS_PER_COMPARISON: Final = 2
-
-
-_ALLOCATOR: Final = Injects.ALLOCATOR
-
-
-def _functions(
-    *names: str, parameters: str, call: object, injects: Injects = Injects.NOTHING
-) -> list[Function]:
-    return [
-        Function(name=name, parameters=parameters, call=call, injects=injects) for name in names
-    ]
-
-
-def _item_getters(*names: str, call: object) -> list[Function]:
-    return [Function(name=name, parameters="any", call=call, allocates=False) for name in names]
-
-
-FUNCTIONS: Final = (
-    *_functions("list", "tuple", parameters="any...", call=_list),
-    *_functions(
-        *("append", "push", "mustAppend", "mustPush"),
-        parameters="any any",
-        call=_append,
-        injects=_ALLOCATOR,
-    ),
-    *_functions("prepend", "mustPrepend", parameters="any any", call=_prepend, injects=_ALLOCATOR),
-    *_functions("concat", parameters="any...", call=_concat, injects=_ALLOCATOR),
-    *_item_getters("first", "mustFirst", call=_first),
-    *_item_getters("last", "mustLast", call=_last),
-    *_functions("rest", "mustRest", parameters="any", call=_rest),
-    *_functions("initial", "mustInitial", parameters="any", call=_initial),
-    *_functions("reverse", "mustReverse", parameters="any", call=_reverse),
-    *_functions("compact", "mustCompact", parameters="any", call=_compact),
-    *_functions("slice", "mustSlice", parameters="any any...", call=_slice),
-    *_functions("chunk", "mustChunk", parameters="int any", call=_chunk),
-    *_functions("uniq", "mustUniq", parameters="any", call=_unique, injects=_ALLOCATOR),
-    *_functions(
-        "without", "mustWithout", parameters="any any...", call=_without, injects=_ALLOCATOR
-    ),
-    *_functions("has", "mustHas", parameters="any any", call=_has, injects=_ALLOCATOR),
-)

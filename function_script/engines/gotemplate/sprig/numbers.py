@@ -8,11 +8,11 @@ type are converted first.
 import math
 from collections.abc import Callable
 from fractions import Fraction
-from functools import partial, reduce
+from functools import reduce
 from typing import Final
 
 from function_script.engines.gotemplate.errors import CallError
-from function_script.engines.gotemplate.function import Allocator, Function, Injects
+from function_script.engines.gotemplate.function import Allocator, FunctionTable, Injects
 from function_script.engines.gotemplate.printing import to_text
 from function_script.engines.gotemplate.sprig.conversions import (
     parse_decimal,
@@ -22,46 +22,74 @@ from function_script.engines.gotemplate.sprig.conversions import (
 )
 from function_script.engines.gotemplate.values import Int, Ints, wrap_int64
 
+FUNCTIONS: Final = FunctionTable()
+
 # Whole numbers
 
 
-def _atoi(text: str) -> Int:
+@FUNCTIONS.add("atoi", parameters="string", returns="int")
+def atoi(text: str) -> Int:
+    """The integer of a text."""
     return Int(parse_decimal(text))
 
 
-def _int(value: object) -> Int:
+@FUNCTIONS.add("int", parameters="any", returns="int")
+def int_(value: object) -> Int:
+    """The value as an integer."""
     return Int(to_int64(value))
 
 
-def _from_octal(allocator: Allocator, value: object) -> int:
+FUNCTIONS.add(
+    "int64",
+    parameters="any",
+    returns="int64",
+    summary="The value as an integer of 64 bits.",
+)(to_int64)
+
+
+@FUNCTIONS.add("toDecimal", parameters="any", injects=Injects.ALLOCATOR, returns="int64")
+def from_octal(allocator: Allocator, value: object) -> int:
+    """The number of an octal text."""
     if isinstance(value, (dict, list)):
         allocator.check_tree(value)
     return parse_octal(to_text(value))
 
 
-def _add(*values: object) -> int:
+@FUNCTIONS.add("add", parameters="any...", returns="int64")
+def add(*values: object) -> int:
+    """The sum of integers."""
     return wrap_int64(sum(map(to_int64, values)))
 
 
-def _add_one(value: object) -> int:
+@FUNCTIONS.add("add1", parameters="any", returns="int64")
+def add_one(value: object) -> int:
+    """The integer plus one."""
     return wrap_int64(to_int64(value) + 1)
 
 
-def _sub(left: object, right: object) -> int:
+@FUNCTIONS.add("sub", parameters="any any", returns="int64")
+def sub(left: object, right: object) -> int:
+    """The first integer minus the second."""
     return wrap_int64(to_int64(left) - to_int64(right))
 
 
-def _mul(first: object, *others: object) -> int:
+@FUNCTIONS.add("mul", parameters="any any...", returns="int64")
+def mul(first: object, *others: object) -> int:
+    """The product of integers."""
     return reduce(
         lambda left, right: wrap_int64(left * right), map(to_int64, others), to_int64(first)
     )
 
 
-def _div(left: object, right: object) -> int:
+@FUNCTIONS.add("div", parameters="any any", returns="int64")
+def div(left: object, right: object) -> int:
+    """The quotient of integers, without a fraction."""
     return wrap_int64(_quotient(to_int64(left), to_int64(right)))
 
 
-def _mod(left: object, right: object) -> int:
+@FUNCTIONS.add("mod", parameters="any any", returns="int64")
+def mod(left: object, right: object) -> int:
+    """The remainder of the division."""
     dividend, divisor = to_int64(left), to_int64(right)
     return dividend - _quotient(dividend, divisor) * divisor
 
@@ -74,15 +102,39 @@ def _quotient(dividend: int, divisor: int) -> int:
     return quotient if (dividend < 0) == (divisor < 0) else -quotient
 
 
-def _max(*values: object) -> int:
+@FUNCTIONS.add("max", "biggest", parameters="any any...", returns="int64")
+def max_(*values: object) -> int:
+    """The largest integer."""
     return max(map(to_int64, values))
 
 
-def _min(*values: object) -> int:
+@FUNCTIONS.add("min", parameters="any any...", returns="int64")
+def min_(*values: object) -> int:
+    """The smallest integer."""
     return min(map(to_int64, values))
 
 
 # Floats
+
+
+FUNCTIONS.add(
+    "float64",
+    parameters="any",
+    returns="float64",
+    summary="The value as a number with a fraction.",
+)(to_float64)
+
+
+@FUNCTIONS.add("maxf", parameters="any any...", returns="float64")
+def max_float(*values: object) -> float:
+    """The largest number."""
+    return _extreme(math.inf, *values)
+
+
+@FUNCTIONS.add("minf", parameters="any any...", returns="float64")
+def min_float(*values: object) -> float:
+    """The smallest number."""
+    return _extreme(-math.inf, *values)
 
 
 def _extreme(limit: float, *values: object) -> float:
@@ -102,20 +154,28 @@ def _extreme(limit: float, *values: object) -> float:
     return extreme
 
 
-def _floor(value: object) -> float:
+@FUNCTIONS.add("floor", parameters="any", returns="float64")
+def floor(value: object) -> float:
+    """The number, rounded down."""
     number = to_float64(value)
     return float(math.floor(number)) if math.isfinite(number) and number else number
 
 
-def _ceil(value: object) -> float:
+@FUNCTIONS.add("ceil", parameters="any", returns="float64")
+def ceil(value: object) -> float:
+    """The number, rounded up."""
     number = to_float64(value)
     if not math.isfinite(number):
         return number
     return math.copysign(math.ceil(number), number)
 
 
-def _round(value: object, places: int, *options: float) -> float:
-    """Round as Go does, which compares the fraction with its sign: -2.2 becomes -3."""
+@FUNCTIONS.add("round", parameters="any int float64...", returns="float64")
+def round_(value: object, places: int, *options: float) -> float:
+    """The number with N digits after the point.
+
+    Round as Go does, which compares the fraction with its sign: -2.2 becomes -3.
+    """
     power = _power_of_ten(places)
     digits = power * to_float64(value)
     if not math.isfinite(digits):
@@ -161,19 +221,29 @@ def _divide(left: float, right: float) -> float:
 # Counting
 
 
-def _until(allocator: Allocator, count: int) -> Ints:
-    return _until_step(allocator, 0, count, -1 if count < 0 else 1)
+@FUNCTIONS.add("until", parameters="int", injects=Injects.ALLOCATOR)
+def until(allocator: Allocator, count: int) -> Ints:
+    """The integers from 0 up to N, without N."""
+    return until_step(allocator, 0, count, -1 if count < 0 else 1)
 
 
-def _until_step(allocator: Allocator, start: int, stop: int, step: int) -> Ints:
-    """Count up with a positive step, down with a negative one; nothing if it leads away."""
+@FUNCTIONS.add("untilStep", parameters="int int int", injects=Injects.ALLOCATOR)
+def until_step(allocator: Allocator, start: int, stop: int, step: int) -> Ints:
+    """The integers from START up to STOP, by STEP.
+
+    Count up with a positive step, down with a negative one; nothing if it leads away.
+    """
     count = max(0, -((start - stop) // step)) if step else 0
     allocator.check_list(count)
     return Ints(map(Int, range(start, start + count * step, step or 1)))
 
 
-def _seq(allocator: Allocator, *numbers: int) -> str:
-    """Return the output of the command seq: END, START END or START STEP END, all inclusive."""
+@FUNCTIONS.add("seq", parameters="int...", injects=Injects.ALLOCATOR, returns="string")
+def seq(allocator: Allocator, *numbers: int) -> str:
+    """The integers from the first to the last, as one text.
+
+    Return the output of the command seq: END, START END or START STEP END, all inclusive.
+    """
     if not 1 <= len(numbers) <= len(("start", "step", "end")):
         return ""
     start = numbers[0] if len(numbers) > 1 else 1
@@ -182,7 +252,7 @@ def _seq(allocator: Allocator, *numbers: int) -> str:
     step = numbers[1] if len(numbers) == len(("start", "step", "end")) else direction
     if direction < 0 < step:
         return ""
-    return " ".join(map(str, _until_step(allocator, start, end + direction, step)))
+    return " ".join(map(str, until_step(allocator, start, end + direction, step)))
 
 
 # Decimals
@@ -191,7 +261,37 @@ def _seq(allocator: Allocator, *numbers: int) -> str:
 _QUOTIENT_PLACES: Final = 16
 
 
-def _decimal_quotient(dividend: Fraction, divisor: Fraction) -> Fraction:
+@FUNCTIONS.add("addf", parameters="any...", returns="float64")
+def add_decimals(*values: object) -> float:
+    """The sum of numbers."""
+    return _compute(Fraction.__add__, 0.0, *values)
+
+
+@FUNCTIONS.add("add1f", parameters="any", returns="float64")
+def add_one_decimal(value: object) -> float:
+    """The number plus one."""
+    return _compute(Fraction.__add__, 1, value)
+
+
+@FUNCTIONS.add("subf", parameters="any any...", returns="float64")
+def sub_decimals(first: object, *others: object) -> float:
+    """The first number minus the others."""
+    return _compute(Fraction.__sub__, first, *others)
+
+
+@FUNCTIONS.add("mulf", parameters="any any...", returns="float64")
+def mul_decimals(first: object, *others: object) -> float:
+    """The product of numbers."""
+    return _compute(Fraction.__mul__, first, *others)
+
+
+@FUNCTIONS.add("divf", parameters="any any...", returns="float64")
+def div_decimals(first: object, *others: object) -> float:
+    """The first number, divided by the others."""
+    return _compute(_quotient_of_decimals, first, *others)
+
+
+def _quotient_of_decimals(dividend: Fraction, divisor: Fraction) -> Fraction:
     if not divisor:
         raise CallError("decimal division by 0")
     scaled = dividend * 10**_QUOTIENT_PLACES / divisor
@@ -218,47 +318,3 @@ def _to_decimal(value: object) -> Fraction:
         return Fraction(repr(number))
     name = "NaN" if math.isnan(number) else f"{number:+}".replace("inf", "Inf")
     raise CallError(f"Cannot create a Decimal from {name}")
-
-
-def _whole(name: str, parameters: str, call: object) -> Function:
-    return Function(name=name, parameters=parameters, call=call, returns="int64")
-
-
-def _float(name: str, parameters: str, call: object) -> Function:
-    return Function(name=name, parameters=parameters, call=call, returns="float64")
-
-
-_ALLOCATOR: Final = Injects.ALLOCATOR
-
-
-FUNCTIONS: Final = (
-    Function(name="atoi", parameters="string", call=_atoi, returns="int"),
-    Function(name="int", parameters="any", call=_int, returns="int"),
-    _whole("int64", "any", to_int64),
-    Function(
-        name="toDecimal", parameters="any", call=_from_octal, injects=_ALLOCATOR, returns="int64"
-    ),
-    _whole("add", "any...", _add),
-    _whole("add1", "any", _add_one),
-    _whole("sub", "any any", _sub),
-    _whole("mul", "any any...", _mul),
-    _whole("div", "any any", _div),
-    _whole("mod", "any any", _mod),
-    _whole("max", "any any...", _max),
-    _whole("biggest", "any any...", _max),
-    _whole("min", "any any...", _min),
-    _float("float64", "any", to_float64),
-    _float("maxf", "any any...", partial(_extreme, math.inf)),
-    _float("minf", "any any...", partial(_extreme, -math.inf)),
-    _float("floor", "any", _floor),
-    _float("ceil", "any", _ceil),
-    _float("round", "any int float64...", _round),
-    Function(name="until", parameters="int", call=_until, injects=_ALLOCATOR),
-    Function(name="untilStep", parameters="int int int", call=_until_step, injects=_ALLOCATOR),
-    Function(name="seq", parameters="int...", call=_seq, injects=_ALLOCATOR, returns="string"),
-    _float("addf", "any...", partial(_compute, Fraction.__add__, 0.0)),
-    _float("add1f", "any", partial(_compute, Fraction.__add__, 1)),
-    _float("subf", "any any...", partial(_compute, Fraction.__sub__)),
-    _float("mulf", "any any...", partial(_compute, Fraction.__mul__)),
-    _float("divf", "any any...", partial(_compute, _decimal_quotient)),
-)

@@ -5,11 +5,32 @@ The separator is a slash on every system. Functions with "os" in front are the s
 
 from typing import Final
 
-from function_script.engines.gotemplate.function import Function
+from function_script.engines.gotemplate.function import FunctionTable
+
+FUNCTIONS: Final = FunctionTable()
 
 
-def _clean(path: str) -> str:
-    """Return the shortest equal path: without ``.``, ``//`` and, as far as possible, ``..``."""
+@FUNCTIONS.add("base", "osBase", parameters="string", returns="string")
+def base(path: str) -> str:
+    """The last part of a path."""
+    if not path:
+        return "."
+    return path.rstrip("/").rpartition("/")[2] or "/"
+
+
+@FUNCTIONS.add("dir", "osDir", parameters="string", returns="string")
+def dir_(path: str) -> str:
+    """The path without its last part."""
+    folder, slash, _ = path.rpartition("/")
+    return clean(folder + slash)
+
+
+@FUNCTIONS.add("clean", "osClean", parameters="string", returns="string")
+def clean(path: str) -> str:
+    """The path without . and .. parts.
+
+    Return the shortest equal path: without ``.``, ``//`` and, as far as possible, ``..``.
+    """
     segments: list[str] = []
     rooted = path.startswith("/")
     for segment in path.split("/"):
@@ -20,39 +41,14 @@ def _clean(path: str) -> str:
     return ("/" if rooted else "") + "/".join(segments) or "."
 
 
-def _base(path: str) -> str:
-    if not path:
-        return "."
-    return path.rstrip("/").rpartition("/")[2] or "/"
-
-
-def _dir(path: str) -> str:
-    folder, slash, _ = path.rpartition("/")
-    return _clean(folder + slash)
-
-
-def _ext(path: str) -> str:
+@FUNCTIONS.add("ext", "osExt", parameters="string", returns="string")
+def ext(path: str) -> str:
+    """The extension of a path."""
     _, point, extension = path.rpartition("/")[2].rpartition(".")
     return point + extension if point else ""
 
 
-def _is_absolute(path: str) -> bool:
+@FUNCTIONS.add("isAbs", "osIsAbs", parameters="string", returns="bool")
+def is_absolute(path: str) -> bool:
+    """True if the path begins at the root."""
     return path.startswith("/")
-
-
-def _functions(name: str, call: object, returns: str = "string") -> tuple[Function, Function]:
-    """Return a function, and the same one for the paths of the operating system."""
-    names = (name, f"os{name[0].upper()}{name[1:]}")
-    first, second = (
-        Function(name=name, parameters="string", call=call, returns=returns) for name in names
-    )
-    return first, second
-
-
-FUNCTIONS: Final = (
-    *_functions("base", _base),
-    *_functions("dir", _dir),
-    *_functions("clean", _clean),
-    *_functions("ext", _ext),
-    *_functions("isAbs", _is_absolute, "bool"),
-)

@@ -7,15 +7,14 @@ XR and the call's place in the template. It is no secret: anyone who knows these
 import base64
 import string
 import uuid
-from functools import partial
 from typing import Final
 
 from function_script.engines.gotemplate.errors import CallError, LimitExceededError
-from function_script.engines.gotemplate.function import Function, Injects, NextRandom
-from function_script.engines.gotemplate.sprig.characters import whole
-from function_script.engines.gotemplate.values import Int
+from function_script.engines.gotemplate.function import FunctionTable, Injects, NextRandom
+from function_script.engines.gotemplate.values import Int, whole
 
-_OPTION: Final = "stable_values"
+FUNCTIONS: Final = FunctionTable(injects=Injects.RANDOM, option="stable_values")
+
 _MAX_DRAWS: Final = 10_000
 _BYTE: Final = 256
 _UUID_BYTES: Final = 16
@@ -27,7 +26,6 @@ def _starting_with_x(characters: str) -> str:
 
 
 _LETTERS: Final = _starting_with_x(string.ascii_letters)
-_LETTERS_AND_DIGITS: Final = _LETTERS + string.digits
 _PRINTABLE: Final = _starting_with_x("".join(map(chr, range(ord(" "), ord("~") + 1))))
 
 
@@ -36,13 +34,39 @@ def _check_count(count: int) -> None:
         raise LimitExceededError(f"{count} draws for one value, the limit is {_MAX_DRAWS}")
 
 
-def _text(next_random: NextRandom, count: int, *, characters: str) -> str:
+@FUNCTIONS.add("randAlphaNum", parameters="int", returns="string")
+def random_letters_and_digits(next_random: NextRandom, count: int) -> str:
+    """N letters and digits, the same at each reconcile of one XR."""
+    return _random_text(next_random, count, _LETTERS + string.digits)
+
+
+@FUNCTIONS.add("randAlpha", parameters="int", returns="string")
+def random_letters(next_random: NextRandom, count: int) -> str:
+    """N letters, the same at each reconcile of one XR."""
+    return _random_text(next_random, count, _LETTERS)
+
+
+@FUNCTIONS.add("randAscii", parameters="int", returns="string")
+def random_ascii(next_random: NextRandom, count: int) -> str:
+    """N printable characters, the same at each reconcile of one XR."""
+    return _random_text(next_random, count, _PRINTABLE)
+
+
+@FUNCTIONS.add("randNumeric", parameters="int", returns="string")
+def random_digits(next_random: NextRandom, count: int) -> str:
+    """N digits, the same at each reconcile of one XR."""
+    return _random_text(next_random, count, string.digits)
+
+
+def _random_text(next_random: NextRandom, count: int, characters: str) -> str:
     _check_count(count)
     text = "".join(characters[next_random(len(characters))] for _ in range(count))
     return next_random.keep(text)
 
 
-def _bytes(next_random: NextRandom, count: int) -> str:
+@FUNCTIONS.add("randBytes", parameters="int", returns="string")
+def random_bytes(next_random: NextRandom, count: int) -> str:
+    """N bytes in base64, the same at each reconcile of one XR."""
     if count < 0:
         raise CallError("runtime error: makeslice: len out of range")
     _check_count(count)
@@ -50,13 +74,17 @@ def _bytes(next_random: NextRandom, count: int) -> str:
     return next_random.keep(base64.b64encode(data).decode())
 
 
-def _integer(next_random: NextRandom, low: int, high: int) -> Int:
+@FUNCTIONS.add("randInt", parameters="int int", returns="int")
+def random_integer(next_random: NextRandom, low: int, high: int) -> Int:
+    """An integer from MIN up to MAX, the same at each reconcile of one XR."""
     if high <= low:
         raise CallError("invalid argument to Intn")
     return Int(low + next_random(high - low))
 
 
-def _shuffle(next_random: NextRandom, text: str) -> str:
+@FUNCTIONS.add("shuffle", parameters="string", returns="string")
+def shuffle(next_random: NextRandom, text: str) -> str:
+    """The characters of the text in another order, the same at each reconcile of one XR."""
     characters = list(whole(text))
     _check_count(len(characters))
     for index in range(len(characters) - 1):
@@ -65,29 +93,8 @@ def _shuffle(next_random: NextRandom, text: str) -> str:
     return "".join(characters)
 
 
-def _uuid(next_random: NextRandom) -> str:
+@FUNCTIONS.add("uuidv4", parameters="", returns="string")
+def uuid4(next_random: NextRandom) -> str:
+    """A UUID, the same at each reconcile of one XR."""
     data = bytes(next_random(_BYTE) for _ in range(_UUID_BYTES))
     return next_random.keep(str(uuid.UUID(bytes=data, version=4)))
-
-
-def _random_function(name: str, parameters: str, call: object, returns: str = "string") -> Function:
-    return Function(
-        name=name,
-        parameters=parameters,
-        call=call,
-        injects=Injects.RANDOM,
-        returns=returns,
-        option=_OPTION,
-    )
-
-
-FUNCTIONS: Final = (
-    _random_function("randAlphaNum", "int", partial(_text, characters=_LETTERS_AND_DIGITS)),
-    _random_function("randAlpha", "int", partial(_text, characters=_LETTERS)),
-    _random_function("randAscii", "int", partial(_text, characters=_PRINTABLE)),
-    _random_function("randNumeric", "int", partial(_text, characters=string.digits)),
-    _random_function("randBytes", "int", _bytes),
-    _random_function("randInt", "int int", _integer, "int"),
-    _random_function("shuffle", "string", _shuffle),
-    _random_function("uuidv4", "", _uuid),
-)

@@ -1,32 +1,46 @@
 """sprig's functions on types: ``kindOf``, ``typeIs``, ``deepEqual``."""
 
-from collections.abc import Callable
 from typing import Final
 
-from function_script.engines.gotemplate.function import Allocator, Function, Injects
+from function_script.engines.gotemplate.function import Allocator, FunctionTable, Injects
 from function_script.engines.gotemplate.values import deep_equal, go_kind, go_type
 
+FUNCTIONS: Final = FunctionTable()
 
-def _deep_equal(allocator: Allocator, left: object, right: object) -> bool:
+
+FUNCTIONS.add("typeOf", parameters="any", returns="string", summary="The Go type of the value.")(
+    go_type
+)
+
+
+@FUNCTIONS.add("typeIs", parameters="string any", returns="bool")
+def type_is(name: str, value: object) -> bool:
+    """True if the value has this Go type."""
+    return go_type(value) == name
+
+
+@FUNCTIONS.add("typeIsLike", parameters="string any", returns="bool")
+def type_is_like(name: str, value: object) -> bool:
+    """True if the value has this Go type or is a pointer to it."""
+    return go_type(value) in {name, f"*{name}"}
+
+
+FUNCTIONS.add(
+    "kindOf",
+    parameters="any",
+    returns="string",
+    summary="The Go kind of the value, such as map or slice.",
+)(go_kind)
+
+
+@FUNCTIONS.add("kindIs", parameters="string any", returns="bool")
+def kind_is(name: str, value: object) -> bool:
+    """True if the value has this Go kind."""
+    return go_kind(value) == name
+
+
+@FUNCTIONS.add("deepEqual", parameters="any any", injects=Injects.ALLOCATOR, returns="bool")
+def equal_in_depth(allocator: Allocator, left: object, right: object) -> bool:
+    """True if the values are equal in every part."""
     allocator.check_tree(left)
     return deep_equal(left, right)
-
-
-def _test(name: str, call: Callable[[str, object], bool]) -> Function:
-    return Function(name=name, parameters="string any", call=call, returns="bool")
-
-
-FUNCTIONS: Final = (
-    Function(name="typeOf", parameters="any", call=go_type, returns="string"),
-    _test("typeIs", lambda name, value: go_type(value) == name),
-    _test("typeIsLike", lambda name, value: go_type(value) in {name, f"*{name}"}),
-    Function(name="kindOf", parameters="any", call=go_kind, returns="string"),
-    _test("kindIs", lambda name, value: go_kind(value) == name),
-    Function(
-        name="deepEqual",
-        parameters="any any",
-        call=_deep_equal,
-        injects=Injects.ALLOCATOR,
-        returns="bool",
-    ),
-)

@@ -5,14 +5,15 @@ A bad pattern does not match in ``regexMatch`` and is an error everywhere else.
 
 import re
 from collections.abc import Callable, Iterator
-from typing import Final, NamedTuple, TypeAlias
+from typing import Concatenate, Final, NamedTuple, ParamSpec, TypeAlias, TypeVar
 
 from function_script.engines.gotemplate.errors import CallError
-from function_script.engines.gotemplate.function import Allocator, Function, Injects
+from function_script.engines.gotemplate.function import Allocator, FunctionTable, Injects
 from function_script.engines.gotemplate.printing import quote
-from function_script.engines.gotemplate.sprig.characters import whole
-from function_script.engines.gotemplate.values import NilStrings, Strings
+from function_script.engines.gotemplate.values import NilStrings, Strings, whole
 from function_script.engines.library.regex import Match, Pattern, compiled, regex_escape
+
+FUNCTIONS: Final = FunctionTable()
 
 # This many characters take about as long as a step.
 _CHARACTERS_PER_STEP: Final = 64
@@ -55,14 +56,6 @@ def _compile(source: str) -> _Regex:
         raise CallError(text) from error
 
 
-def _compile_or_panic(source: str) -> _Regex:
-    """Return the pattern; raises CallError with the message of Go's MustCompile."""
-    try:
-        return _compile(source)
-    except CallError as error:
-        raise CallError(f"regexp: Compile({_quote(source)}): {error.text}") from error
-
-
 def _quote(text: str) -> str:
     """Quote in backquotes if possible."""
     plain = text.replace("\t", " ").isprintable() and "`" not in text and "\ufeff" not in text
@@ -80,25 +73,92 @@ def _matches(allocator: Allocator, regex: _Regex, text: str) -> Iterator[Match]:
         yield match
 
 
-def _is_match(allocator: Allocator, pattern: str, text: str) -> bool:
+@FUNCTIONS.add("regexMatch", parameters="string string", injects=Injects.ALLOCATOR, returns="bool")
+def is_match(allocator: Allocator, pattern: str, text: str) -> bool:
+    """True if the text has a match of the expression."""
     try:
-        return _must_match(allocator, pattern, text)
+        return must_match(allocator, pattern, text)
     except CallError:
         return False
 
 
-def _must_match(allocator: Allocator, pattern: str, text: str) -> bool:
+@FUNCTIONS.add(
+    "mustRegexMatch", parameters="string string", injects=Injects.ALLOCATOR, returns="bool"
+)
+def must_match(allocator: Allocator, pattern: str, text: str) -> bool:
+    """Raise CallError for a bad pattern."""
     allocator.spend(len(text) // _CHARACTERS_PER_STEP)
     return _compile(pattern).pattern.search(whole(text)) is not None
 
 
-def _find(allocator: Allocator, regex: _Regex, text: str) -> str:
+_Arguments = ParamSpec("_Arguments")
+_Result = TypeVar("_Result")
+# A function of a regex; behind it are the function's own arguments.
+_Call: TypeAlias = Callable[Concatenate[Allocator, _Regex, _Arguments], _Result]
+
+
+FUNCTIONS.add(
+    "regexQuoteMeta",
+    parameters="string",
+    returns="string",
+    summary="The text, escaped for an expression.",
+)(regex_escape)
+
+
+def _add_pair(
+    name: str, parameters: str, returns: str = "any"
+) -> Callable[[_Call[_Arguments, _Result]], _Call[_Arguments, _Result]]:
+    """Return a decorator that adds a function and its "must" variant.
+
+    Their errors about patterns are those of Go's MustCompile and Compile.
+    """
+
+    def register(call: _Call[_Arguments, _Result]) -> _Call[_Arguments, _Result]:
+        def panics(
+            allocator: Allocator,
+            source: str,
+            *arguments: _Arguments.args,
+            **named: _Arguments.kwargs,
+        ) -> _Result:
+            try:
+                regex = _compile(source)
+            except CallError as error:
+                cause = f"regexp: Compile({_quote(source)}): {error.text}"
+                raise CallError(cause) from error
+            return call(allocator, regex, *arguments, **named)
+
+        def fails(
+            allocator: Allocator,
+            source: str,
+            *arguments: _Arguments.args,
+            **named: _Arguments.kwargs,
+        ) -> _Result:
+            return call(allocator, _compile(source), *arguments, **named)
+
+        for each, variant in ((name, panics), (f"mustR{name[1:]}", fails)):
+            FUNCTIONS.add(
+                each,
+                parameters=parameters,
+                injects=Injects.ALLOCATOR,
+                returns=returns,
+                summary=(call.__doc__ or "").partition("\n")[0],
+            )(variant)
+        return call
+
+    return register
+
+
+@_add_pair("regexFind", "string string", "string")
+def find(allocator: Allocator, regex: _Regex, text: str) -> str:
+    """The first match of the expression in the text."""
     allocator.check_string(len(text))
     match = regex.pattern.search(whole(text))
     return (match.group() or "") if match is not None else ""
 
 
-def _find_all(allocator: Allocator, regex: _Regex, text: str, count: int) -> Strings:
+@_add_pair("regexFindAll", "string string int")
+def find_all(allocator: Allocator, regex: _Regex, text: str, count: int) -> Strings:
+    """The first N matches; with -1 all."""
     matches = Strings()
     for match in _matches(allocator, regex, whole(text)):
         if len(matches) == count:
@@ -107,18 +167,19 @@ def _find_all(allocator: Allocator, regex: _Regex, text: str, count: int) -> Str
     return matches or NilStrings()
 
 
-# Replacing
-
-
-def _replace_all(allocator: Allocator, regex: _Regex, text: str, replacement: str) -> str:
+@_add_pair("regexReplaceAll", "string string string", "string")
+def replace_all(allocator: Allocator, regex: _Regex, text: str, replacement: str) -> str:
+    """The text with each match replaced; $1 is a group."""
     if "$" not in replacement:
-        return _replace_literally(allocator, regex, text, replacement)
+        return replace_literally(allocator, regex, text, replacement)
     return _replace(
         allocator, regex, text, lambda match: _expand(replacement, match, regex.pattern)
     )
 
 
-def _replace_literally(allocator: Allocator, regex: _Regex, text: str, replacement: str) -> str:
+@_add_pair("regexReplaceAllLiteral", "string string string", "string")
+def replace_literally(allocator: Allocator, regex: _Regex, text: str, replacement: str) -> str:
+    """The text with each match replaced as it is written."""
     return _replace(allocator, regex, text, lambda _: replacement)
 
 
@@ -151,11 +212,9 @@ def _expand(replacement: str, match: Match, pattern: Pattern) -> str:
     return _REFERENCE.sub(group, replacement)
 
 
-# Splitting
-
-
-def _split(allocator: Allocator, regex: _Regex, text: str, count: int) -> Strings:
-    """Return the texts between the matches, at most ``count`` unless it is negative."""
+@_add_pair("regexSplit", "string string int")
+def split(allocator: Allocator, regex: _Regex, text: str, count: int) -> Strings:
+    """The parts of the text between matches, at most N; with -1 all."""
     if count == 0:
         return NilStrings()
     if regex.source and not text:
@@ -173,47 +232,3 @@ def _split(allocator: Allocator, regex: _Regex, text: str, count: int) -> String
     if end != len(characters):
         parts.append(characters[start:])
     return parts
-
-
-# Arguments: the regex, then the function's own.
-_Call: TypeAlias = "Callable[..., object]"  # type: ignore[explicit-any] # one to three arguments
-
-
-def _match(name: str, call: _Call) -> Function:
-    return Function(
-        name=name, parameters="string string", call=call, injects=Injects.ALLOCATOR, returns="bool"
-    )
-
-
-def _pair(name: str, parameters: str, call: _Call, returns: str = "any") -> tuple[Function, ...]:
-    """Return a function and its "must" variant; their errors about patterns differ."""
-
-    def panics(allocator: Allocator, source: str, *arguments: object) -> object:
-        return call(allocator, _compile_or_panic(source), *arguments)
-
-    def fails(allocator: Allocator, source: str, *arguments: object) -> object:
-        return call(allocator, _compile(source), *arguments)
-
-    pairs = ((name, panics), (f"mustR{name[1:]}", fails))
-    return tuple(
-        Function(
-            name=name,
-            parameters=parameters,
-            call=variant,
-            injects=Injects.ALLOCATOR,
-            returns=returns,
-        )
-        for name, variant in pairs
-    )
-
-
-FUNCTIONS: Final = (
-    _match("regexMatch", _is_match),
-    _match("mustRegexMatch", _must_match),
-    Function(name="regexQuoteMeta", parameters="string", call=regex_escape, returns="string"),
-    *_pair("regexFind", "string string", _find, "string"),
-    *_pair("regexFindAll", "string string int", _find_all),
-    *_pair("regexReplaceAll", "string string string", _replace_all, "string"),
-    *_pair("regexReplaceAllLiteral", "string string string", _replace_literally, "string"),
-    *_pair("regexSplit", "string string int", _split),
-)

@@ -11,10 +11,16 @@ from functools import partial
 from typing import Final, NamedTuple, Self
 
 from function_script.engines.gotemplate.errors import CallError
-from function_script.engines.gotemplate.function import Allocator, Function, Injects
-from function_script.engines.gotemplate.sprig.characters import whole
-from function_script.engines.gotemplate.values import MAX_UINT64, Int, Struct, Uint64
+from function_script.engines.gotemplate.function import (
+    Allocator,
+    Function,
+    FunctionTable,
+    Injects,
+)
+from function_script.engines.gotemplate.values import MAX_UINT64, Int, Struct, Uint64, whole
 from function_script.engines.library.regex import compiled
+
+FUNCTIONS: Final = FunctionTable()
 
 IDENTIFIERS: Final = r"[0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*"
 _VERSION: Final = re.compile(
@@ -251,12 +257,26 @@ def _parse(operator: str, text: str) -> _Constraint:
 
 # Operators; missing numbers are zeros
 
+_Check = Callable[[Version, _Constraint], bool]
+_CHECKS: Final[dict[str, _Check]] = {}
+
+
+def _operator(*signs: str) -> Callable[[_Check], _Check]:
+    """Return a decorator that adds a check by its operators."""
+
+    def register(check: _Check) -> _Check:
+        _CHECKS.update(dict.fromkeys(signs, check))
+        return check
+
+    return register
+
 
 def _compare_with(version: Version, constraint: _Constraint) -> int:
     mine, other = version.precedence(), constraint.version.precedence()
     return (mine > other) - (mine < other)
 
 
+@_operator("!=")
 def _differs(version: Version, constraint: _Constraint) -> bool:
     if constraint.parts == _MAX_PARTS:
         return _compare_with(version, constraint) != 0
@@ -270,6 +290,7 @@ def _differs(version: Version, constraint: _Constraint) -> bool:
     return precedence(version.pre) != precedence(constraint.version.pre)
 
 
+@_operator(">")
 def _is_greater(version: Version, constraint: _Constraint) -> bool:
     major, minor, _ = version.numbers
     if constraint.parts == _MAX_PARTS or major != constraint.version.numbers[0]:
@@ -279,14 +300,17 @@ def _is_greater(version: Version, constraint: _Constraint) -> bool:
     return constraint.parts > 1 and minor > constraint.version.numbers[1]
 
 
+@_operator("<")
 def _is_less(version: Version, constraint: _Constraint) -> bool:
     return _compare_with(version, constraint) < 0
 
 
+@_operator(">=", "=>")
 def _is_at_least(version: Version, constraint: _Constraint) -> bool:
     return _compare_with(version, constraint) >= 0
 
 
+@_operator("<=", "=<")
 def _is_at_most(version: Version, constraint: _Constraint) -> bool:
     if constraint.parts == _MAX_PARTS:
         return _compare_with(version, constraint) <= 0
@@ -294,12 +318,14 @@ def _is_at_most(version: Version, constraint: _Constraint) -> bool:
     return version.numbers[:count] <= constraint.version.numbers[:count]
 
 
+@_operator("", "=")
 def _equals(version: Version, constraint: _Constraint) -> bool:
     if constraint.parts < _MAX_PARTS:
         return _is_near(version, constraint)
     return _compare_with(version, constraint) == 0
 
 
+@_operator("~", "~>")
 def _is_near(version: Version, constraint: _Constraint) -> bool:
     """Check ``~``: the last number may be larger; of three numbers, the patch."""
     if _compare_with(version, constraint) < 0:
@@ -311,6 +337,7 @@ def _is_near(version: Version, constraint: _Constraint) -> bool:
     return version.numbers[:count] == numbers[:count]
 
 
+@_operator("^")
 def _is_compatible(version: Version, constraint: _Constraint) -> bool:
     """Check ``^``: versions up to the next change of the first number that is not 0."""
     if _compare_with(version, constraint) < 0:
@@ -325,34 +352,15 @@ def _is_compatible(version: Version, constraint: _Constraint) -> bool:
     return version.numbers[:count] == numbers[:count]
 
 
-_CHECKS: Final[dict[str, Callable[[Version, _Constraint], bool]]] = {
-    "": _equals,
-    "=": _equals,
-    "!=": _differs,
-    ">": _is_greater,
-    "<": _is_less,
-    ">=": _is_at_least,
-    "=>": _is_at_least,
-    "<=": _is_at_most,
-    "=<": _is_at_most,
-    "~": _is_near,
-    "~>": _is_near,
-    "^": _is_compatible,
-}
+FUNCTIONS.add("semver", parameters="string", summary="The parts of a version, such as .Major.")(
+    Version.parse
+)
 
 
-def _semver_compare(allocator: Allocator, constraints: str, text: str) -> bool:
+@FUNCTIONS.add(
+    "semverCompare", parameters="string string", injects=Injects.ALLOCATOR, returns="bool"
+)
+def semver_compare(allocator: Allocator, constraints: str, text: str) -> bool:
+    """True if the version meets a constraint: semverCompare ">=1.2" $version."""
     allocator.spend(len(constraints) * _STEPS_PER_CHARACTER)
     return check_version(whole(constraints), text)
-
-
-FUNCTIONS: Final = (
-    Function(name="semver", parameters="string", call=Version.parse),
-    Function(
-        name="semverCompare",
-        parameters="string string",
-        call=_semver_compare,
-        injects=Injects.ALLOCATOR,
-        returns="bool",
-    ),
-)

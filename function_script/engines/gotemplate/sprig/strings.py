@@ -11,9 +11,7 @@ from typing import Final, NamedTuple
 
 from function_script.engines.gotemplate import printing
 from function_script.engines.gotemplate.errors import CallError
-from function_script.engines.gotemplate.function import Allocator, Function, Injects
-from function_script.engines.gotemplate.sprig import characters
-from function_script.engines.gotemplate.sprig.characters import SPACES, is_space, whole
+from function_script.engines.gotemplate.function import Allocator, FunctionTable, Injects
 from function_script.engines.gotemplate.sprig.conversions import to_text, to_texts
 from function_script.engines.gotemplate.values import (
     StringMap,
@@ -23,38 +21,77 @@ from function_script.engines.gotemplate.values import (
     to_narrow,
     to_string,
     to_wide,
+    whole,
+)
+
+FUNCTIONS: Final = FunctionTable()
+
+# The spaces of unicode.IsSpace; Python has more.
+SPACES: Final = (
+    "\t\n\v\f\r \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007"
+    "\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000"
 )
 
 # Searching is quick: this many characters take about as long as a step.
 _CHARACTERS_PER_STEP: Final = 1024
 
 
-def _hello() -> str:
+@FUNCTIONS.add("hello", parameters="", returns="string")
+def hello() -> str:
+    """The text Hello!"""
     return "Hello!"
 
 
 # Trimming and cutting
 
 
-def _trim(text: str) -> str:
+@FUNCTIONS.add("trim", parameters="string", returns="string")
+def trim(text: str) -> str:
+    """The text without white space at both ends."""
     return text.strip(SPACES)
 
 
-def _without_spaces(text: str) -> str:
-    """Remove spaces; Go looks at bytes here, and takes each for a character once one is a space."""
+@FUNCTIONS.add("trimAll", "trimall", parameters="string string", returns="string")
+def trim_all(characters: str, text: str) -> str:
+    """The text without these characters at both ends."""
+    return text.strip(characters)
+
+
+@FUNCTIONS.add("trimSuffix", parameters="string string", returns="string")
+def trim_suffix(suffix: str, text: str) -> str:
+    """The text without this end."""
+    return text.removesuffix(suffix)
+
+
+@FUNCTIONS.add("trimPrefix", parameters="string string", returns="string")
+def trim_prefix(prefix: str, text: str) -> str:
+    """The text without this beginning."""
+    return text.removeprefix(prefix)
+
+
+@FUNCTIONS.add("nospace", parameters="string", returns="string")
+def without_spaces(text: str) -> str:
+    """The text without white space.
+
+    Remove spaces; Go looks at bytes here, and takes each for a character once one is a space.
+    """
     characters = to_narrow(text)
     remaining = "".join(character for character in characters if character not in SPACES)
     return text if len(remaining) == len(characters) else remaining
 
 
-def _truncate(count: int, text: str) -> str:
+@FUNCTIONS.add("trunc", parameters="int string", returns="string")
+def truncate(count: int, text: str) -> str:
+    """The first N characters; with a negative N the last ones."""
     length = byte_length(text)
     if count < 0 < length + count:
         return _slice(text, length + count, length)
     return _slice(text, 0, count) if 0 <= count < length else text
 
 
-def _substring(start: int, end: int, text: str) -> str:
+@FUNCTIONS.add("substr", parameters="int int string", returns="string")
+def substring(start: int, end: int, text: str) -> str:
+    """The characters from START up to END."""
     length = byte_length(text)
     if start < 0:
         if end < 0:
@@ -80,44 +117,72 @@ def _slice(text: str, start: int, end: int) -> str:
 # Testing
 
 
-def _contains(allocator: Allocator, part: str, text: str) -> bool:
+@FUNCTIONS.add("contains", parameters="string string", injects=Injects.ALLOCATOR, returns="bool")
+def contains(allocator: Allocator, part: str, text: str) -> bool:
+    """True if the second text holds the first."""
     allocator.spend(len(text) // _CHARACTERS_PER_STEP)
     return part in text
 
 
-def _plural(one: str, many: str, count: int) -> str:
+@FUNCTIONS.add("hasPrefix", parameters="string string", returns="bool")
+def has_prefix(prefix: str, text: str) -> bool:
+    """True if the second text begins with the first."""
+    return text.startswith(prefix)
+
+
+@FUNCTIONS.add("hasSuffix", parameters="string string", returns="bool")
+def has_suffix(suffix: str, text: str) -> bool:
+    """True if the second text ends with the first."""
+    return text.endswith(suffix)
+
+
+@FUNCTIONS.add("plural", parameters="string string int", returns="string")
+def plural(one: str, many: str, count: int) -> str:
+    """The first text if the number is 1, or else the second."""
     return one if count == 1 else many
 
 
 # Building
 
 
-def _repeat(allocator: Allocator, count: int, text: str) -> str:
+@FUNCTIONS.add("repeat", parameters="int string", injects=Injects.ALLOCATOR, returns="string")
+def repeat(allocator: Allocator, count: int, text: str) -> str:
+    """The text, N times."""
     if count < 0:
         raise CallError("strings: negative Repeat count")
     allocator.check_string(len(text) * count)
     return text * count
 
 
-def _replace(allocator: Allocator, old: str, new: str, text: str) -> str:
+@FUNCTIONS.add(
+    "replace", parameters="string string string", injects=Injects.ALLOCATOR, returns="string"
+)
+def replace(allocator: Allocator, old: str, new: str, text: str) -> str:
+    """The third text with each of the first replaced by the second."""
     growth = len(new) - len(old)
     if growth > 0:
         allocator.check_string(len(text) + text.count(old) * growth)
     return text.replace(old, new)
 
 
-def _cat(allocator: Allocator, *values: object) -> str:
+@FUNCTIONS.add("cat", parameters="any...", injects=Injects.ALLOCATOR, returns="string")
+def cat(allocator: Allocator, *values: object) -> str:
+    """The values as text, with blanks between them."""
     return _joined(
         allocator, " ", [_print_value(allocator, value) for value in values if value is not None]
     )
 
 
-def _quote(allocator: Allocator, *values: object) -> str:
+@FUNCTIONS.add("quote", parameters="any...", injects=Injects.ALLOCATOR, returns="string")
+def quote(allocator: Allocator, *values: object) -> str:
+    """The values in double quotes."""
     texts = [to_text(allocator, value) for value in values if value is not None]
     return _joined(allocator, " ", list(map(printing.quote, texts)))
 
 
-def _single_quote(allocator: Allocator, *values: object) -> str:
+@FUNCTIONS.add("squote", parameters="any...", injects=Injects.ALLOCATOR, returns="string")
+def single_quote(allocator: Allocator, *values: object) -> str:
+    """The values in single quotes."""
     texts = [_print_value(allocator, value) for value in values if value is not None]
     return _joined(allocator, " ", [f"'{text}'" for text in texts])
 
@@ -134,22 +199,44 @@ def _joined(allocator: Allocator, separator: str, texts: list[str]) -> str:
     return separator.join(texts)
 
 
+FUNCTIONS.add(
+    "toString",
+    parameters="any",
+    injects=Injects.ALLOCATOR,
+    returns="string",
+    summary="The value as text.",
+)(to_text)
+
+
 # Lists of texts
 
 
-def _join(allocator: Allocator, separator: str, value: object) -> str:
+@FUNCTIONS.add("join", parameters="string any", injects=Injects.ALLOCATOR, returns="string")
+def join(allocator: Allocator, separator: str, value: object) -> str:
+    """The items of the list as one text, with the separator between them."""
     return _joined(allocator, separator, list(map(str, to_texts(allocator, value))))
 
 
-def _split_list(allocator: Allocator, separator: str, text: str) -> Strings:
+FUNCTIONS.add(
+    "toStrings", parameters="any", injects=Injects.ALLOCATOR, summary="The items as texts."
+)(to_texts)
+
+
+@FUNCTIONS.add("splitList", parameters="string string", injects=Injects.ALLOCATOR)
+def split_list(allocator: Allocator, separator: str, text: str) -> Strings:
+    """The parts of the text between separators, as a list."""
     return Strings(_pieces(allocator, separator, text, -1))
 
 
-def _split(allocator: Allocator, separator: str, text: str) -> StringMap:
+@FUNCTIONS.add("split", parameters="string string", injects=Injects.ALLOCATOR)
+def split(allocator: Allocator, separator: str, text: str) -> StringMap:
+    """The parts of the text between separators, as a map of _0, _1 and so on."""
     return _number_pieces(_pieces(allocator, separator, text, -1))
 
 
-def _split_some(allocator: Allocator, separator: str, count: int, text: str) -> StringMap:
+@FUNCTIONS.add("splitn", parameters="string int string", injects=Injects.ALLOCATOR)
+def split_some(allocator: Allocator, separator: str, count: int, text: str) -> StringMap:
+    """Like split, into at most N parts."""
     return _number_pieces(_pieces(allocator, separator, text, count))
 
 
@@ -170,33 +257,67 @@ def _pieces(allocator: Allocator, separator: str, text: str, count: int) -> list
     return [*text[: count - 1], text[count - 1 :]]
 
 
-def _sort_alpha(allocator: Allocator, value: object) -> Strings:
+@FUNCTIONS.add("sortAlpha", parameters="any", injects=Injects.ALLOCATOR)
+def sort_alpha(allocator: Allocator, value: object) -> Strings:
+    """The items as texts in order."""
     if not isinstance(value, (list, bytes)):
         return Strings([to_text(allocator, value)])
     texts = sorted(map(str, to_texts(allocator, value)), key=to_bytes)
     return Strings(texts)
 
 
-# Upper and lower case
+# Upper and lower case: Go's simple mappings give one character for one
+
+
+def to_upper(character: str) -> str:
+    """Return unicode.ToUpper."""
+    mapped = character.upper()
+    # If the full mapping gives several characters, the simple one is that of titles.
+    return mapped if len(mapped) == 1 else to_title(character)
+
+
+def to_lower(character: str) -> str:
+    """Return unicode.ToLower."""
+    return character.lower()[0]
+
+
+def to_title(character: str) -> str:
+    """Return unicode.ToTitle."""
+    mapped = character.title()
+    return mapped if len(mapped) == 1 else character
+
+
+def is_space(character: str) -> bool:
+    """Report unicode.IsSpace."""
+    return character in SPACES
+
 
 # Words are split character by character.
 _STEPS_PER_CHARACTER: Final = 10
 
 
-def _upper(text: str) -> str:
-    return text.upper() if text.isascii() else "".join(map(characters.upper, whole(text)))
+@FUNCTIONS.add("upper", parameters="string", returns="string")
+def upper(text: str) -> str:
+    """The text in upper case."""
+    return text.upper() if text.isascii() else "".join(map(to_upper, whole(text)))
 
 
-def _lower(text: str) -> str:
-    return text.lower() if text.isascii() else "".join(map(characters.lower, whole(text)))
+@FUNCTIONS.add("lower", parameters="string", returns="string")
+def lower(text: str) -> str:
+    """The text in lower case."""
+    return text.lower() if text.isascii() else "".join(map(to_lower, whole(text)))
 
 
-def _title(text: str) -> str:
-    return _first_letters(text, characters.title, _is_separator)
+@FUNCTIONS.add("title", parameters="string", returns="string")
+def title(text: str) -> str:
+    """The text with each word's first letter in upper case."""
+    return _first_letters(text, to_title, _is_separator)
 
 
-def _untitle(text: str) -> str:
-    return _first_letters(text, characters.lower, is_space)
+@FUNCTIONS.add("untitle", parameters="string", returns="string")
+def untitle(text: str) -> str:
+    """The text with each word's first letter in lower case."""
+    return _first_letters(text, to_lower, is_space)
 
 
 def _first_letters(
@@ -219,16 +340,20 @@ def _is_separator(character: str) -> bool:
     return unicodedata.category(character)[0] != "L" and is_space(character)
 
 
-def _swap_case(text: str) -> str:
-    """Swap upper and lower case; a lower-case letter at the start of a word gets title case."""
+@FUNCTIONS.add("swapcase", parameters="string", returns="string")
+def swap_case(text: str) -> str:
+    """The text with upper and lower case exchanged.
+
+    Swap upper and lower case; a lower-case letter at the start of a word gets title case.
+    """
     swapped: list[str] = []
     starts = True
     for character in whole(text):
         category = unicodedata.category(character)
         if category in {"Lu", "Lt"}:
-            swapped.append(characters.lower(character))
+            swapped.append(to_lower(character))
         elif category == "Ll":
-            swapped.append((characters.title if starts else characters.upper)(character))
+            swapped.append((to_title if starts else to_upper)(character))
         else:
             swapped.append(character)
             starts = is_space(character)
@@ -237,8 +362,12 @@ def _swap_case(text: str) -> str:
     return "".join(swapped)
 
 
-def _initials(text: str) -> str:
-    """Return the first byte of each word; Go takes each for a character."""
+@FUNCTIONS.add("initials", parameters="string", returns="string")
+def initials(text: str) -> str:
+    """The first letter of each word.
+
+    Return the first byte of each word; Go takes each for a character.
+    """
     initials: list[str] = []
     starts = True
     for character in to_narrow(text):
@@ -249,17 +378,23 @@ def _initials(text: str) -> str:
     return "".join(initials)
 
 
-def _snake_case(allocator: Allocator, text: str) -> str:
+@FUNCTIONS.add("snakecase", parameters="string", injects=Injects.ALLOCATOR, returns="string")
+def snake_case(allocator: Allocator, text: str) -> str:
+    """The text in snake_case."""
     allocator.spend(len(text) * _STEPS_PER_CHARACTER)
     return to_words(whole(text), "_")
 
 
-def _kebab_case(allocator: Allocator, text: str) -> str:
+@FUNCTIONS.add("kebabcase", parameters="string", injects=Injects.ALLOCATOR, returns="string")
+def kebab_case(allocator: Allocator, text: str) -> str:
+    """The text in kebab-case."""
     allocator.spend(len(text) * _STEPS_PER_CHARACTER)
     return to_words(whole(text), "-")
 
 
-def _camel_case(allocator: Allocator, text: str) -> str:
+@FUNCTIONS.add("camelcase", parameters="string", injects=Injects.ALLOCATOR, returns="string")
+def camel_case(allocator: Allocator, text: str) -> str:
+    """The text in CamelCase."""
     allocator.spend(len(text) * _STEPS_PER_CHARACTER)
     return to_pascal(whole(text))
 
@@ -354,7 +489,7 @@ class _Joiner:
         if word.kind == "C":
             self.parts.append(self.connector * len(word.text))
         elif word.kind == "U":
-            self.parts.extend(map(characters.lower, word.text))
+            self.parts.extend(map(to_lower, word.text))
         else:
             self.parts.append(word.text)
 
@@ -371,12 +506,12 @@ def _kind(character: str) -> str:
 
 
 def _is_connector(character: str) -> bool:
-    return character in "-_" or characters.is_space(character)
+    return character in "-_" or is_space(character)
 
 
 def to_pascal(text: str) -> str:
     """Join the words with capitals and nothing between them; leading connectors stay."""
-    words = text.lstrip("-_" + characters.SPACES)
+    words = text.lstrip("-_" + SPACES)
     leading = text[: len(text) - len(words)]
     if not words:
         # Go writes the last one twice.
@@ -387,7 +522,7 @@ def to_pascal(text: str) -> str:
 def _capitalize(text: str) -> str:
     """Capitalize each word; capitals that follow its first become small letters."""
     parts: list[str] = []
-    previous = characters.upper(text[0])
+    previous = to_upper(text[0])
     is_capital_run = _is_upper(text[0])
     for character in text[1:]:
         current = character
@@ -397,10 +532,10 @@ def _capitalize(text: str) -> str:
                 previous = current
                 continue
             is_capital_run = _is_upper(current)
-            current = characters.upper(current)
+            current = to_upper(current)
         else:
             if is_capital_run and _is_upper(current):
-                current = characters.lower(current)
+                current = to_lower(current)
             else:
                 is_capital_run = False
             parts.append(previous)
@@ -422,7 +557,9 @@ _MIN_WIDTH_BOTH: Final = 7
 _SMALL_OFFSET: Final = 4
 
 
-def _indent(allocator: Allocator, spaces: int, text: str) -> str:
+@FUNCTIONS.add("indent", parameters="int string", injects=Injects.ALLOCATOR, returns="string")
+def indent(allocator: Allocator, spaces: int, text: str) -> str:
+    """The text with N blanks before each line."""
     if spaces < 0:
         raise CallError("strings: negative Repeat count")
     allocator.check_width(spaces)
@@ -431,19 +568,27 @@ def _indent(allocator: Allocator, spaces: int, text: str) -> str:
     return padding + text.replace("\n", f"\n{padding}")
 
 
-def _indent_below(allocator: Allocator, spaces: int, text: str) -> str:
-    return f"\n{_indent(allocator, spaces, text)}"
+@FUNCTIONS.add("nindent", parameters="int string", injects=Injects.ALLOCATOR, returns="string")
+def indent_below(allocator: Allocator, spaces: int, text: str) -> str:
+    """A line break, and the text with N blanks before each line."""
+    return f"\n{indent(allocator, spaces, text)}"
 
 
 # Wrapping
 
 
-def _wrap(allocator: Allocator, width: int, text: str) -> str:
+@FUNCTIONS.add("wrap", parameters="int string", injects=Injects.ALLOCATOR, returns="string")
+def wrap(allocator: Allocator, width: int, text: str) -> str:
+    """The text in lines of at most N characters."""
     pieces = _lines(to_narrow(text), max(width, 1), cuts_words=False)
     return _join_narrow(allocator, "\n", list(pieces))
 
 
-def _wrap_with(allocator: Allocator, width: int, separator: str, text: str) -> str:
+@FUNCTIONS.add(
+    "wrapWith", parameters="int string string", injects=Injects.ALLOCATOR, returns="string"
+)
+def wrap_with(allocator: Allocator, width: int, separator: str, text: str) -> str:
+    """Like wrap, with this text between the lines."""
     pieces = _lines(to_narrow(text), max(width, 1), cuts_words=True)
     return _join_narrow(allocator, to_narrow(separator) or "\n", list(pieces))
 
@@ -478,13 +623,17 @@ def _lines(text: str, width: int, *, cuts_words: bool) -> Iterator[str]:
 # Abbreviating
 
 
-def _abbreviate(width: int, text: str) -> str:
+@FUNCTIONS.add("abbrev", parameters="int string", returns="string")
+def abbreviate(width: int, text: str) -> str:
+    """The text cut to N characters, with ... at its end."""
     if width < _MIN_WIDTH:
         return text
     return to_wide(_cut(to_narrow(text), 0, width))
 
 
-def _abbreviate_both(offset: int, width: int, text: str) -> str:
+@FUNCTIONS.add("abbrevboth", parameters="int int string", returns="string")
+def abbreviate_both(offset: int, width: int, text: str) -> str:
+    """The text cut at both ends."""
     if width < _MIN_WIDTH or (offset > 0 and width < _MIN_WIDTH_BOTH):
         return text
     return to_wide(_cut(to_narrow(text), offset, width))
@@ -500,78 +649,3 @@ def _cut(text: str, offset: int, width: int) -> str:
     if offset + room < len(text):
         return _ELLIPSIS + _cut(text[offset:], 0, room)
     return _ELLIPSIS + text[-room:]
-
-
-_ALLOCATOR: Final = Injects.ALLOCATOR
-
-
-def _text(name: str, parameters: str, call: object) -> Function:
-    return Function(name=name, parameters=parameters, call=call, returns="string")
-
-
-def _builder(name: str, parameters: str, call: object) -> Function:
-    return Function(
-        name=name, parameters=parameters, call=call, injects=_ALLOCATOR, returns="string"
-    )
-
-
-def _trimming(name: str, call: Callable[[str, str], str]) -> Function:
-    return _text(name, "string string", call)
-
-
-def _test(name: str, call: Callable[[str, str], bool]) -> Function:
-    return Function(name=name, parameters="string string", call=call, returns="bool")
-
-
-def _list(name: str, parameters: str, call: object) -> Function:
-    return Function(name=name, parameters=parameters, call=call, injects=_ALLOCATOR)
-
-
-FUNCTIONS: Final = (
-    _text("hello", "", _hello),
-    _text("trim", "string", _trim),
-    _trimming("trimAll", lambda characters, text: text.strip(characters)),
-    _trimming("trimall", lambda characters, text: text.strip(characters)),
-    _trimming("trimSuffix", lambda suffix, text: text.removesuffix(suffix)),
-    _trimming("trimPrefix", lambda prefix, text: text.removeprefix(prefix)),
-    _text("nospace", "string", _without_spaces),
-    _text("trunc", "int string", _truncate),
-    _text("substr", "int int string", _substring),
-    Function(
-        name="contains",
-        parameters="string string",
-        call=_contains,
-        injects=_ALLOCATOR,
-        returns="bool",
-    ),
-    _test("hasPrefix", lambda prefix, text: text.startswith(prefix)),
-    _test("hasSuffix", lambda suffix, text: text.endswith(suffix)),
-    _text("plural", "string string int", _plural),
-    _builder("repeat", "int string", _repeat),
-    _builder("replace", "string string string", _replace),
-    _builder("cat", "any...", _cat),
-    _builder("quote", "any...", _quote),
-    _builder("squote", "any...", _single_quote),
-    _builder("toString", "any", to_text),
-    _builder("join", "string any", _join),
-    _list("toStrings", "any", to_texts),
-    _list("splitList", "string string", _split_list),
-    _list("split", "string string", _split),
-    _list("splitn", "string int string", _split_some),
-    _list("sortAlpha", "any", _sort_alpha),
-    _text("upper", "string", _upper),
-    _text("lower", "string", _lower),
-    _text("title", "string", _title),
-    _text("untitle", "string", _untitle),
-    _text("swapcase", "string", _swap_case),
-    _text("initials", "string", _initials),
-    _builder("snakecase", "string", _snake_case),
-    _builder("kebabcase", "string", _kebab_case),
-    _builder("camelcase", "string", _camel_case),
-    _builder("indent", "int string", _indent),
-    _builder("nindent", "int string", _indent_below),
-    _builder("wrap", "int string", _wrap),
-    _builder("wrapWith", "int string string", _wrap_with),
-    _text("abbrev", "int string", _abbreviate),
-    _text("abbrevboth", "int int string", _abbreviate_both),
-)

@@ -10,10 +10,12 @@ import string
 from typing import Final, NamedTuple
 
 from function_script.engines.gotemplate.errors import CallError
-from function_script.engines.gotemplate.function import Function
+from function_script.engines.gotemplate.function import FunctionTable
 from function_script.engines.gotemplate.printing import quote
 from function_script.engines.gotemplate.sprig.lists import NIL_POINTER
 from function_script.engines.gotemplate.values import go_kind, to_narrow, to_wide
+
+FUNCTIONS: Final = FunctionTable()
 
 # Characters that need no escape, by the part of a URL.
 _UNRESERVED: Final = frozenset(string.ascii_letters + string.digits + "-._~")
@@ -210,7 +212,9 @@ def _path_text(url: Url, *, first: bool) -> str:
 # Functions
 
 
-def _url_parse(text: str) -> dict[str, object]:
+@FUNCTIONS.add("urlParse", parameters="string")
+def url_parse(text: str) -> dict[str, object]:
+    """The parts of a URL, as a map."""
     try:
         url = parse_url(to_narrow(text))
     except CallError as error:
@@ -228,7 +232,9 @@ def _url_parse(text: str) -> dict[str, object]:
     return {name: to_wide(part) for name, part in parts.items()}
 
 
-def _url_join(parts: dict[str, object]) -> str:
+@FUNCTIONS.add("urlJoin", parameters="map", returns="string")
+def url_join(parts: dict[str, object]) -> str:
+    """The URL of a map of parts."""
     url = Url(
         scheme=_part(parts, "scheme"),
         host=_part(parts, "host"),
@@ -257,9 +263,3 @@ def _user(text: str) -> str | None:
         return parse_url(f"proto://{text}@host").user
     except CallError as error:
         raise CallError(f"unable to parse userinfo in dict: {error.text}") from error
-
-
-FUNCTIONS: Final = (
-    Function(name="urlParse", parameters="string", call=_url_parse),
-    Function(name="urlJoin", parameters="map", call=_url_join, returns="string"),
-)

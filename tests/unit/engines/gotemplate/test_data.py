@@ -1,16 +1,10 @@
-from __future__ import annotations
-
 import json
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 from function_script.engines.gotemplate.data import copy_tree, template_data
 from function_script.engines.gotemplate.lazy_dict import ABSENT, LazyDict
 from function_script.program import Lazy, Scope
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from function_script.values import Readable
+from function_script.values import Readable
 
 EMPTY: dict[str, Readable] = {
     "meta": {},
@@ -133,7 +127,7 @@ def test_extra_resources_of_the_request_are_present() -> None:
     assert dot_data["requiredResources"] == {"new": {}}
 
 
-def test_only_our_own_kind_has_params() -> None:
+def test_params_belong_to_our_own_kind_only() -> None:
     """Templates of function-go-templating have the same dot as there."""
     assert data(scope(), own=True)["params"] == {"size": 3}
     assert "params" not in data(scope())

@@ -1,12 +1,9 @@
-from __future__ import annotations
-
 import ast
 import gc
 import json
-from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
+from support.paths import ROOT
 
 from function_script.engines.gotemplate import engine as gotemplate
 from function_script.engines.gotemplate import registry
@@ -17,11 +14,9 @@ from function_script.errors import ProgramError
 from function_script.limits import Limits
 from function_script.program import Lazy, Program, Scope, TemplateResult
 from function_script.source import Source
+from function_script.values import Value
 
-if TYPE_CHECKING:
-    from function_script.values import Value
-
-VECTORS = Path(__file__).parents[3] / "conformance" / "gotemplate" / "language.jsonl"
+VECTORS = ROOT / "tests" / "conformance" / "gotemplate" / "language.jsonl"
 NAMES = (
     "meta",
     "observed",
@@ -142,7 +137,7 @@ def test_equal_requests_render_equally() -> None:
     assert left != right
 
 
-def test_a_run_leaves_no_reference_cycles() -> None:
+def test_run_leaves_no_reference_cycles() -> None:
     """Its values are freed when it ends, without the garbage collector."""
     text = "{{ range .observed.composite.resource.spec.zones }}{{ $x := dict . $ }}{{ end }}"
     request_scope = scope()
@@ -152,7 +147,7 @@ def test_a_run_leaves_no_reference_cycles() -> None:
     assert gc.collect() == 0
 
 
-def test_a_program_is_compiled_once() -> None:
+def test_program_is_compiled_once() -> None:
     """The cache is keyed by content and settings."""
 
     def sources(text: str, settings: Settings) -> Sources:

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import pytest
 
 from function_script.engines.gotemplate.plain import GoFailure, render_text

@@ -1,7 +1,5 @@
 """What mends a mistake in a Go template: each hint is given for what it is about."""
 
-from __future__ import annotations
-
 import pytest
 
 from function_script.engines.gotemplate import engine as gotemplate
@@ -103,12 +101,12 @@ def test_mistake_gets_its_hint(template: str, hint: str) -> None:
 
 
 @pytest.mark.parametrize(("template", "hint"), CHECKED, ids=[template for template, _ in CHECKED])
-def test_a_missing_value_gets_its_hint(template: str, hint: str) -> None:
+def test_missing_value_gets_its_hint(template: str, hint: str) -> None:
     """The hint is the nearest name, or the existing names and the functions for missing values."""
     assert hint in _hint(template, missingkey="checked")
 
 
-def test_no_hint_is_dead() -> None:
+def test_hints_are_all_reachable() -> None:
     """Each hint of the tables is used by one of the mistakes above."""
     hints_in_use = {_hint(template) for template, _ in CASES}
     hints_in_use |= {_hint(template, missingkey="checked") for template, _ in CHECKED}

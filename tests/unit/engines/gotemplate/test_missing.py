@@ -1,13 +1,11 @@
 """A missing value in a Go template of our own kind: what may be done with it, and what not."""
 
-from __future__ import annotations
-
 import copy
 import json
 import re
-from pathlib import Path
 
 import pytest
+from support.paths import ROOT
 
 from function_script.engines.gotemplate import engine as gotemplate
 from function_script.engines.gotemplate import programs, registry
@@ -21,7 +19,6 @@ from function_script.program import Lazy, Program, Scope, TemplateResult
 from function_script.source import Source
 
 PARAMS = {"a": {"b": 1}, "list": [1], "text": "t", "off": False, "null": None, "map": {}}
-ROOT = Path(__file__).resolve().parents[4]
 VECTORS = ROOT / "tests" / "conformance" / "gotemplate"
 
 

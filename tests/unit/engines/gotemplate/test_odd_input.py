@@ -1,7 +1,5 @@
 """Templates that no author means: each gets an error of the template, and none is a bug."""
 
-from __future__ import annotations
-
 import pytest
 from support import builders
 

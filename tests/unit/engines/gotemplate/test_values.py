@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import pytest
 
 from function_script.engines.gotemplate.printing import float_text, quote, to_text

@@ -62,6 +62,6 @@ def test_doubt_is_found_at_its_place(text: str, place: str, message: str, hint: 
 
 
 @pytest.mark.parametrize("text", FINE)
-def test_nothing_is_found_where_nothing_is_certain(text: str) -> None:
+def test_uncertain_programs_have_no_finding(text: str) -> None:
     """No false alarm; what a module sets may be read by others."""
     assert [*LINT.find_doubts(_program(text))] == []

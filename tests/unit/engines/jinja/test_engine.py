@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import pytest
 from support.jinja_programs import XR, program, rendered, scope, text_of
 
@@ -79,7 +77,7 @@ def test_module_is_evaluated_once_for_all_imports() -> None:
     assert text_of(template, modules) == "-"
 
 
-def test_only_named_parts_of_the_request_are_built() -> None:
+def test_request_parts_are_built_when_named() -> None:
     """Parts that the template does not name are never decoded."""
 
     def untouched() -> dict[str, object]:

@@ -1,7 +1,5 @@
 """Templates made of random parts: the engine raises nothing but FatalError, and always the same."""
 
-from __future__ import annotations
-
 from hypothesis import given
 from hypothesis import strategies as st
 from support.example_counts import examples

@@ -1,7 +1,5 @@
 """Common syntax mistakes in Jinja: their positions and hints."""
 
-from __future__ import annotations
-
 import pytest
 
 from function_script.engines.jinja import engine as jinja

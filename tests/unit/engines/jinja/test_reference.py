@@ -1,8 +1,5 @@
-from __future__ import annotations
-
-from pathlib import Path
-
 import pytest
+from support.paths import ROOT
 
 from function_script.engines.jinja import budget, modules, policy, programs
 from function_script.engines.jinja.calls import Call, format_usage
@@ -13,7 +10,7 @@ from function_script.engines.jinja.lookups import MAPPING_METHODS, STRING_METHOD
 from function_script.engines.jinja.scope import NAMES
 from function_script.engines.jinja.tests import TESTS
 
-PAGE = (Path(__file__).parents[4] / "docs" / "reference" / "jinja.md").read_text()
+PAGE = (ROOT / "docs" / "reference" / "jinja.md").read_text()
 CALLS: list[tuple[str, Call, int]] = [
     *[(name, call, 2) for name, call in FILTERS.items()],
     *[(name, builtin.call, 1) for name, builtin in FUNCTIONS.items()],

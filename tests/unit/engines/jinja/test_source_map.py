@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from support.jinja_programs import rendered
 
 from function_script.source import Span
@@ -114,7 +112,7 @@ def test_values_of_several_lines_come_from_their_expression() -> None:
     ]
 
 
-def test_a_line_is_known_without_the_blanks_around_it() -> None:
+def test_line_is_known_without_the_blanks_around_it() -> None:
     """From its first character to its last; an empty line has no columns."""
     result = rendered("a:\n  {{ 1 + 1 }}: é \n\n")
     assert [result.locate(number) for number in (1, 2, 3)] == [

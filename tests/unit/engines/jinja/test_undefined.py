@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import pytest
 from support.jinja_programs import program, scope, text_of
 

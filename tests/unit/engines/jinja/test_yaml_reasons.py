@@ -37,6 +37,6 @@ def test_reason_is_the_expression(line: str, rendered: list[str], hint: str) -> 
 
 
 @pytest.mark.parametrize(("line", "rendered"), UNCERTAIN)
-def test_no_reason_where_none_is_certain(line: str, rendered: list[str]) -> None:
+def test_uncertain_error_has_no_reason(line: str, rendered: list[str]) -> None:
     """The parser's own words are better."""
     assert yaml_reasons.explain(Source(name="inline", text=f"a: 1\n{line}"), 2, rendered) is None

@@ -1,18 +1,12 @@
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import pytest
 from support.library_calls import CALLS, called
 
 from function_script.engines import library
-
-if TYPE_CHECKING:
-    from function_script.engines.library import Function
+from function_script.engines.library import Function
 
 
 @pytest.mark.parametrize("function", library.FUNCTIONS, ids=lambda function: function.name)
-def test_every_example_gives_the_result_it_shows(function: Function) -> None:
+def test_example_gives_the_result_it_shows(function: Function) -> None:
     """The examples of the reference page are true."""
     assert function.example.startswith(f"{function.name}(")
     assert called(function.example) == function.result
@@ -25,7 +19,7 @@ def test_names_are_unique() -> None:
 
 
 @pytest.mark.parametrize("function", library.FUNCTIONS, ids=lambda function: function.name)
-def test_every_summary_is_one_sentence(function: Function) -> None:
+def test_summary_is_one_sentence(function: Function) -> None:
     """Summaries fit a line of the reference and an editor's tooltip."""
     assert function.summary.endswith(".")
     assert 10 < len(function.summary) <= 100

@@ -1,22 +1,20 @@
-from __future__ import annotations
-
 import ast
-from pathlib import Path
 
 from generate.library_page import reference, stubs
 from support import generated
+from support.paths import ROOT
 
 from function_script.engines import library
 
-PAGE = Path(__file__).resolve().parents[4] / "docs" / "reference" / "library.md"
+PAGE = ROOT / "docs" / "reference" / "library.md"
 
 
-def test_the_page_is_fresh(update_goldens: bool) -> None:
+def test_page_is_fresh(update_goldens: bool) -> None:
     """docs/reference/library.md says what the table says."""
     generated.check(PAGE, reference(), update=update_goldens)
 
 
-def test_the_page_has_every_function() -> None:
+def test_page_has_every_function() -> None:
     """Each function stands on the page once, with its example."""
     page = reference()
     for function in library.FUNCTIONS:

@@ -1,7 +1,5 @@
 """Every hint is given for the mistake it is meant for."""
 
-from __future__ import annotations
-
 import pytest
 
 from function_script.engines.starlark import engine as starlark
@@ -125,7 +123,7 @@ def test_request_outside_of_main_gets_its_hint() -> None:
         starlark.check(program, Limits())
 
 
-def test_no_hint_is_dead() -> None:
+def test_hints_are_all_reachable() -> None:
     """Each hint of the table is given for one of the mistakes above."""
     given = " ".join(_hint(line) for line, _ in CASES)
     dead = [hint.text for hint in hints._HINTS if hint.text.partition("\\1")[0] not in given]

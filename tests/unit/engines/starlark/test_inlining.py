@@ -1,8 +1,6 @@
 """Errors in functions that the interpreter inlines: goldens show the places, this the run."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 import pytest
 
@@ -12,9 +10,6 @@ from function_script.errors import ProgramError
 from function_script.limits import Limits
 from function_script.program import Lazy, Program, Scope
 from function_script.source import Source
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 SMALL = "def small(x):\n    return x['a']\n\n"
 CALL = """\
@@ -35,21 +30,21 @@ def place(text: str) -> str:
     return str(caught.value.diagnostics[0].span)
 
 
-def test_what_is_printed_is_printed_once(capfd: pytest.CaptureFixture[str]) -> None:
+def test_printed_text_is_printed_once(capfd: pytest.CaptureFixture[str]) -> None:
     """The second run is silent, while modules are loaded and after."""
     text = f"print('top')\n{SMALL}def main(req):\n    print('main')\n    return small(req)\n"
     assert place(text) == "script:3:12"
     assert capfd.readouterr().err == "top\nmain\n"
 
 
-def test_a_long_run_is_not_repeated_to_its_end() -> None:
+def test_long_run_is_not_repeated_to_its_end() -> None:
     """The call is blamed: the same on every machine, and for the price of a short run."""
     loop = "def main(req):\n    for i in range({}):\n        pass\n    return small(req)\n"
     assert place(SMALL + loop.format(1_000)) == "script:2:12"
     assert place(SMALL + loop.format(3_000_000)) == "script:7:12"
 
 
-def test_a_second_run_that_ends_otherwise_is_not_believed() -> None:
+def test_second_run_that_ends_otherwise_is_not_believed() -> None:
     """As when the text of a script changed that a script looks at."""
     program = Program(main=Source(name="script", text=SMALL + "def main(req): return small(req)"))
     others: list[Callable[[Program], str]] = [
@@ -61,7 +56,7 @@ def test_a_second_run_that_ends_otherwise_is_not_believed() -> None:
         assert inlining.correct_position(CALL, program, run) == CALL
 
 
-def test_only_a_call_is_looked_into() -> None:
+def test_inlining_looks_into_calls_only() -> None:
     """An operator that fails is where it fails."""
 
     def run(_program: Program) -> str:

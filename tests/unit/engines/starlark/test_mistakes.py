@@ -98,7 +98,7 @@ def test_doubt_is_found_at_its_place(lines: str, place: str, message: str, hint:
 
 
 @pytest.mark.parametrize("lines", FINE)
-def test_nothing_is_found_where_nothing_is_certain(lines: str) -> None:
+def test_uncertain_programs_have_no_finding(lines: str) -> None:
     """No false alarm."""
     program = _program(lines)
     assert [*LINT.find_failures(program), *LINT.find_doubts(program)] == []

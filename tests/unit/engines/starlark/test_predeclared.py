@@ -1,9 +1,5 @@
 """The names that scripts find agree with the library's table, whoever computes them."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -16,9 +12,7 @@ from function_script.errors import ProgramError
 from function_script.limits import Limits
 from function_script.program import Lazy, Program, Scope
 from function_script.source import Source
-
-if TYPE_CHECKING:
-    from function_script.values import Value
+from function_script.values import Value
 
 # The seed of the table's examples.
 SEED = "seed"
@@ -41,7 +35,7 @@ def test_example_of_the_library_holds(function: Function) -> None:
     assert _call(function.example) == function.result
 
 
-def test_every_function_of_the_library_is_there() -> None:
+def test_function_of_the_library_is_there() -> None:
     """A script finds the whole table."""
     assert set(BY_NAME) <= set(predeclared.NAMES)
 

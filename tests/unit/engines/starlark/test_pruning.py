@@ -1,7 +1,5 @@
 """What a script can reach of a request is found from its text."""
 
-from __future__ import annotations
-
 import pytest
 
 from function_script.engines.starlark.analysis import pruning

@@ -1,10 +1,8 @@
 """Whatever a script does with a request, the parts that are left out make no difference to it."""
 
-from __future__ import annotations
-
 import random
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 from unittest.mock import patch
 
 import pytest
@@ -16,11 +14,7 @@ from function_script.errors import FatalError
 from function_script.limits import Limits
 from function_script.program import Lazy, Program, Scope
 from function_script.source import Source
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from function_script.values import Object, Readable
+from function_script.values import Object, Readable
 
 LIMITS = Limits()
 
@@ -178,7 +172,7 @@ def _outcome(text: str) -> object:
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_what_is_left_out_makes_no_difference(seed: int) -> None:
+def test_pruned_parts_make_no_difference(seed: int) -> None:
     """A script gives the same with the parts it can reach as with the whole request."""
     scripts = Scripts(seed)
     pruned = 0

@@ -1,14 +1,12 @@
 """What the documentation and editors say about scripts is what scripts find."""
 
-from __future__ import annotations
-
 import ast
 import re
-from pathlib import Path
 
 import pytest
 from generate import starlark_page
 from support import generated
+from support.paths import ROOT
 
 from function_script.engines.starlark import engine as starlark
 from function_script.engines.starlark import predeclared
@@ -17,7 +15,6 @@ from function_script.limits import Limits
 from function_script.program import Lazy, Program, Scope
 from function_script.source import Source
 
-ROOT = Path(__file__).resolve().parents[4]
 PAGE = ROOT / "docs" / "reference" / "starlark.md"
 STUBS = ROOT / "function_script" / "engines" / "starlark" / "prelude.pyi"
 EMPTY = ("meta", "context", "required_resources", "extra_resources", "credentials")
@@ -43,7 +40,7 @@ def _run(script: str) -> None:
     starlark.evaluate(program, SCOPE, Limits())
 
 
-def test_the_page_is_fresh(update_goldens: bool) -> None:
+def test_page_is_fresh(update_goldens: bool) -> None:
     """The section of docs/reference/starlark.md about the prelude says what the prelude says."""
     page = PAGE.read_text()
     before, after = page.split(starlark_page.BEGIN)[0], page.split(starlark_page.END)[1]
@@ -51,7 +48,7 @@ def test_the_page_is_fresh(update_goldens: bool) -> None:
     generated.check(PAGE, fresh, update=update_goldens)
 
 
-def test_the_stubs_are_fresh(update_goldens: bool) -> None:
+def test_stubs_are_fresh(update_goldens: bool) -> None:
     """prelude.pyi says what the prelude and the library say."""
     generated.check(STUBS, starlark_page.stubs(), update=update_goldens)
 

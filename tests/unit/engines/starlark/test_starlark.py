@@ -1,9 +1,6 @@
 """The Starlark engine: what it keeps between runs, what it builds, what it never lets through."""
 
-from __future__ import annotations
-
 import math
-from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
@@ -16,9 +13,7 @@ from function_script.errors import DocumentError, InputError, LimitError, Progra
 from function_script.limits import Limits
 from function_script.program import Lazy, Program, Scope, ScriptResult
 from function_script.source import Source
-
-if TYPE_CHECKING:
-    from function_script.values import Object, Readable, Value
+from function_script.values import Object, Readable, Value
 
 LIMITS = Limits()
 NOTHING = Lazy({})
@@ -50,7 +45,7 @@ def test_result_says_where_main_is() -> None:
     assert str(returned.span) == "script:3:1"
 
 
-def test_only_what_is_reached_is_built() -> None:
+def test_request_parts_are_built_when_reached() -> None:
     """A resource that a script does not name is never decoded."""
     built = []
 

@@ -1,8 +1,6 @@
 """Cases with one step: what passes, what fails, and where it is told."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from support.case_projects import (
@@ -18,9 +16,6 @@ from support.case_projects import (
 )
 
 from function_script.tools.cases.verdicts import Status
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 COMPOSITION = indented(HEAD + indented(INPUT, 6), 2)
 
@@ -68,7 +63,7 @@ PASSING = {
 }
 
 
-def test_what_is_so_passes(tmp_path: Path) -> None:
+def test_true_expectation_passes(tmp_path: Path) -> None:
     """Every kind of expectation, met."""
     verdicts = run(project(tmp_path, **PASSING))
     assert {name: messages(one) for name, one in verdicts.items()} == {name: [] for name in PASSING}
@@ -135,7 +130,7 @@ FAILING = {
 }
 
 
-def test_what_is_not_so_fails(tmp_path: Path) -> None:
+def test_false_expectation_fails(tmp_path: Path) -> None:
     """Every mismatch is told, and nothing else."""
     verdicts = run(project(tmp_path, **{name: case for name, (case, _) in FAILING.items()}))
     expected = {name: problems for name, (_, problems) in FAILING.items()}
@@ -191,7 +186,7 @@ def test_errors_have_their_authors_place(tmp_path: Path, case: str, file: str, s
     assert shown in excerpt.lines[span.line - excerpt.first_line]
 
 
-def test_the_files_of_a_folder_are_its_own(tmp_path: Path) -> None:
+def test_files_of_a_folder_are_its_own(tmp_path: Path) -> None:
     """What stands beside case.yaml is given; what does not comes from beside the Composition."""
     observed = (
         "apiVersion: example.org/v1\nkind: Database\nmetadata: {name: a, namespace: here, "

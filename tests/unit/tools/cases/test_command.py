@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import time
-from typing import TYPE_CHECKING
+from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import pytest
@@ -14,9 +14,6 @@ from support.notes import without_note
 from support.timing import PATIENCE_SECONDS
 
 from function_script import cli
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 GOOD = "expect: {ready: false}"
 BAD = "expect: {ready: true}"
@@ -48,14 +45,14 @@ class Printed:
         return re.sub(r"in [0-9.]+ s\b", "in TIME", output.out + without_note(output.err))
 
 
-def test_all_is_well(tmp_path: Path, printed: Printed) -> None:
+def test_command_succeeds_when_all_cases_pass(tmp_path: Path, printed: Printed) -> None:
     """A line for each case and a summary; no path means here."""
     project(tmp_path, a=GOOD, b=GOOD)
     assert printed() == "PASS   a\nPASS   b\n2 passed in TIME\n"
     assert printed.code == 0
 
 
-def test_a_failure(tmp_path: Path, printed: Printed) -> None:
+def test_failure(tmp_path: Path, printed: Printed) -> None:
     """The framed problem below the case, what was printed, exit code 1."""
     project(tmp_path, a=GOOD, b=BAD)
     assert printed() == (
@@ -78,7 +75,7 @@ def test_a_failure(tmp_path: Path, printed: Printed) -> None:
     assert printed.code == 1
 
 
-def test_what_is_not_understood_fails_alone(tmp_path: Path, printed: Printed) -> None:
+def test_invalid_case_fails_alone(tmp_path: Path, printed: Printed) -> None:
     """A case with mistakes does not keep others from running."""
     project(tmp_path, a="expct: {}", b=GOOD)
     output = printed()
@@ -149,7 +146,7 @@ IN_CI = [
 
 
 @pytest.mark.parametrize(("args", "variables"), IN_CI)
-def test_nothing_is_written_in_ci(
+def test_snapshots_are_not_written_in_ci(
     tmp_path: Path,
     printed: Printed,
     monkeypatch: pytest.MonkeyPatch,
@@ -167,7 +164,7 @@ def test_nothing_is_written_in_ci(
     assert printed.code == 2
 
 
-def test_only_some(tmp_path: Path, printed: Printed) -> None:
+def test_selection_runs_only_some_cases(tmp_path: Path, printed: Printed) -> None:
     """A regular expression finds names; one that finds none is an error."""
     project(tmp_path, small=GOOD, large=BAD)
     assert printed("--run", "^sm") == "PASS   small\n1 passed in TIME\n"
@@ -178,7 +175,7 @@ def test_only_some(tmp_path: Path, printed: Printed) -> None:
     assert printed.code == 2
 
 
-def test_no_case_is_a_failure(tmp_path: Path, printed: Printed) -> None:
+def test_run_without_a_case_is_a_failure(tmp_path: Path, printed: Printed) -> None:
     """A run that checks nothing must not look like success."""
     project(tmp_path)
     assert "cannot find a case" in printed()

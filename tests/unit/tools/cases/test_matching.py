@@ -1,15 +1,9 @@
 """Partial matching: what contains what, and how a difference is told."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import pytest
 
 from function_script.tools.cases.matching import find_mismatches, is_same
-
-if TYPE_CHECKING:
-    from function_script.values import Value
+from function_script.values import Value
 
 MATCHES = [
     pytest.param({"a": 1, "b": 2}, {"a": 1}, id="a-map-may-have-more"),
@@ -58,7 +52,7 @@ MISMATCHES = [
 
 
 @pytest.mark.parametrize(("actual", "expected", "at", "message"), MISMATCHES)
-def test_not_contained(
+def test_pattern_that_is_not_contained(
     actual: Value, expected: Value, at: tuple[str | int, ...], message: str | None
 ) -> None:
     """One mismatch, at the expected value's place."""

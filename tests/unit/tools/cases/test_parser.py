@@ -1,11 +1,10 @@
 """The file of a case: every mistake is told at once, at its place."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest
 from support.case_projects import folder, project
+from support.paths import ROOT
 
 from function_script.errors import InputError
 from function_script.tools.cases import discovery, expectations, parser
@@ -116,7 +115,7 @@ def test_files_with_mistakes_keep_their_own_place(tmp_path: Path) -> None:
     assert caught.value.diagnostics[0].span.name == str(tmp_path / "bad.yaml")
 
 
-def test_what_is_missing_is_told(tmp_path: Path) -> None:
+def test_missing_file_is_named(tmp_path: Path) -> None:
     """An XR and a Composition there must be."""
     (tmp_path / ".git").mkdir()
     path = folder(tmp_path / "tests" / "a", case="description: a case") / "case.yaml"
@@ -126,7 +125,7 @@ def test_what_is_missing_is_told(tmp_path: Path) -> None:
     ]
 
 
-def test_a_composition_beyond_the_repository_is_not_found(tmp_path: Path) -> None:
+def test_composition_beyond_the_repository_is_not_found(tmp_path: Path) -> None:
     """What lies above the root of a repository belongs to others."""
     inner = project(tmp_path) / "inner"
     case = folder(inner / "tests", case="{xr: ../../xr.yaml, expect: {}}") / "case.yaml"
@@ -136,9 +135,9 @@ def test_a_composition_beyond_the_repository_is_not_found(tmp_path: Path) -> Non
     assert "composition: is required" in mistakes(case)
 
 
-def test_the_reference_knows_every_key() -> None:
+def test_reference_knows_every_key() -> None:
     """Each key of a case, a step, an expectation and a check has a row."""
-    page = (Path(__file__).resolve().parents[4] / "docs/reference/cases.md").read_text()
+    page = (ROOT / "docs/reference/cases.md").read_text()
     fields = {*parser._CASE_FIELDS, *parser._STEP_FIELDS, *expectations._FIELDS}
     keys = fields | {*expectations.QUESTIONS}
     assert {key for key in keys if f"\n| `{key}` |" not in page} == set()
@@ -161,7 +160,9 @@ NOT_FOUND = [
 
 
 @pytest.mark.parametrize(("below", "pattern", "message"), NOT_FOUND)
-def test_nothing_found_is_an_error(tmp_path: Path, below: str, pattern: None, message: str) -> None:
+def test_folder_without_cases_is_an_error(
+    tmp_path: Path, below: str, pattern: None, message: str
+) -> None:
     """A run that checks nothing must not look like success."""
     project(tmp_path)
     with pytest.raises(InputError, match=message):

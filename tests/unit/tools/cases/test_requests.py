@@ -1,21 +1,14 @@
 """Cases with one request: what they may have, and what replaces the request's own input."""
 
-from __future__ import annotations
-
 import textwrap
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from support.case_projects import messages
 
 from function_script.tools.cases import discovery, session
 from function_script.tools.cases.runner import RunOptions
-from function_script.tools.cases.verdicts import Status
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from function_script.tools.cases.verdicts import CaseVerdict
+from function_script.tools.cases.verdicts import CaseVerdict, Status
 
 REQUEST = """\
 request:
@@ -82,7 +75,7 @@ def test_fails(text: str, message: str, tmp_path: Path) -> None:
     assert all(problem.diagnostic.span for problem in verdict.problems if "required" not in message)
 
 
-def test_an_error_in_the_program_is_at_its_line_in_the_case(tmp_path: Path) -> None:
+def test_error_in_the_program_is_at_its_line_in_the_case(tmp_path: Path) -> None:
     """Where it can be mended, then and there."""
     verdict = run(tmp_path, OTHER % "1 // 0" + "expect: {}")
     (problem,) = verdict.problems
@@ -91,7 +84,7 @@ def test_an_error_in_the_program_is_at_its_line_in_the_case(tmp_path: Path) -> N
     assert (span.name.rpartition("/")[2], span.line) == ("a.case.yaml", 17)
 
 
-def test_a_request_must_be_one(tmp_path: Path) -> None:
+def test_request_must_be_one(tmp_path: Path) -> None:
     """Its unknown fields are told: nobody else would."""
     path = tmp_path / "a.case.yaml"
     path.write_text("request: {observe: {}}\nexpect: {}\n")

@@ -1,16 +1,11 @@
 """Sequences of reconciles: what a step leaves is what the next one finds."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from support.case_projects import HEAD, folder, indented, messages, project, run, run_one
 
 from function_script.tools.cases.verdicts import Status
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 PASSING = {
     "resources-exist-after-a-step": """
@@ -102,7 +97,7 @@ def test_mismatches_name_their_step(tmp_path: Path) -> None:
     ]
 
 
-def test_an_error_ends_the_sequence(tmp_path: Path) -> None:
+def test_error_ends_the_sequence(tmp_path: Path) -> None:
     """What would come after it is not known."""
     case = "steps:\n- patch: {spec: {size: 10}}\n- expect: {status: {runs: 7}}\n"
     assert messages(run_one(tmp_path, case)) == ["size 10 is too much"]

@@ -1,25 +1,23 @@
 """`check`: which files and steps are looked at, and how the report is told."""
 
-from __future__ import annotations
-
 import io
 import json
 from pathlib import Path
 
 import pytest
 from support.check_helpers import LINE, composition, found, ours
+from support.paths import ROOT
 
 from function_script import cli
 from function_script.errors import InputError
 from function_script.tools import check
 from function_script.tools.check import rules
 
-ROOT = Path(__file__).resolve().parents[4]
 BROKEN = ours("GoTemplate", "inline: '{{ uper }}'")
 UNUSED = ours("GoTemplate", "modules: {a: A}", "inline: |", "  text")
 
 
-def test_every_step_of_every_file_is_checked(tmp_path: Path) -> None:
+def test_step_of_every_file_is_checked(tmp_path: Path) -> None:
     """Files of directories to any depth, Operations, inputs alone."""
     operation = composition(BROKEN).replace("apiextensions", "ops")
     (tmp_path / "a" / "b").mkdir(parents=True)
@@ -95,7 +93,7 @@ MEANT = [
 
 
 @pytest.mark.parametrize("text", MEANT)
-def test_a_file_that_is_certainly_meant_must_be_yaml(tmp_path: Path, text: str) -> None:
+def test_file_that_is_certainly_meant_must_be_yaml(tmp_path: Path, text: str) -> None:
     """By the apiVersion and kind of a document in it."""
     (tmp_path / "a.yaml").write_text(f"{text}\na: [\n")
     (finding,) = check.check([str(tmp_path)]).findings
@@ -179,7 +177,7 @@ def test_programs_that_only_a_request_brings_are_named(tmp_path: Path) -> None:
     ]
 
 
-def test_a_composition_without_steps_of_ours_is_no_mistake(tmp_path: Path) -> None:
+def test_composition_without_steps_of_ours_is_no_mistake(tmp_path: Path) -> None:
     """Of repositories most Compositions may be other functions' alone."""
     (tmp_path / "a.yaml").write_text(composition().replace("  pipeline:\n", "  mode: Resources\n"))
     report = check.check([str(tmp_path)])
@@ -215,7 +213,7 @@ def test_files_may_be_ignored(tmp_path: Path, pattern: str, left: list[str]) -> 
     assert named.steps == 1
 
 
-def test_nothing_to_check_is_a_mistake(tmp_path: Path) -> None:
+def test_check_of_nothing_is_an_error(tmp_path: Path) -> None:
     """Else a wrong path would look like success."""
     (tmp_path / "a.yaml").write_text("apiVersion: v1\nkind: ConfigMap\n")
     with pytest.raises(InputError, match="there is no Composition, Operation or input of ours"):
@@ -314,12 +312,12 @@ def test_stdin(monkeypatch: pytest.MonkeyPatch) -> None:
     assert str(finding.diagnostic.span) == "stdin:3:13"
 
 
-def test_all_examples_are_fine() -> None:
+def test_examples_have_no_findings() -> None:
     """What we show has nothing that `check` would tell."""
     assert check.check([str(ROOT / "examples")]).findings == ()
 
 
-def test_every_rule_is_explained() -> None:
+def test_rule_is_explained() -> None:
     """The reference page has a row for each rule, in their order."""
     page = (ROOT / "docs" / "reference" / "check.md").read_text()
     rows = [f"| `{rule.name}` | {rule.severity} | {rule.means} |" for rule in rules.RULES]

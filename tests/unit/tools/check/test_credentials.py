@@ -1,16 +1,11 @@
 """Credentials that a program reads and cannot see."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from support.check_helpers import composition, ours, peer
 
 from function_script.tools import check
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 CASES = [
     pytest.param(
@@ -48,7 +43,7 @@ def step(kind: str, field: str, line: str, *more: str) -> str:
 
 
 @pytest.mark.parametrize(("kind", "field", "line"), CASES)
-def test_what_the_input_does_not_name_is_told(
+def test_credentials_that_the_input_does_not_name_are_found(
     kind: str, field: str, line: str, tmp_path: Path
 ) -> None:
     """At the name, with the line that mends it."""
@@ -59,7 +54,9 @@ def test_what_the_input_does_not_name_is_told(
 
 
 @pytest.mark.parametrize(("kind", "field", "line"), CASES)
-def test_what_it_names_is_fine(kind: str, field: str, line: str, tmp_path: Path) -> None:
+def test_credentials_that_the_input_names_are_fine(
+    kind: str, field: str, line: str, tmp_path: Path
+) -> None:
     """The list is what counts, in every language."""
     assert found(tmp_path, step(kind, field, line, "credentials: [db]")) == []
 

@@ -1,17 +1,12 @@
 """`check`: dependencies on resources that no step composes, and when it cannot be known."""
 
-from __future__ import annotations
-
+from pathlib import Path
 from textwrap import indent
-from typing import TYPE_CHECKING
 
 import pytest
 from support.check_helpers import composition, found, ours, peer, told
 
 from function_script.tools import check
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 NAME = "script.fn.crossplane.io/composition-resource-name"
 DEPENDS_ON = "script.fn.crossplane.io/depends-on"
@@ -88,13 +83,13 @@ FINDINGS = [
 
 
 @pytest.mark.parametrize(("inputs", "place"), FINDINGS)
-def test_what_nothing_composes_is_told(tmp_path: Path, inputs: list[str], place: str) -> None:
+def test_dependency_on_no_resource_is_found(tmp_path: Path, inputs: list[str], place: str) -> None:
     """At the name, in every language."""
     findings = found(tmp_path, *inputs).findings
     assert [told(each) for each in findings] == [("unknown-dependency", place, MISSING)]
 
 
-def test_the_hint_names_the_nearest_or_all(tmp_path: Path) -> None:
+def test_hint_names_the_nearest_or_all(tmp_path: Path) -> None:
     """A typing mistake has a near name, a resource that was forgotten has none."""
     bad = document("bucket", depends_on="netwrok, zzz")
     near, other = found(tmp_path, template(NETWORK, bad)).findings
@@ -167,7 +162,7 @@ def test_steps_of_other_functions(tmp_path: Path, function: str, count: int) -> 
     assert [each.rule for each in findings] == ["unknown-dependency"] * count
 
 
-def test_an_input_alone_is_no_pipeline(tmp_path: Path) -> None:
+def test_input_alone_is_no_pipeline(tmp_path: Path) -> None:
     """Other steps may compose what it depends on."""
     (tmp_path / "a.yaml").write_text(template(NETWORK, BAD))
     assert check.check([str(tmp_path)]).findings == ()

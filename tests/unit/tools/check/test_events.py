@@ -1,14 +1,9 @@
 """Results that are emitted on every call: what is found, and what is left alone."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from support.check_helpers import found, ours, told
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 SAYS = "this result is emitted on every call, as an event that never changes"
 META = ["---", "apiVersion: meta.script.fn.crossplane.io/v1beta1", "kind: Results", "results:"]

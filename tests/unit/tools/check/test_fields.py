@@ -1,13 +1,12 @@
 """Fields that programs read and that cannot exist: what is found, and what is left alone."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 
 import pytest
 from support.check_helpers import composition, peer
 from support.field_checks import GET, REFERENCE, XR, XRD, found, go, jinja, script
+from support.paths import ROOT
 
 from function_script.engines.gotemplate import request_reads
 from function_script.engines.registry import LANGUAGES
@@ -16,7 +15,7 @@ from function_script.source import Source
 from function_script.tools import check
 from function_script.tools.check import paths
 
-CORPUS = Path(__file__).resolve().parents[5] / "shared" / "corpus" / "gotemplate"
+CORPUS = ROOT.parent / "shared" / "corpus" / "gotemplate"
 SIZE = 'did you mean "size"?'
 ADDRESS = 'did you mean "address"?'
 WRONG = [
@@ -151,7 +150,7 @@ RIGHT = [
 
 
 @pytest.mark.parametrize("text", RIGHT)
-def test_nothing_is_found_where_nothing_is_certain(tmp_path: Path, text: str) -> None:
+def test_uncertain_fields_have_no_finding(tmp_path: Path, text: str) -> None:
     """Whatever may be there is left alone."""
     assert found(tmp_path, text) == []
 

@@ -1,9 +1,7 @@
 """Fields that do not exist: which are Crossplane's own, and where a program goes on without one."""
 
-from __future__ import annotations
-
 import json
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 import yaml
@@ -24,11 +22,7 @@ from function_script import function
 from function_script.limits import Limits
 from function_script.source import Source
 from function_script.tools import check, run
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from function_script.values import Object
+from function_script.values import Object
 
 V1 = "only XRs of scope LegacyCluster have it"
 OF_V1 = [
@@ -126,9 +120,7 @@ SEVERITIES = [
 
 
 @pytest.mark.parametrize(("text", "severity"), SEVERITIES)
-def test_only_what_fails_without_the_field_is_an_error(
-    tmp_path: Path, text: str, severity: str
-) -> None:
+def test_unguarded_field_is_an_error(tmp_path: Path, text: str, severity: str) -> None:
     """A program that goes on runs, so it is a warning."""
     assert found(tmp_path, text)
     findings = check.check([str(tmp_path / "composition.yaml")]).findings
@@ -136,7 +128,7 @@ def test_only_what_fails_without_the_field_is_an_error(
 
 
 @pytest.mark.parametrize(("text", "severity"), SEVERITIES)
-def test_what_is_told_of_a_field_is_what_a_run_does(text: str, severity: str) -> None:
+def test_finding_of_a_field_agrees_with_a_run(text: str, severity: str) -> None:
     """An error fails when the program runs on an XR without the field, a warning does not."""
     value: Object = {
         "observed": {"composite": {"resource": OBJECT}},

@@ -1,14 +1,9 @@
 """`check` points to the lines that an editor shows."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from support.check_helpers import found, ours
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 # What `str.splitlines` also splits at.
 SEPARATORS = ["\u2028", "\u2029", "\x85", "\x0c", "\x1c"]
@@ -48,7 +43,7 @@ LANGUAGES = [
 
 @pytest.mark.parametrize("separator", SEPARATORS)
 @pytest.mark.parametrize(("kind", "name", "program"), LANGUAGES)
-def test_only_line_feeds_end_lines(
+def test_lines_end_at_line_feeds_only(
     tmp_path: Path, kind: str, name: str, program: str, separator: str
 ) -> None:
     """Every rule points to the line that an editor shows, whatever stands in a text before it."""

@@ -1,15 +1,10 @@
 """The rule `plain-scalar`: keys, texts and numbers that YAML 1.1 reads as another type."""
 
-from __future__ import annotations
-
+from pathlib import Path
 from textwrap import indent
-from typing import TYPE_CHECKING
 
 import pytest
 from support.check_helpers import found, ours, peer, told
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 RULE = "plain-scalar"
 PARAMS = [

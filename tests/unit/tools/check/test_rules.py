@@ -1,17 +1,12 @@
 """The rules of `check`: what each finds, where, and what it leaves alone."""
 
-from __future__ import annotations
-
+from pathlib import Path
 from textwrap import indent
-from typing import TYPE_CHECKING
 
 import pytest
 from support.check_helpers import composition, found, ours, peer, told
 
 from function_script.tools import check
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 PARSE = "cannot parse inline: "
 COMPILE = "cannot compile template: "
@@ -229,7 +224,7 @@ FINE = [
 
 
 @pytest.mark.parametrize("text", FINE)
-def test_nothing_is_found_where_nothing_is_certain(tmp_path: Path, text: str) -> None:
+def test_uncertain_compositions_have_no_finding(tmp_path: Path, text: str) -> None:
     """A finding is a mistake, whatever the request."""
     fine = ours("GoTemplate", "inline: a")
     assert [told(finding) for finding in found(tmp_path, text, fine).findings] == []

@@ -1,20 +1,14 @@
 """`check` as SARIF: what the standard requires is there, and says what the report says."""
 
-from __future__ import annotations
-
 import json
-from typing import TYPE_CHECKING
+from pathlib import Path
 
+import pytest
 from support.check_helpers import LINE, found, ours
 
 from function_script import cli
 from function_script.tools import check
 from function_script.tools.check import rules, sarif
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    import pytest
 
 BROKEN = ours("GoTemplate", "inline: '{{ uper }}'")
 UNUSED = ours("GoTemplate", "modules: {a: A}", "inline: |", "  text")

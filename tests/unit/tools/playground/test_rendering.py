@@ -1,29 +1,26 @@
 """A folder on the page renders as `render` does, and its waiting resources are known."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil
 import socket
 import threading
 import time
+from collections.abc import Iterator
 from concurrent import futures
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import grpc
 import pytest
+from support.paths import ROOT
 
 from function_script.cli import execute
 from function_script.errors import InputError
 from function_script.tools.playground import Playground
 from function_script.tools.render import remote
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-EXAMPLES = Path(__file__).resolve().parents[4] / "examples"
+EXAMPLES = ROOT / "examples"
 
 
 @pytest.fixture(scope="module")
@@ -41,7 +38,7 @@ def render(playground: Playground, folder: str, files: dict[str, str] | None = N
 @pytest.mark.parametrize(
     "name", ["program-in-context", "required-resources", "credentials", "filesystem-source"]
 )
-def test_a_folder_renders_as_the_command_does(
+def test_folder_renders_as_the_command_does(
     playground: Playground, name: str, capfd: pytest.CaptureFixture[str]
 ) -> None:
     assert execute(["render", str(EXAMPLES / name), "-x"]) == 0
@@ -101,7 +98,7 @@ def test_paths_of_the_copy_are_not_shown(playground: Playground) -> None:
     ]
 
 
-def test_a_case_has_the_context(playground: Playground) -> None:
+def test_case_has_the_context(playground: Playground) -> None:
     answer: Any = playground.handle("/api/case", {"folder": "program-in-context", "files": {}})
     assert "example.org/modules" in answer["case"]
     assert "name: bucket" in answer["case"] or "bucket:" in answer["case"]
@@ -119,7 +116,7 @@ def test_steps_that_are_left_out_are_told_beside_the_error_of_another(tmp_path: 
             served.handle("/api/case", {"folder": "app", "files": {}})
 
 
-def test_the_port_is_the_same_for_a_directory(tmp_path: Path) -> None:
+def test_port_is_the_same_for_a_directory(tmp_path: Path) -> None:
     """Drafts, which browsers keep by address, are there after a new start."""
     with Playground(tmp_path) as first, Playground(tmp_path) as second:
         address = first.authority
@@ -128,7 +125,7 @@ def test_the_port_is_the_same_for_a_directory(tmp_path: Path) -> None:
         assert third.authority == address
 
 
-def test_an_address_that_refuses_is_known_at_once() -> None:
+def test_address_that_refuses_is_known_at_once() -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
     started = time.monotonic()
@@ -136,13 +133,13 @@ def test_an_address_that_refuses_is_known_at_once() -> None:
     assert time.monotonic() - started < 10
 
 
-def test_an_address_that_accepts_and_is_silent_does_not_answer() -> None:
+def test_address_that_accepts_and_is_silent_does_not_answer() -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         address = f"127.0.0.1:{server.getsockname()[1]}"
         assert not remote.is_answering(address, 0.3)
 
 
-def test_a_server_answers() -> None:
+def test_server_answers() -> None:
     server = grpc.server(futures.ThreadPoolExecutor(1))
     port = server.add_insecure_port("127.0.0.1:0")
     server.start()
@@ -154,7 +151,7 @@ def test_a_server_answers() -> None:
         stopped.wait()
 
 
-def test_the_xr_is_compared_with_its_xrd_at_its_own_line(playground: Playground) -> None:
+def test_xr_is_compared_with_its_xrd_at_its_own_line(playground: Playground) -> None:
     files: Any = playground.handle("/api/folder", {"folder": "starter: starlark"})
     texts = {name: content["text"] for name, content in files["files"].items()}
     texts["xr.yaml"] = re.sub(r"replicas: \d+", "replicas: two", texts["xr.yaml"])

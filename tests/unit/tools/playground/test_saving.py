@@ -1,17 +1,12 @@
 """Saving from the page: the files that it opened, in the version that it has seen."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from function_script.errors import InputError
 from function_script.tools.playground import folders
 from function_script.tools.playground.saving import Conflict, Saver
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 @pytest.fixture
@@ -32,14 +27,14 @@ def open_folder(directory: Path) -> tuple[Saver, folders.Folder, dict[str, folde
     return Saver(directory.parent), folder, folder.load().files
 
 
-def test_a_file_is_written_and_its_new_digest_returned(directory: Path) -> None:
+def test_file_is_written_and_its_new_digest_returned(directory: Path) -> None:
     saver, folder, files = open_folder(directory)
     digest = saver.save(folder, "xr.yaml", "a: 1\n", files["xr.yaml"].digest)
     assert (directory / "xr.yaml").read_text() == "a: 1\n"
     assert folder.load().files["xr.yaml"].digest == digest == folder.compute_digests()["xr.yaml"]
 
 
-def test_another_version_on_disk_is_a_conflict(directory: Path) -> None:
+def test_version_on_disk_that_differs_is_a_conflict(directory: Path) -> None:
     saver, folder, files = open_folder(directory)
     (directory / "xr.yaml").write_text("b: 2\n")
     outcome = saver.save(folder, "xr.yaml", "a: 1\n", files["xr.yaml"].digest)
@@ -48,7 +43,7 @@ def test_another_version_on_disk_is_a_conflict(directory: Path) -> None:
     assert outcome.current.text == (directory / "xr.yaml").read_text() == "b: 2\n"
 
 
-def test_a_new_file_is_not_written_over_another(directory: Path) -> None:
+def test_new_file_is_not_written_over_another(directory: Path) -> None:
     saver, folder, _ = open_folder(directory)
     (directory / "required.yaml").write_text("b: 2\n")
     assert isinstance(saver.save(folder, "required.yaml", "a: 1\n", None), Conflict)
@@ -71,7 +66,7 @@ def test_other_files_are_refused(directory: Path, name: str) -> None:
     assert {path: path.read_bytes() for path in files} == files
 
 
-def test_a_link_out_of_the_root_is_refused(directory: Path) -> None:
+def test_link_out_of_the_root_is_refused(directory: Path) -> None:
     outside = directory.parents[1] / "outside.yaml"
     (directory / "xr.yaml").unlink()
     (directory / "xr.yaml").symlink_to(outside)
@@ -81,7 +76,7 @@ def test_a_link_out_of_the_root_is_refused(directory: Path) -> None:
     assert outside.read_text() == "a: 1\n"
 
 
-def test_a_link_inside_the_root_stays_one(directory: Path) -> None:
+def test_link_inside_the_root_stays_one(directory: Path) -> None:
     shared = directory.parent / "shared.yaml"
     shared.write_text("a: 1\n")
     (directory / "xr.yaml").unlink()
@@ -92,13 +87,13 @@ def test_a_link_inside_the_root_stays_one(directory: Path) -> None:
     assert shared.read_text() == "b: 2\n"
 
 
-def test_a_starter_is_refused(tmp_path: Path) -> None:
+def test_starter_is_refused(tmp_path: Path) -> None:
     folder = folders.find(tmp_path)["starter: jinja"]
     with pytest.raises(InputError, match="a starter is no folder on disk"):
         Saver(tmp_path).save(folder, "xr.yaml", "", folder.load().files["xr.yaml"].digest)
 
 
-def test_a_failure_leaves_the_file_and_nothing_else(
+def test_failure_leaves_the_file_and_nothing_else(
     directory: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     saver, folder, files = open_folder(directory)
@@ -124,7 +119,7 @@ def test_a_failure_leaves_the_file_and_nothing_else(
         pytest.param(b"a" * ((1 << 20) + 1), "it is larger than 1 MiB", id="large"),
     ],
 )
-def test_a_file_that_could_not_be_written_back_is_not_opened(
+def test_file_that_could_not_be_written_back_is_not_opened(
     directory: Path, data: bytes, reason: str
 ) -> None:
     (directory / "observed.yaml").write_bytes(data)

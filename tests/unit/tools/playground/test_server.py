@@ -1,25 +1,22 @@
 """Access to the playground, and its responses."""
 
-from __future__ import annotations
-
 import http.client
 import json
 import shutil
 import socket
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
+from support.paths import ROOT
 from support.timing import PATIENCE_SECONDS
 
 from function_script.errors import InputError
 from function_script.tools.playground import Playground, folders
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-EXAMPLES = Path(__file__).resolve().parents[4] / "examples"
+EXAMPLES = ROOT / "examples"
 
 
 @pytest.fixture(scope="module")
@@ -123,7 +120,7 @@ def test_page_may_load_nothing_else(guest: Visitor) -> None:
 
 
 @pytest.mark.parametrize("path", ["/nothing", "/../server.py", "/page/app.js", "/%2e%2e/server.py"])
-def test_only_the_page_is_served(guest: Visitor, path: str) -> None:
+def test_server_serves_only_the_page(guest: Visitor, path: str) -> None:
     """There is no way to other files."""
     assert guest.send("GET", path)[0] == 404
 
@@ -150,7 +147,7 @@ def test_bad_questions_are_told(guest: Visitor, body: str, status: int) -> None:
     ["", ".", "/", "a\0b", "x" * 300, "programs", "programs/a\0b", "programs/" + "x" * 300],
     ids=lambda name: name[:14].replace("\0", "NUL") or "empty",
 )
-def test_any_name_of_a_file_is_answered(
+def test_request_of_any_file_name_is_answered(
     guest: Visitor, name: str, capfd: pytest.CaptureFixture[str]
 ) -> None:
     """It is left alone or refused in words; the terminal stays as it is."""
@@ -173,7 +170,7 @@ def test_aliases_are_not_multiplied(guest: Visitor) -> None:
     assert guest.render(files)["problems"] == []
 
 
-def test_an_address_that_cannot_be_read(
+def test_address_that_cannot_be_read(
     playground: Playground, capfd: pytest.CaptureFixture[str]
 ) -> None:
     """It is answered, and the terminal stays as it is."""
@@ -186,7 +183,7 @@ def test_an_address_that_cannot_be_read(
     assert capfd.readouterr().err == ""
 
 
-def test_each_playground_has_its_own_cookie(playground: Playground, guest: Visitor) -> None:
+def test_playground_has_its_own_cookie(playground: Playground, guest: Visitor) -> None:
     """Browsers keep cookies by host, so that a second playground would take the first one's."""
     with Playground(EXAMPLES / "starlark-robots") as other:
         visitor = Visitor(other)
@@ -227,7 +224,7 @@ def test_starters_are_offered(tmp_path: Path) -> None:
     assert {"composition.yaml", "xr.yaml"} <= set(result["starter: jinja"].load().files)
 
 
-def test_a_directory_that_is_not_there(tmp_path: Path) -> None:
+def test_directory_that_is_not_there(tmp_path: Path) -> None:
     """A missing directory is an error."""
     with pytest.raises(InputError, match=r"it is not a directory"):
         folders.find(tmp_path / "nothing")

@@ -17,7 +17,7 @@ def fill(directory: Path) -> None:
     (directory / "function").write_text("x")
 
 
-def test_an_image_is_found_by_its_digest_and_its_reference(tmp_path: Path) -> None:
+def test_image_is_found_by_its_digest_and_its_reference(tmp_path: Path) -> None:
     images = ImageCache(tmp_path)
     image = images.add(DIGEST, {"os": "linux"}, fill)
     images.add_reference("registry/a:v1", PLATFORM, DIGEST)
@@ -27,7 +27,7 @@ def test_an_image_is_found_by_its_digest_and_its_reference(tmp_path: Path) -> No
     assert images.find("registry/a:v1", "linux/arm64") is None
 
 
-def test_an_image_whose_files_cannot_be_written_leaves_nothing(tmp_path: Path) -> None:
+def test_image_whose_files_cannot_be_written_leaves_nothing(tmp_path: Path) -> None:
     def fail(directory: Path) -> None:
         fill(directory)
         raise ValueError("a broken layer")
@@ -39,7 +39,7 @@ def test_an_image_whose_files_cannot_be_written_leaves_nothing(tmp_path: Path) -
     assert [path.name for path in (tmp_path / "images").iterdir()] == [f"sha256-{'a' * 64}.lock"]
 
 
-def test_a_part_of_a_command_that_was_killed_is_replaced(tmp_path: Path) -> None:
+def test_part_of_a_command_that_was_killed_is_replaced(tmp_path: Path) -> None:
     partial = tmp_path / "images" / f"sha256-{'a' * 64}.partial" / ROOT_FILES
     partial.mkdir(parents=True)
     (partial / "half").write_text("x")
@@ -50,7 +50,7 @@ def test_a_part_of_a_command_that_was_killed_is_replaced(tmp_path: Path) -> None
     assert not partial.exists()
 
 
-def test_two_commands_at_once_unpack_an_image_once(tmp_path: Path) -> None:
+def test_image_is_unpacked_once_by_two_commands(tmp_path: Path) -> None:
     entered, release, calls = threading.Event(), threading.Event(), []
 
     def unpack(directory: Path) -> None:
@@ -79,7 +79,7 @@ def test_two_commands_at_once_unpack_an_image_once(tmp_path: Path) -> None:
     "text",
     ["", "{", "[]", "{}", '{"digest": 1}', '{"digest": "../../etc"}', '{"digest": "sha256:.."}'],
 )
-def test_a_reference_file_that_is_broken_is_no_answer(tmp_path: Path, text: str) -> None:
+def test_reference_file_that_is_broken_is_no_answer(tmp_path: Path, text: str) -> None:
     images = ImageCache(tmp_path)
     images.add(DIGEST, {}, fill)
     images.add_reference("registry/a:v1", PLATFORM, DIGEST)
@@ -88,13 +88,13 @@ def test_a_reference_file_that_is_broken_is_no_answer(tmp_path: Path, text: str)
     assert images.find("registry/a:v1", PLATFORM) is None
 
 
-def test_a_cache_that_cannot_be_written_is_an_error(tmp_path: Path) -> None:
+def test_cache_that_cannot_be_written_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(InputError, match=r'cannot write into the cache ".*": not a directory'):
         ImageCache(tmp_path / "file").add(DIGEST, {}, fill)
 
 
-def test_the_directory_is_the_users_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_directory_is_the_users_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
     assert cache.default_root() == tmp_path / ".cache" / "function-script"

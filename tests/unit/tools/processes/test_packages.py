@@ -51,14 +51,14 @@ def failure(registry: Registry, tmp_path: Path, version: str = ":v1") -> str:
     return problem.message.removeprefix(prefix)
 
 
-def test_the_layers_of_the_runtime_are_unpacked_without_that_of_the_package(
+def test_layers_of_the_runtime_are_unpacked_without_that_of_the_package(
     registry: Registry, tmp_path: Path
 ) -> None:
     put_image(registry, [LAYER])
     assert files(load(registry, tmp_path)) == {"function", "etc/hosts"}
 
 
-def test_a_package_is_fetched_once(registry: Registry, tmp_path: Path) -> None:
+def test_package_is_fetched_once(registry: Registry, tmp_path: Path) -> None:
     put_image(registry, [LAYER])
     first = load(registry, tmp_path)
     registry.seen.clear()
@@ -79,7 +79,7 @@ def test_always_resolves_the_tag_and_fetches_a_new_image_alone(
     assert load(registry, tmp_path) == second
 
 
-def test_a_digest_is_a_version(registry: Registry, tmp_path: Path) -> None:
+def test_digest_is_a_version(registry: Registry, tmp_path: Path) -> None:
     digest = put_manifest(registry, put_image(registry, [LAYER]), "v1")
     assert "function" in files(load(registry, tmp_path, f"@{digest}"))
 
@@ -96,7 +96,7 @@ def test_offline_takes_the_cache_alone(registry: Registry, tmp_path: Path) -> No
     assert registry.seen == []
 
 
-def test_an_index_has_an_image_for_this_machine(registry: Registry, tmp_path: Path) -> None:
+def test_index_has_an_image_for_this_machine(registry: Registry, tmp_path: Path) -> None:
     put_index(registry, "linux/plan9", image_config.this_platform())
     assert "function" in files(load(registry, tmp_path))
 
@@ -114,7 +114,7 @@ def put_index(registry: Registry, *platforms: str) -> None:
     put_manifest(registry, {"manifests": [attestation, *entries]}, "v1")
 
 
-def test_an_index_for_other_machines_is_an_error(registry: Registry, tmp_path: Path) -> None:
+def test_index_for_other_machines_is_an_error(registry: Registry, tmp_path: Path) -> None:
     put_index(registry, "linux/plan9", "windows/amd64")
     assert failure(registry, tmp_path) == (
         f'package "{registry.name}/team/test:v1": it is built for linux/plan9, windows/amd64, '
@@ -122,32 +122,32 @@ def test_an_index_for_other_machines_is_an_error(registry: Registry, tmp_path: P
     )
 
 
-def test_an_image_for_another_machine_is_not_fetched(registry: Registry, tmp_path: Path) -> None:
+def test_image_for_another_machine_is_not_fetched(registry: Registry, tmp_path: Path) -> None:
     manifest = put_image(registry, [LAYER], platform="linux/plan9")
     assert "it is built for linux/plan9" in failure(registry, tmp_path)
     layer = manifest["layers"][0]["digest"]  # type: ignore[index] # JSON
     assert [one for one in registry.seen if layer in one.path] == []
 
 
-def test_an_image_without_entrypoint_is_an_error(registry: Registry, tmp_path: Path) -> None:
+def test_image_without_entrypoint_is_an_error(registry: Registry, tmp_path: Path) -> None:
     put_image(registry, [LAYER], entrypoint=())
     assert failure(registry, tmp_path).endswith("it has no entrypoint: the package has no runtime")
 
 
-def test_a_layer_with_another_digest_is_an_error(registry: Registry, tmp_path: Path) -> None:
+def test_layer_with_another_digest_is_an_error(registry: Registry, tmp_path: Path) -> None:
     manifest = put_image(registry, [LAYER])
     layer = manifest["layers"][0]["digest"]  # type: ignore[index] # JSON
     registry.blobs[layer] = LAYER[:-1] + b"x"
     assert "has the digest" in failure(registry, tmp_path)
 
 
-def test_a_manifest_with_another_digest_is_an_error(registry: Registry, tmp_path: Path) -> None:
+def test_manifest_with_another_digest_is_an_error(registry: Registry, tmp_path: Path) -> None:
     digest = put_manifest(registry, put_image(registry, [LAYER]), "v1")
     registry.manifests[digest] += b" "
     assert "has the digest" in failure(registry, tmp_path, f"@{digest}")
 
 
-def test_a_layer_with_a_larger_size_than_declared_is_an_error(
+def test_layer_with_a_larger_size_than_declared_is_an_error(
     registry: Registry, tmp_path: Path
 ) -> None:
     manifest = put_image(registry, [LAYER])
@@ -166,9 +166,7 @@ def test_layers_beyond_the_bound_are_not_fetched(registry: Registry, tmp_path: P
 
 
 @pytest.mark.parametrize("size", [None, -1, "1", True])
-def test_a_layer_without_a_size_is_an_error(
-    registry: Registry, tmp_path: Path, size: object
-) -> None:
+def test_layer_without_a_size_is_an_error(registry: Registry, tmp_path: Path, size: object) -> None:
     manifest = put_image(registry, [LAYER])
     manifest["layers"][0]["size"] = size  # type: ignore[index] # JSON
     put_manifest(registry, manifest, "v1")
@@ -182,7 +180,7 @@ def test_a_layer_without_a_size_is_an_error(
         pytest.param("dev/sda", b"4", "is a device", id="device"),
     ],
 )
-def test_a_layer_that_is_refused_leaves_nothing(
+def test_layer_that_is_refused_leaves_nothing(
     registry: Registry, tmp_path: Path, name: str, kind: bytes, cause: str
 ) -> None:
     put_image(registry, [archive([member("first"), member(name, type=kind)])])
@@ -197,20 +195,20 @@ def test_files_beyond_the_bound_leave_nothing(registry: Registry, tmp_path: Path
     assert "MiB together" in failure(registry, tmp_path)
 
 
-def test_a_registry_without_the_package_is_an_error(registry: Registry, tmp_path: Path) -> None:
+def test_registry_without_the_package_is_an_error(registry: Registry, tmp_path: Path) -> None:
     registry.hook("GET", "manifests", status(404))
     assert failure(registry, tmp_path) == (
         f'cannot read "{registry.name}/team/test:v1": HTTP 404: not found'
     )
 
 
-def test_a_reference_without_registry_is_an_error(tmp_path: Path) -> None:
+def test_reference_without_registry_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="cannot run function") as caught:
         packages.load("f", "function-test", PackageOptions(root=tmp_path))
     assert "name the registry and the version" in (caught.value.diagnostics[0].hint or "")
 
 
-def test_a_fetch_shows_its_progress(registry: Registry, tmp_path: Path) -> None:
+def test_fetch_shows_its_progress(registry: Registry, tmp_path: Path) -> None:
     lines: list[str] = []
     shares: list[float] = []
 
@@ -237,7 +235,7 @@ def test_a_fetch_shows_its_progress(registry: Registry, tmp_path: Path) -> None:
     assert shares[-1] == 1.0
 
 
-def test_a_fetch_that_is_cancelled_leaves_nothing(registry: Registry, tmp_path: Path) -> None:
+def test_fetch_that_is_cancelled_leaves_nothing(registry: Registry, tmp_path: Path) -> None:
     put_image(registry, [LAYER])
     # Asked before each line, and after each piece of a layer.
     answers = iter([False, False, True])
@@ -247,7 +245,7 @@ def test_a_fetch_that_is_cancelled_leaves_nothing(registry: Registry, tmp_path: 
     assert [path.suffix for path in (tmp_path / "cache" / "images").iterdir()] == [".lock"]
 
 
-def test_two_layers_are_one_image(registry: Registry, tmp_path: Path) -> None:
+def test_layers_are_one_image(registry: Registry, tmp_path: Path) -> None:
     upper = archive([member("bin/helper", b"x"), member(".wh.function")])
     put_image(registry, [LAYER, upper])
     assert files(load(registry, tmp_path)) == {"bin/helper", "etc/hosts"}

@@ -54,7 +54,7 @@ def test_gzip_layers_are_read(tmp_path: Path) -> None:
     assert (tmp_path / "rootfs" / "a").read_bytes() == b"x"
 
 
-def test_a_whiteout_removes_a_file_of_a_lower_layer(tmp_path: Path) -> None:
+def test_whiteout_removes_a_file_of_a_lower_layer(tmp_path: Path) -> None:
     files = unpack(
         tmp_path,
         [member("d/a"), member("d/b/c"), member("d/e")],
@@ -63,7 +63,7 @@ def test_a_whiteout_removes_a_file_of_a_lower_layer(tmp_path: Path) -> None:
     assert names(files) == ["d", "d/e"]
 
 
-def test_an_opaque_whiteout_removes_lower_layers_alone(tmp_path: Path) -> None:
+def test_opaque_whiteout_removes_lower_layers_alone(tmp_path: Path) -> None:
     files = unpack(
         tmp_path,
         [member("d/a"), member("d/sub/lower")],
@@ -73,14 +73,14 @@ def test_an_opaque_whiteout_removes_lower_layers_alone(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", [".wh..", ".wh...", ".wh."])
-def test_a_whiteout_of_a_parent_is_refused(tmp_path: Path, name: str) -> None:
+def test_whiteout_of_a_parent_is_refused(tmp_path: Path, name: str) -> None:
     (tmp_path / "outside").write_text("x")
     with pytest.raises(ValueError, match="outside of it"):
         unpack(tmp_path, [member(f"d/{name}")])
     assert (tmp_path / "outside").exists()
 
 
-def test_a_link_in_a_path_is_followed_inside_the_image(tmp_path: Path) -> None:
+def test_link_in_a_path_is_followed_inside_the_image(tmp_path: Path) -> None:
     """As in images whose /lib is a link to /usr/lib."""
     files = unpack(tmp_path, [directory("usr/lib"), link("lib", "/usr/lib")], [member("lib/a")])
     assert (files / "usr" / "lib" / "a").is_file()
@@ -88,33 +88,33 @@ def test_a_link_in_a_path_is_followed_inside_the_image(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("target", ["..", "../..", "/", "/..", "../../../../../../../../tmp"])
-def test_a_link_to_the_outside_leads_into_the_image(tmp_path: Path, target: str) -> None:
+def test_link_to_the_outside_leads_into_the_image(tmp_path: Path, target: str) -> None:
     unpack(tmp_path, [link("way", target), member("way/escape", b"x")])
     outside = [path for path in tmp_path.rglob("escape") if "rootfs" not in path.parts]
     assert outside == []
     assert not Path("/tmp/escape").exists()  # noqa: S108 - must not be there
 
 
-def test_an_absolute_name_is_below_the_root(tmp_path: Path) -> None:
+def test_absolute_name_is_below_the_root(tmp_path: Path) -> None:
     assert names(unpack(tmp_path, [member("/ko-app/function", b"x")])) == [
         "ko-app",
         "ko-app/function",
     ]
 
 
-def test_a_file_replaces_a_link_and_not_its_target(tmp_path: Path) -> None:
+def test_file_replaces_a_link_and_not_its_target(tmp_path: Path) -> None:
     (tmp_path / "victim").write_text("unchanged")
     files = unpack(tmp_path, [link("a", str(tmp_path / "victim"))], [member("a", b"new")])
     assert (tmp_path / "victim").read_text() == "unchanged"
     assert (files / "a").read_bytes() == b"new"
 
 
-def test_a_hard_link_shares_its_file(tmp_path: Path) -> None:
+def test_hard_link_shares_its_file(tmp_path: Path) -> None:
     files = unpack(tmp_path, [member("a", b"x"), hard_link("b", "a"), hard_link("a", "a")])
     assert (files / "a").stat().st_ino == (files / "b").stat().st_ino
 
 
-def test_a_file_replaces_a_directory_and_the_other_way_round(tmp_path: Path) -> None:
+def test_file_replaces_a_directory_and_the_other_way_round(tmp_path: Path) -> None:
     files = unpack(tmp_path, [member("a/b"), member("c")], [member("a", b"x"), directory("c")])
     assert (files / "a").is_file()
     assert (files / "c").is_dir()
@@ -126,7 +126,7 @@ def test_privileged_bits_are_not_taken_over(tmp_path: Path) -> None:
     assert stat.S_IMODE((files / "secret").stat().st_mode) == 0o444
 
 
-def test_the_time_of_a_file_is_taken_over(tmp_path: Path) -> None:
+def test_time_of_a_file_is_taken_over(tmp_path: Path) -> None:
     """Python compares it with that in a compiled file."""
     files = unpack(tmp_path, [member("a.py", mtime=1_700_000_000)])
     assert (files / "a.py").stat().st_mtime == 1_700_000_000
@@ -144,18 +144,18 @@ def test_the_time_of_a_file_is_taken_over(tmp_path: Path) -> None:
         pytest.param(member("a", type=tarfile.FIFOTYPE), "is a named pipe", id="named pipe"),
     ],
 )
-def test_an_archive_that_no_image_has_is_refused(tmp_path: Path, entry: Entry, cause: str) -> None:
+def test_archive_that_no_image_has_is_refused(tmp_path: Path, entry: Entry, cause: str) -> None:
     with pytest.raises(ValueError, match=cause):
         unpack(tmp_path, [entry])
     assert list(tmp_path.rglob("escape")) == []
 
 
-def test_a_path_below_a_file_is_refused(tmp_path: Path) -> None:
+def test_path_below_a_file_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="no directory"):
         unpack(tmp_path, [member("a"), member("a/b")])
 
 
-def test_a_loop_of_links_is_refused(tmp_path: Path) -> None:
+def test_loop_of_links_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="loop of links"):
         unpack(tmp_path, [link("a", "b"), link("b", "a"), member("a/c")])
 
@@ -175,7 +175,7 @@ def test_files_beyond_the_bound_are_refused_by_their_sum(tmp_path: Path) -> None
         unpack(tmp_path, entries[:2], entries[2:])
 
 
-def test_a_layer_that_expands_beyond_the_bound_is_refused(tmp_path: Path) -> None:
+def test_layer_that_expands_beyond_the_bound_is_refused(tmp_path: Path) -> None:
     (tmp_path / "rootfs").mkdir()
     # Files without content count, too.
     headers = archive([directory("a")] * 4000)
@@ -183,7 +183,7 @@ def test_a_layer_that_expands_beyond_the_bound_is_refused(tmp_path: Path) -> Non
         Unpacker(tmp_path / "rootfs", 1 << 20).add(gzip.compress(headers, mtime=0))
 
 
-def test_a_large_header_is_refused_before_it_is_read(tmp_path: Path) -> None:
+def test_large_header_is_refused_before_it_is_read(tmp_path: Path) -> None:
     info = tarfile.TarInfo("a")
     info.type = tarfile.XHDTYPE
     info.size = 512 << 20
@@ -203,7 +203,7 @@ def test_a_large_header_is_refused_before_it_is_read(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_a_layer_that_is_no_archive_is_refused(tmp_path: Path, data: bytes, cause: str) -> None:
+def test_layer_that_is_no_archive_is_refused(tmp_path: Path, data: bytes, cause: str) -> None:
     (tmp_path / "rootfs").mkdir()
     with pytest.raises(ValueError, match=cause):
         Unpacker(tmp_path / "rootfs", 1 << 20).add(data)
@@ -229,7 +229,7 @@ def test_hosts_of_the_image_stay(tmp_path: Path) -> None:
     assert (files / "etc" / "hosts").read_bytes() == b"own"
 
 
-def test_a_working_directory_that_the_image_lacks_is_made(tmp_path: Path) -> None:
+def test_working_directory_that_the_image_lacks_is_made(tmp_path: Path) -> None:
     files = tmp_path / "rootfs"
     files.mkdir()
     unpacker = Unpacker(files, 1 << 20)

@@ -1,10 +1,9 @@
 """`render` from files to text: the real sandbox, positions in the author's files."""
 
-from __future__ import annotations
-
 import sys
+from collections.abc import Iterator
 from concurrent import futures
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import grpc
 import pytest
@@ -21,12 +20,7 @@ from function_script.tools.render import command, loading
 from function_script.tools.render.functions import Selection
 from function_script.tools.render.output import OutputOptions
 from function_script.tools.render.runtimes.servers import Servers
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from function_script.values import Object
+from function_script.values import Object
 
 HEAD = f"# A comment, so that lines differ.\n---\n{COMPOSITION}"
 
@@ -74,7 +68,7 @@ def objects_in(text: str) -> list[Object]:
     return [document.value for document in documents.read_source(Source(name="", text=text))]
 
 
-def test_a_directory_is_rendered(tmp_path: Path) -> None:
+def test_directory_is_rendered(tmp_path: Path) -> None:
     """XR, composed resource, results, context: in this order, as YAML."""
     printed: list[str] = []
     text = render(example(tmp_path), print=printed.append)
@@ -193,7 +187,7 @@ def test_positions_in_an_author_s_own_text_stay_as_they_are(tmp_path: Path) -> N
     assert problem.message == text
 
 
-def test_a_position_that_a_message_ends_with_is_in_the_composition_too(tmp_path: Path) -> None:
+def test_position_that_a_message_ends_with_is_in_the_composition_too(tmp_path: Path) -> None:
     """The first of two documents with one name is found in the file, too."""
     name = "annotations: {script.fn.crossplane.io/composition-resource-name: one}"
     document = (
@@ -206,7 +200,7 @@ def test_a_position_that_a_message_ends_with_is_in_the_composition_too(tmp_path:
     assert problem.message.endswith(f"first at {tmp_path / 'composition.yaml'}:21:9")
 
 
-def test_a_field_whose_name_looks_like_a_message_is_found(tmp_path: Path) -> None:
+def test_field_whose_name_looks_like_a_message_is_found(tmp_path: Path) -> None:
     """The position comes from the field's path and not from the text of the problem."""
     script = "      script: |\n        def main(req):\n          return {}\n      'a: b': 3\n"
     assert problems(example(tmp_path, STEP + script)) == ["composition.yaml:22:7"]
@@ -229,7 +223,7 @@ def test_fields_of_the_composition_are_pointed_at(tmp_path: Path) -> None:
     ]
 
 
-def test_a_step_that_takes_too_long_is_told_at_its_step(tmp_path: Path) -> None:
+def test_step_that_takes_too_long_is_told_at_its_step(tmp_path: Path) -> None:
     """Limits hold as in production."""
     script = (
         "      limits: {timeout: 100ms}\n      script: |\n        def main(req):\n"
@@ -336,7 +330,7 @@ def test_container_that_does_not_answer_shows_its_log(
     assert docker.read_calls()[-1] == "rm --force NAME"
 
 
-def test_a_function_that_is_not_there_is_told(tmp_path: Path) -> None:
+def test_function_that_is_not_there_is_told(tmp_path: Path) -> None:
     """With its name and address."""
     paths = example(tmp_path, REMOTE)
     nobody = {"function-other": Selection(value="127.0.0.1:1")}
@@ -344,7 +338,7 @@ def test_a_function_that_is_not_there_is_told(tmp_path: Path) -> None:
         render(paths, runtimes=nobody, timeout_seconds=0.3)
 
 
-def test_who_waits_for_a_function_is_told(tmp_path: Path) -> None:
+def test_waiting_for_a_function_is_reported(tmp_path: Path) -> None:
     """After a second of silence; the function may be starting in a container."""
     notes: list[str] = []
     nobody = {"function-other": Selection(value="127.0.0.1:1")}
@@ -353,7 +347,7 @@ def test_who_waits_for_a_function_is_told(tmp_path: Path) -> None:
     assert notes == ["waiting for function-other at 127.0.0.1:1"]
 
 
-def test_a_place_for_a_function_that_no_step_calls_is_noted(tmp_path: Path) -> None:
+def test_place_for_a_function_that_no_step_calls_is_noted(tmp_path: Path) -> None:
     """One list of flags may serve many Compositions, but a misspelt name is told."""
     notes: list[str] = []
     paths = example(tmp_path, STEP + SCRIPT + REMOTE)
@@ -382,7 +376,7 @@ CLOCK = """\
 
 
 @pytest.mark.parametrize("created", [False, True])
-def test_a_clock_that_stands_still_is_noted(created: bool, tmp_path: Path) -> None:
+def test_clock_that_stands_still_is_noted(created: bool, tmp_path: Path) -> None:
     """In a cluster the XR always has a creation time."""
     notes: list[str] = []
     paths = example(tmp_path, CLOCK)
@@ -395,7 +389,7 @@ def test_a_clock_that_stands_still_is_noted(created: bool, tmp_path: Path) -> No
     assert created or f"now is 1970-01-01T00:00:00Z at {paths.composition}:" in clock[0]
 
 
-def test_a_step_may_be_skipped(tmp_path: Path) -> None:
+def test_step_may_be_skipped(tmp_path: Path) -> None:
     """Desired state and context pass it untouched."""
     skip = {"function-other": Selection(value="skip")}
     text = render(example(tmp_path, STEP + SCRIPT + REMOTE), runtimes=skip)

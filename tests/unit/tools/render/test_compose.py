@@ -1,9 +1,5 @@
 """Composed resources and the XR come out as Crossplane would write them."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import pytest
 from support.render_helpers import (
     BUCKET,
@@ -18,9 +14,7 @@ from support.render_helpers import (
 
 from function_script.errors import DocumentError
 from function_script.tools import render
-
-if TYPE_CHECKING:
-    from function_script.values import Object
+from function_script.values import Object
 
 UID = "b5ff092d-092e-5610-b06a-82969eb40172"
 OWNER: Object = {
@@ -59,7 +53,7 @@ def test_composed_metadata() -> None:
     assert result.composition.resources == {"bucket": {**BUCKET, "metadata": MADE}}
 
 
-def test_the_xr_shows_identity_references_and_status() -> None:
+def test_xr_shows_identity_references_and_status() -> None:
     """Of the XR's file only its identity is repeated."""
     xr = rendered(("bucket", {"resource": BUCKET, "ready": "READY_TRUE"})).composition.xr
     reference: Object = {
@@ -72,7 +66,7 @@ def test_the_xr_shows_identity_references_and_status() -> None:
     assert xr["spec"] == {"crossplane": {"resourceRefs": [reference]}}
 
 
-def test_nothing_composed() -> None:
+def test_xr_that_composes_nothing() -> None:
     """Without resources the references are an empty list, and the XR is ready."""
     result = rendered()
     assert result.composition.xr["spec"] == {"crossplane": {"resourceRefs": []}}
@@ -101,7 +95,7 @@ def test_cluster_scoped_xrs_refer_with_namespaces() -> None:
     assert metadata(result)["namespace"] == "far"
 
 
-def test_another_namespace_is_overridden() -> None:
+def test_namespace_that_differs_is_overridden() -> None:
     """A namespaced XR composes in its own namespace, and warns."""
     result = rendered(("bucket", {"resource": bucket(namespace="far"), "ready": "READY_TRUE"}))
     assert metadata(result)["namespace"] == "default"
@@ -153,20 +147,20 @@ def test_owners_are_kept() -> None:
     assert fields["ownerReferences"] == [other, OWNER]
 
 
-def test_another_controller_is_refused() -> None:
+def test_resource_of_another_controller_is_refused() -> None:
     """A resource has one controller."""
     other: Object = {"kind": "Node", "name": "n", "uid": "other", "controller": True}
     with pytest.raises(DocumentError, match='already controlled by Node "n"'):
         rendered(("bucket", {"resource": bucket(ownerReferences=[other])}))
 
 
-def test_an_impossible_name_is_refused() -> None:
+def test_impossible_name_is_refused() -> None:
     """Kubernetes would refuse it."""
     with pytest.raises(DocumentError, match=r'invalid metadata\.name "Bad_Name"'):
         rendered(("bucket", {"resource": bucket(name="Bad_Name")}))
 
 
-def test_only_explicit_readiness_counts() -> None:
+def test_readiness_counts_when_explicit() -> None:
     """Unspecified is not ready, and each is told."""
     result = rendered(
         ("c", {"resource": BUCKET, "ready": "READY_FALSE"}),
@@ -194,7 +188,7 @@ def test_readiness_of_the_xr_wins(ready: str, reason: str) -> None:
     assert "message" not in last
 
 
-def test_an_unchanged_xr_is_shown_as_written_last() -> None:
+def test_unchanged_xr_is_shown_as_written_last() -> None:
     """When its status does not change, Crossplane's last write is an earlier one, of all of it."""
     result = rendered()
     again: Object = {**XR, "status": result.composition.xr["status"]}
@@ -225,7 +219,7 @@ def test_names_in_events_are_quoted_as_in_crossplane() -> None:
         pytest.param({"lastHandledReconcileAt": "now"}, ["SelectComposition"], id="handled"),
     ],
 )
-def test_a_request_to_reconcile_is_told_once(status: Object, reasons: list[str]) -> None:
+def test_request_to_reconcile_is_told_once(status: Object, reasons: list[str]) -> None:
     """Functions see in the XR's status that it was heard."""
     annotations = {"crossplane.io/reconcile-requested-at": "now"}
     xr = {**XR, "metadata": {**XR["metadata"], "annotations": annotations}, "status": status}

@@ -1,17 +1,11 @@
 """Conditions: which there are, their order, and what becomes of those an XR has already."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import pytest
 from support.render_helpers import CLUSTER_XR, composition, script
 
 from function_script.tools import render
 from function_script.tools.render import conditions
-
-if TYPE_CHECKING:
-    from function_script.values import Object
+from function_script.values import Object
 
 RESPONSIVE: Object = {
     "type": "Responsive",

@@ -1,9 +1,7 @@
 """Docker's and Podman's command lines, recorded by a stand-in for the command on PATH."""
 
-from __future__ import annotations
-
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from support.docker_command import Answer, DockerCommand
@@ -11,12 +9,8 @@ from support.docker_command import Answer, DockerCommand
 from function_script.errors import InputError, ProgramError
 from function_script.tools.render.runtimes.container import Container, ContainerKind
 from function_script.tools.render.runtimes.model import FunctionCaller, FunctionReference
+from function_script.tools.render.runtimes.servers import Server
 from function_script.tools.render.steps import Step
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from function_script.tools.render.runtimes.servers import Server
 
 pytestmark = pytest.mark.skipif(
     sys.platform == "win32", reason="the stand-in is a script with an interpreter's line"

@@ -1,11 +1,8 @@
 """The engine for the official command: requests and responses of Crossplane's own render engine."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys
-from typing import TYPE_CHECKING
 
 import pytest
 from google.protobuf import json_format
@@ -15,9 +12,7 @@ from function_script.errors import InputError
 from function_script.limits import Limits
 from function_script.proto.render import render_pb2 as pb
 from function_script.tools.render import engine
-
-if TYPE_CHECKING:
-    from function_script.values import Object
+from function_script.values import Object
 
 OPTIONS = engine.Options(timeout_seconds=30, limits=Limits(), print=print)
 HERE = {"name": "function-script", "address": "local"}
@@ -68,7 +63,7 @@ BUCKET = '"bucket": {"resource": {"apiVersion": "v1", "kind": "Bucket"}}'
 ONE = f'return {{"desired": {{"resources": {{{BUCKET}}}}}}}'
 
 
-def test_an_xr_is_composed() -> None:
+def test_xr_is_composed() -> None:
     """The XR, what it composes, and events."""
     output, whole = composed(step(ONE))
     assert whole.failure is None
@@ -82,7 +77,7 @@ def test_an_xr_is_composed() -> None:
     ]
 
 
-def test_what_is_no_longer_wanted_is_deleted_if_the_xr_controls_it() -> None:
+def test_undesired_resource_is_deleted_if_the_xr_controls_it() -> None:
     """Without the labels that say who composed it; what nobody controls stays."""
     owner = {"apiVersion": "example.org/v1", "kind": "XBucket", "name": "demo", "uid": "u"}
     labels = {"crossplane.io/composite": "demo", "mine": "x"}
@@ -97,7 +92,7 @@ def test_what_is_no_longer_wanted_is_deleted_if_the_xr_controls_it() -> None:
     assert deleted["metadata"]["labels"] == {"mine": "x"}
 
 
-def test_a_fatal_result_leaves_what_there_was() -> None:
+def test_fatal_result_leaves_what_there_was() -> None:
     """Conditions and events of the steps before it, and what functions asked for."""
     selector = '{"api_version": "v1", "kind": "ConfigMap", "match_name": "zone"}'
     asking = step(
@@ -134,14 +129,14 @@ def test_conditions_that_a_fatal_result_leaves_open_are_unknown() -> None:
     assert after["lastTransitionTime"] == before["lastTransitionTime"]
 
 
-def test_two_steps_may_have_one_name() -> None:
+def test_steps_may_share_a_name() -> None:
     """A real engine does not look: only the API server refuses them."""
     output, whole = composed(step(ONE, step="same"), step(ONE, step="same"))
     assert whole.failure is None
     assert len(output["composedResources"]) == 1
 
 
-def test_an_operation_is_run() -> None:
+def test_operation_is_run() -> None:
     """Its status, what it applies, events without the functions' reasons."""
     thing = '{"resource": {"apiVersion": "v1", "kind": "Thing", "metadata": {"name": "a"}}}'
     body = (
@@ -163,7 +158,7 @@ def test_an_operation_is_run() -> None:
     ]
 
 
-def test_a_fatal_result_counts_as_a_failure_of_an_operation() -> None:
+def test_fatal_result_counts_as_a_failure_of_an_operation() -> None:
     """It is tried again in the cluster, up to a limit."""
     parts = {"operation": operation(step('fail("no")')), "functions": [HERE]}
     output, whole = answer(operation=parts)
@@ -179,7 +174,7 @@ def test_a_fatal_result_counts_as_a_failure_of_an_operation() -> None:
         pytest.param({"conditions": [{"type": "Succeeded", "status": "True"}]}, None, id="done"),
     ],
 )
-def test_an_operation_that_is_over_is_not_run(status: Object, succeeded: str | None) -> None:
+def test_operation_that_is_over_is_not_run(status: Object, succeeded: str | None) -> None:
     """No function is called: there is none."""
     output = answer(operation={"operation": operation(step("return 1"), status=status)})[0]
     manifest = output["operation"].get("operation")
@@ -192,7 +187,7 @@ def test_an_operation_that_is_over_is_not_run(status: Object, succeeded: str | N
 TEMPLATE = {"metadata": {"labels": {"a": "b"}}, "spec": operation(step("return {}"))["spec"]}
 
 
-def test_a_cron_operation_makes_one() -> None:
+def test_cron_operation_makes_one() -> None:
     """Named after the time it is scheduled for."""
     cron = {"metadata": {"name": "nightly", "uid": "u"}, "spec": {"operationTemplate": TEMPLATE}}
     inputs = {"cron_operation": cron, "scheduled_time": "2023-11-14T22:13:20Z"}
@@ -205,7 +200,7 @@ def test_a_cron_operation_makes_one() -> None:
     assert operation_["metadata"]["ownerReferences"][0]["uid"] == "u"
 
 
-def test_a_watch_operation_makes_one() -> None:
+def test_watch_operation_makes_one() -> None:
     """Every step of it requires what has changed, which its name stands for."""
     watch = {"metadata": {"name": "nightly"}, "spec": {"operationTemplate": TEMPLATE}}
     metadata = {"name": "watched", "namespace": "x", "uid": "u1", "resourceVersion": "12"}
@@ -236,7 +231,7 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(("given", "message"), REFUSED)
-def test_what_cannot_be_answered_is_refused(given: bytes, message: str) -> None:
+def test_unanswerable_request_is_refused(given: bytes, message: str) -> None:
     """In words, as everything that is told to the official command's user."""
     with pytest.raises(InputError, match=message):
         engine.respond(given, OPTIONS)
@@ -245,7 +240,7 @@ def test_what_cannot_be_answered_is_refused(given: bytes, message: str) -> None:
 @pytest.mark.parametrize(
     ("body", "code"), [(ONE, 0), ('fail("no")', 3)], ids=["fine", "fatal-result"]
 )
-def test_the_command_speaks_on_stdin_and_stdout(body: str, code: int) -> None:
+def test_command_speaks_on_stdin_and_stdout(body: str, code: int) -> None:
     """As the official command calls it; exit code 3 says that a step returned a FATAL result."""
     parts: Object = {"composite_resource": XR, "composition": composition(step(body))}
     process = subprocess.run(

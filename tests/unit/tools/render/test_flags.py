@@ -1,12 +1,11 @@
 """Flags of `render` that give several things at once, as the official command takes them."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 
 import click
 import pytest
+from support.paths import ROOT
 
 from function_script import cli
 from function_script.cli import render_options
@@ -33,7 +32,7 @@ def test_pairs_may_be_joined(
 
 
 @pytest.mark.parametrize("text", ["a", "", "=1"])
-def test_what_is_no_pair_is_wrong_usage(text: str) -> None:
+def test_value_without_a_pair_is_wrong_usage(text: str) -> None:
     """Named with its flag."""
     with pytest.raises(click.UsageError, match=r"--flag: .* is not of the form KEY=VALUE"):
         render_options.split_pairs([text], "--flag", ",")
@@ -51,7 +50,7 @@ def test_paths_may_be_joined(tmp_path: Path) -> None:
     ]
 
 
-def test_a_schema_may_be_a_file(tmp_path: Path) -> None:
+def test_schema_may_be_a_file(tmp_path: Path) -> None:
     """The official command walks it as a directory of one."""
     file = tmp_path / "core.json"
     file.write_text(json.dumps({"components": {}}))
@@ -62,7 +61,7 @@ def test_a_schema_may_be_a_file(tmp_path: Path) -> None:
         loading.load_schemas(other)
 
 
-def test_a_required_object_has_a_kind(tmp_path: Path) -> None:
+def test_required_object_has_a_kind(tmp_path: Path) -> None:
     """No API server has one without."""
     file = tmp_path / "required.yaml"
     file.write_text("apiVersion: v1\nkind: A\n---\na: 1\n---\nb: 1\n")
@@ -99,7 +98,7 @@ UNREADABLE = [
 
 
 @pytest.mark.parametrize(("rest", "message"), UNREADABLE)
-def test_an_xrd_that_makes_no_crd_is_refused(
+def test_xrd_that_makes_no_crd_is_refused(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], rest: str, message: str
 ) -> None:
     """Crossplane could not serve any of its XRs."""
@@ -115,7 +114,7 @@ def test_an_xrd_that_makes_no_crd_is_refused(
     assert message in capsys.readouterr().err
 
 
-BUILTIN = Path(__file__).parents[4] / "examples" / "built-in-functions"
+BUILTIN = ROOT / "examples" / "built-in-functions"
 
 
 def run(*arguments: str) -> int:

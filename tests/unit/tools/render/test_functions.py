@@ -1,9 +1,7 @@
 """How each step's function runs: the order of choice, and the words about it."""
 
-from __future__ import annotations
-
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from support.render_helpers import composition
@@ -15,13 +13,9 @@ from function_script.tools.render.runtimes.address import Remote
 from function_script.tools.render.runtimes.contained import Builtin
 from function_script.tools.render.runtimes.container import Container
 from function_script.tools.render.runtimes.local import Local
+from function_script.tools.render.runtimes.model import Runtime
 from function_script.tools.render.runtimes.skip import Skip
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from function_script.tools.render.runtimes.model import Runtime
-    from function_script.values import Object
+from function_script.values import Object
 
 LOCAL = Local()
 SKIP = Selection(value="skip")
@@ -98,7 +92,7 @@ PLACES = [
 
 
 @pytest.mark.parametrize(("manifests", "step", "place"), PLACES)
-def test_where_a_function_runs(
+def test_function_runs_where_the_table_chooses(
     manifests: list[Object] | None, step: Object, place: Runtime
 ) -> None:
     """Ours run here, others where their Function says."""
@@ -142,7 +136,7 @@ SELECTOR: Object = {"functionRevisionSelector": {"matchLabels": {"channel": "sta
         ),
     ],
 )
-def test_what_newer_steps_refer_to_may_be_given_a_place(step: Object, name: str) -> None:
+def test_function_of_newer_steps_may_have_a_place(step: Object, name: str) -> None:
     """By whichever name stands in the step; a selector's revision is not looked for."""
     fields = {
         key: value for key, value in composition(step)["spec"]["pipeline"][0].items() if value

@@ -1,9 +1,5 @@
 """What is read before anything runs: XRDs, schemas and steps."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import pytest
 from support.render_helpers import CLUSTER_XR, XR, composition, script
 
@@ -12,9 +8,7 @@ from function_script.objects import find_path
 from function_script.tools import render
 from function_script.tools.render import steps, xrds
 from function_script.tools.render.schemas import Schemas
-
-if TYPE_CHECKING:
-    from function_script.values import Object
+from function_script.values import Object
 
 GVK = "x-kubernetes-group-version-kind"
 
@@ -54,7 +48,7 @@ def test_legacy(definition: Object | None, is_legacy: bool) -> None:
 
 
 @pytest.mark.parametrize(("definition", "cause"), UNFIT)
-def test_an_xrd_for_another_xr_is_refused(definition: Object, cause: str) -> None:
+def test_xrd_for_another_xr_is_refused(definition: Object, cause: str) -> None:
     """It would give wrong defaults in silence."""
     inputs = render.RenderInputs(xr=XR, composition=composition({}), xrd=definition)
     with pytest.raises(InputError, match=cause):
@@ -177,7 +171,7 @@ def test_mode_resources_names_the_official_converter(fields: Object) -> None:
     assert "crossplane beta convert pipeline-composition" in str(caught.value.diagnostics[0].hint)
 
 
-def test_every_problem_of_a_composition_is_told() -> None:
+def test_problem_of_a_composition_is_told() -> None:
     """All at once, with the paths of the fields."""
     broken = composition({"step": 3}, {"functionRef": None}, {"step": "step-1"}, mode="Scripts")
     with pytest.raises(InputError) as caught:
@@ -200,7 +194,7 @@ def test_newer_fields_of_steps_are_left_alone() -> None:
     assert [step.function for step in steps.parse(pipeline)] == [reference, "function-other"]
 
 
-def test_the_composition_must_be_for_the_xr() -> None:
+def test_composition_must_be_for_the_xr() -> None:
     """Its type reference is the XR's type, and it has the labels the XR selects."""
     other = composition(compositeTypeRef={"apiVersion": "example.org/v1", "kind": "Other"})
     with pytest.raises(InputError, match="the XR to render is XBucket"):

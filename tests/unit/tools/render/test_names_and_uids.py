@@ -1,7 +1,5 @@
 """UIDs and names are those of Crossplane's render engine."""
 
-from __future__ import annotations
-
 import pytest
 
 from function_script.tools.render import names_and_uids

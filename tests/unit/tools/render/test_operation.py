@@ -1,8 +1,6 @@
 """`render operation`: from files to documents, as the official command has them."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -12,11 +10,7 @@ from function_script.source import Source
 from function_script.tools import local_pool
 from function_script.tools.render import command, loading
 from function_script.tools.render.output import OutputOptions
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from function_script.values import Object
+from function_script.values import Object
 
 SPEC = """\
 mode: Pipeline
@@ -79,7 +73,7 @@ def test_operations_and_templates_are_run(tmp_path: Path, kind: str) -> None:
     assert report["metadata"] == {"name": "nobody"}
 
 
-def test_what_is_watched_is_required_by_every_step(tmp_path: Path) -> None:
+def test_watched_object_is_required_by_every_step(tmp_path: Path) -> None:
     """As the cluster does it."""
     operation, report = render(write_files(tmp_path, "WatchOperation", watched=WATCHED))
     assert report["metadata"] == {"name": "shop"}
@@ -134,7 +128,7 @@ def test_other_kinds_are_refused(tmp_path: Path) -> None:
         render(tmp_path)
 
 
-def test_an_operation_that_is_over_is_told(tmp_path: Path) -> None:
+def test_operation_that_is_over_is_told(tmp_path: Path) -> None:
     """Nothing would happen, which nobody wants to see."""
     write_files(tmp_path, "Operation")
     with (tmp_path / "operation.yaml").open("a") as file:

@@ -1,23 +1,15 @@
 """Steps run one after the other, and each is called until it has what it asks for."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import pytest
-from support.render_helpers import BUCKET, XR, composition, script
+from support.render_helpers import BUCKET, XR, Script, composition, script
 
 from function_script.errors import FatalError, InputError, ProgramError
 from function_script.objects import find_path
 from function_script.proto.v1 import run_function_pb2 as pb
 from function_script.tools import render
 from function_script.tools.render.requirements import StepResponse
-
-if TYPE_CHECKING:
-    from support.render_helpers import Script
-
-    from function_script.tools.render.steps import Step
-    from function_script.values import Object
+from function_script.tools.render.steps import Step
+from function_script.values import Object
 
 
 def config(name: str, namespace: str = "default", **labels: str) -> Object:
@@ -45,7 +37,7 @@ def names(request: Object, requirement: str) -> list[object]:
     return [find_path(item, "resource.metadata.name") for item in items]
 
 
-def test_the_first_request() -> None:
+def test_first_request() -> None:
     """It has empty desired state and context, the input, a tag and all capabilities."""
     runner = script()
     step_input: Object = {"apiVersion": "example.org/v1", "kind": "Input", "size": 3}
@@ -63,7 +55,7 @@ def test_the_first_request() -> None:
     ]
 
 
-def test_the_tag_tells_requests_apart() -> None:
+def test_tag_tells_requests_apart() -> None:
     """Equal requests have equal tags, others do not."""
     runner = script()
     run(runner, {}, {}, {"input": {"kind": "Other"}})
@@ -82,7 +74,7 @@ def test_desired_state_and_context_are_handed_on() -> None:
     assert result.context == {"zone": "a"}
 
 
-def test_a_function_that_asks_nothing_is_called_once() -> None:
+def test_function_that_asks_nothing_is_called_once() -> None:
     """There is nothing to settle."""
     runner = script()
     run(runner, {})
@@ -143,7 +135,7 @@ def test_selection() -> None:
     }
 
 
-def test_not_found_is_present_but_empty() -> None:
+def test_missing_requirement_is_present_but_empty() -> None:
     """A function can tell "looked for, not there" from "not looked for"."""
     runner = script(asks(one={"match_name": "a"}))
     run(runner, {})
@@ -171,7 +163,7 @@ def test_extra_resources_are_the_old_name() -> None:
     )
 
 
-def test_the_composition_supplies_before_the_first_call() -> None:
+def test_composition_supplies_before_the_first_call() -> None:
     """Requirements of a step need no round trip, and stay when the function asks for more."""
     needed: Object = {
         "requirementName": "base",
@@ -230,7 +222,7 @@ def test_results_become_events() -> None:
     ]
 
 
-def test_a_fatal_result_ends_the_pipeline() -> None:
+def test_fatal_result_ends_the_pipeline() -> None:
     """Later steps do not run; the message is the function's, and what it missed is told."""
     fatal: Object = {"severity": "SEVERITY_FATAL", "message": "boom"}
     runner = script({**asks(one={"match_name": "a", "namespace": "far"}), "results": [fatal]})
@@ -244,7 +236,7 @@ def test_a_fatal_result_ends_the_pipeline() -> None:
     )
 
 
-def test_a_response_without_state_leaves_none() -> None:
+def test_response_without_state_leaves_none() -> None:
     """Desired state and context are replaced by each step: what is absent is gone."""
     first = script({"desired": {"resources": {"bucket": {"resource": BUCKET}}}})
 

@@ -3,18 +3,13 @@
 On two CPUs the clock may show less of it, for the sandbox starts beside the command.
 """
 
-from __future__ import annotations
-
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from support import one_step
 from support.timing import takes_less
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 SCRIPT = """\
           def thing(i):

@@ -1,26 +1,19 @@
 """`render --watch`: a real process, real files, and what it shows when they change."""
 
-from __future__ import annotations
-
 import os
 import signal
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 from support.timing import PATIENCE_SECONDS, slower
 from support.watching import watching
 
 from function_script.tools.render import differences
-
-if TYPE_CHECKING:
-    from function_script.values import Object
-
-ROOT = Path(__file__).resolve().parents[4]
+from function_script.values import Object
 
 
-def test_a_change_is_shown_as_a_difference(tmp_path: Path) -> None:
+def test_change_is_shown_as_a_difference(tmp_path: Path) -> None:
     """Only what is different, document by document."""
     with watching(tmp_path) as watch:
         watch.replace("xr.yaml", "name: demo", "name: other")
@@ -30,7 +23,7 @@ def test_a_change_is_shown_as_a_difference(tmp_path: Path) -> None:
         assert f"{tmp_path / 'xr.yaml'}: changed" in watch.wait_for("stderr", "xr.yaml: changed")
 
 
-def test_a_change_without_consequences_is_told(tmp_path: Path) -> None:
+def test_change_without_consequences_is_told(tmp_path: Path) -> None:
     """Somebody who saved a file wants to know that it was seen."""
     with watching(tmp_path) as watch:
         path = tmp_path / "composition.yaml"
@@ -38,7 +31,7 @@ def test_a_change_without_consequences_is_told(tmp_path: Path) -> None:
         watch.wait_for("stderr", "composition.yaml: changed, and nothing is different")
 
 
-def test_an_error_is_shown_and_gone_when_it_is_mended(tmp_path: Path) -> None:
+def test_error_is_shown_and_gone_when_it_is_mended(tmp_path: Path) -> None:
     """What comes after is compared with what was before."""
     with watching(tmp_path) as watch:
         watch.replace("composition.yaml", "def main(req):", "def main(req)")
@@ -49,7 +42,7 @@ def test_an_error_is_shown_and_gone_when_it_is_mended(tmp_path: Path) -> None:
         assert "-    crossplane.io/composite: demo\n" in watch.wait_for("stdout", "+++ nothing")
 
 
-def test_a_new_file_is_seen(tmp_path: Path) -> None:
+def test_new_file_is_seen(tmp_path: Path) -> None:
     """A directory may get what it had not."""
     with watching(tmp_path) as watch:
         observed = tmp_path / "observed.yaml"
@@ -61,7 +54,7 @@ def test_a_new_file_is_seen(tmp_path: Path) -> None:
         watch.wait_for("stdout", "@@")
 
 
-def test_an_interrupt_ends_it(tmp_path: Path) -> None:
+def test_interrupt_ends_it(tmp_path: Path) -> None:
     """Ctrl-C reaches all processes of the terminal; no traceback is left behind."""
     with watching(tmp_path) as watch:
         watch.wait_for("stderr", "watching: Ctrl-C ends it\n")
@@ -106,7 +99,7 @@ spec:
 """
 
 
-def test_what_is_rendered_is_validated_again(tmp_path: Path) -> None:
+def test_render_is_validated_again(tmp_path: Path) -> None:
     """The report is shown anew when it is another one, also after a change of a schema."""
     crd = tmp_path / "crds" / "robot.yaml"
     crd.parent.mkdir()
@@ -123,7 +116,7 @@ def test_what_is_rendered_is_validated_again(tmp_path: Path) -> None:
 
 
 @pytest.mark.serial
-def test_a_change_is_shown_at_once(tmp_path: Path) -> None:
+def test_change_is_shown_at_once(tmp_path: Path) -> None:
     """At most 150 ms pass from the write to the difference, when nobody else is in the way."""
     least = PATIENCE_SECONDS
     with watching(tmp_path) as watch:

@@ -1,18 +1,12 @@
 """What functions see of the XR, and which XRs no function sees."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import pytest
 from support.render_helpers import BUCKET, CLUSTER_XR, XR, composition, observed, script
 
 from function_script.errors import InputError
 from function_script.source import Span
 from function_script.tools import manifests, render
-
-if TYPE_CHECKING:
-    from function_script.values import Object
+from function_script.values import Object
 
 UID = "b5ff092d-092e-5610-b06a-82969eb40172"
 LEGACY: Object = {
@@ -63,7 +57,7 @@ def test_functions_see_the_xr_with_its_identity() -> None:
     }
 
 
-def test_a_given_uid_stays() -> None:
+def test_given_uid_stays() -> None:
     """Only an XR without a UID gets one."""
     xr: Object = {**XR, "metadata": {"name": "demo", "uid": "mine", "resourceVersion": "7"}}
     metadata = observed_xr(xr=xr)["metadata"]
@@ -125,14 +119,14 @@ def test_legacy_xrs_name_conditions_for_their_claim() -> None:
     assert status["claimConditionTypes"] == ["Mine"]
 
 
-def test_the_selection_is_told_once() -> None:
+def test_selection_is_told_once() -> None:
     """An XR that refers to the Composition already did not just select it."""
     spec: Object = {"crossplane": {"compositionRef": {"name": "buckets"}}}
     inputs = render.RenderInputs(xr={**XR, "spec": spec}, composition=composition({}))
     assert render.render(inputs, script()).events == ()
 
 
-def test_a_paused_xr_is_left_alone() -> None:
+def test_paused_xr_is_left_alone() -> None:
     """No function is called, and the XR says why."""
     metadata: Object = {"name": "demo", "annotations": {"crossplane.io/paused": "true"}}
     runner = script()
@@ -144,7 +138,7 @@ def test_a_paused_xr_is_left_alone() -> None:
     assert [item["reason"] for item in conditions] == ["WatchCircuitClosed", "ReconcilePaused"]
 
 
-def test_a_deleted_xr_is_left_alone() -> None:
+def test_deleted_xr_is_left_alone() -> None:
     """No function is called for an XR that goes away."""
     metadata: Object = {"name": "demo", "deletionTimestamp": "2020-01-01T00:00:00Z"}
     runner = script()
@@ -181,7 +175,7 @@ def test_foreign_observed_resources_are_refused() -> None:
 
 
 @pytest.mark.parametrize("missing", ["apiVersion", "kind", "metadata"])
-def test_an_xr_without_identity_is_refused(missing: str) -> None:
+def test_xr_without_identity_is_refused(missing: str) -> None:
     """Type and name are needed for everything else."""
     xr = {key: value for key, value in XR.items() if key != missing}
     with pytest.raises(InputError):

@@ -1,7 +1,5 @@
 """`validate`: Kubernetes' own kinds, as far as they are known; `render --validate`."""
 
-from __future__ import annotations
-
 import io
 import json
 import sys
@@ -10,12 +8,11 @@ from subprocess import CompletedProcess
 from typing import Protocol
 
 import pytest
+from support.paths import ROOT
 from support.validate_helpers import check
 
 from function_script.cli import execute
 from function_script.tools.validate import render_text
-
-ROOT = Path(__file__).resolve().parents[4]
 
 
 def made(api_version: str, kind: str, rest: str = "", metadata: str = "name: a") -> str:
@@ -51,7 +48,7 @@ UNSEEN = [
 
 
 @pytest.mark.parametrize(("text", "field"), UNSEEN)
-def test_what_was_not_looked_at_is_not_valid(tmp_path: Path, text: str, field: str) -> None:
+def test_object_that_was_not_examined_is_not_valid(tmp_path: Path, text: str, field: str) -> None:
     """It is called so, and a note says what to do."""
     report = check(tmp_path, text)
     assert [result.status for result in report.results] == ["notEvaluated"]
@@ -88,7 +85,7 @@ BAD = [
 
 
 @pytest.mark.parametrize(("text", "message"), BAD)
-def test_what_is_known_of_them_is_checked(tmp_path: Path, text: str, message: str) -> None:
+def test_builtin_kinds_are_checked(tmp_path: Path, text: str, message: str) -> None:
     """Unknown fields in the official command's words."""
     (result,) = check(tmp_path, text).results
     assert result.status == "invalid"
@@ -178,7 +175,7 @@ def test_flags_that_do_not_go_together_are_wrong_usage(run: Run, flags: tuple[st
     assert run("render", EXAMPLE, *flags).returncode == 2
 
 
-def test_without_schemas_it_is_said_where_they_go(run: Run) -> None:
+def test_report_without_schemas_names_their_place(run: Run) -> None:
     """A report of nothing but missing schemas is no good news."""
     completed = run("render", "examples/starlark-robots", "--validate")
     assert "note: no schemas were given: --xrd and --crds name them" in completed.stderr

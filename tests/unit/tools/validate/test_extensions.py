@@ -1,15 +1,10 @@
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from support.validate_helpers import CRD, GOOD, OTHER, check, write
 
 from function_script.errors import InputError
 from function_script.tools.validate import validate
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 FUNCTIONS = """\
 apiVersion: pkg.crossplane.io/v1
@@ -40,7 +35,7 @@ def test_packages_are_taken_from_the_cache(tmp_path: Path) -> None:
     assert (report.count("valid"), report.notes) == (1, ())
 
 
-def test_a_package_that_is_not_there_is_noted(tmp_path: Path) -> None:
+def test_package_that_is_not_there_is_noted(tmp_path: Path) -> None:
     """Its kinds are missing, which is no failure; our own package is always there."""
     report = check(tmp_path, GOOD, extensions=FUNCTIONS)
     assert report.count("missingSchema") == 1
@@ -66,7 +61,7 @@ OUTSIDE = [
 
 
 @pytest.mark.parametrize("image", OUTSIDE)
-def test_no_name_of_a_package_leads_out_of_the_cache(tmp_path: Path, image: str) -> None:
+def test_package_names_never_lead_out_of_the_cache(tmp_path: Path, image: str) -> None:
     """An invalid reference is noted, and no file is opened."""
     write(tmp_path / "secret@v1", package=CRD)
     work = tmp_path / "work" / "deep"
@@ -89,7 +84,7 @@ def test_crossplanes_own_kinds_are_of_the_image_that_is_named(tmp_path: Path) ->
     assert report.count("valid") == 1
 
 
-def test_nothing_to_check_or_to_check_against_is_noted(tmp_path: Path) -> None:
+def test_empty_run_is_noted(tmp_path: Path) -> None:
     """Swapped arguments and empty directories are noted."""
     extensions, resources = write(tmp_path, thing=GOOD), write(tmp_path, none="# nothing")
     assert validate(extensions, resources).notes == (
@@ -121,7 +116,7 @@ DEFINITIONS = [
 
 
 @pytest.mark.parametrize(("spec", "messages"), DEFINITIONS)
-def test_an_xrd_whose_schema_would_get_lost_is_refused(
+def test_xrd_whose_schema_would_get_lost_is_refused(
     tmp_path: Path, spec: str, messages: list[str]
 ) -> None:
     """With the path and the place of every problem."""
@@ -145,9 +140,7 @@ def test_flags_of_a_version_are_booleans(tmp_path: Path, flag: str) -> None:
         check(tmp_path, GOOD, extensions=text)
 
 
-def test_a_user_without_a_home_has_no_cache(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_user_without_a_home_has_no_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Validation works for any user id in a container."""
     monkeypatch.delenv("HOME", raising=False)
     monkeypatch.setattr("os.getuid", lambda: 54321)

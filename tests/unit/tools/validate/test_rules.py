@@ -1,20 +1,15 @@
-from __future__ import annotations
-
 import importlib.util
 import time
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator
+from typing import Final
 
 import pytest
 from support.timing import stretched
 
 from function_script.tools.validate import rules
 from function_script.tools.validate.evaluator import Evaluator
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from function_script.tools.validate.findings import Problem, SkippedRule
-    from function_script.values import Object, Value
+from function_script.tools.validate.findings import Problem, SkippedRule
+from function_script.values import Object, Value
 
 
 def schema(rule: str, message: str = "", **properties: Value) -> Object:
@@ -104,7 +99,7 @@ def test_keys_of_maps_are_not_escaped() -> None:
     assert check({"a-b": "v"}, stated) == ([], [])
 
 
-def test_a_broken_rule_tells_its_message() -> None:
+def test_broken_rule_tells_its_message() -> None:
     """With the path of the value it is for, and the field it points to."""
     inner = schema("self.a <= self.b", "a must not exceed b", a=INTEGER, b=INTEGER)
     outer: Object = {"type": "object", "properties": {"spec": inner}}
@@ -113,7 +108,7 @@ def test_a_broken_rule_tells_its_message() -> None:
     assert (problem.type, problem.field, unevaluated) == ("cel", "spec", [])
 
 
-def test_a_rule_may_point_to_a_field() -> None:
+def test_rule_may_point_to_a_field() -> None:
     """`fieldPath` names the field of the problem."""
     stated = schema("self.a > 1", a=INTEGER)
     stated["x-kubernetes-validations"] = [{"rule": "self.a > 1", "fieldPath": ".a"}]
@@ -121,7 +116,7 @@ def test_a_rule_may_point_to_a_field() -> None:
     assert problem.message == "a: Invalid value: failed rule: self.a > 1"
 
 
-def test_a_field_that_is_not_there_fails_the_rule() -> None:
+def test_field_that_is_not_there_fails_the_rule() -> None:
     """A cluster refuses an object whose rule cannot be evaluated."""
     (problem,), _ = check({}, schema("self.a > 1", a=INTEGER))
     assert problem.message == (
@@ -129,7 +124,7 @@ def test_a_field_that_is_not_there_fails_the_rule() -> None:
     )
 
 
-def test_a_rule_that_divides_by_zero_is_broken() -> None:
+def test_rule_that_divides_by_zero_is_broken() -> None:
     """A cluster refuses the object."""
     (problem,), _ = check({"a": 0}, schema("1 / self.a == 1", a=INTEGER))
     assert "division by zero evaluating rule" in problem.message
@@ -193,7 +188,7 @@ RUN_TIME = [
 
 
 @pytest.mark.parametrize(("rule", "value", "fault"), RUN_TIME)
-def test_a_rule_that_fails_when_it_runs_fails_the_object(
+def test_rule_that_fails_when_it_runs_fails_the_object(
     rule: str, value: Object, fault: str | None
 ) -> None:
     """Only `&&`, `||` and `?:` drop an error, as the language says."""
@@ -215,7 +210,7 @@ def test_a_rule_that_fails_when_it_runs_fails_the_object(
         assert fault in problem.message
 
 
-def test_a_null_field_is_an_absent_one() -> None:
+def test_null_field_is_an_absent_one() -> None:
     """`has` says so of a field that may be null."""
     stated = schema("!has(self.a)", a=TEXT | {"nullable": True})
     assert check({"a": None}, stated) == ([], [])
@@ -241,7 +236,7 @@ SAID = [
 
 
 @pytest.mark.parametrize(("extra", "message", "value"), SAID)
-def test_what_a_rule_says_is_said(extra: Object, message: str, value: Value) -> None:
+def test_message_of_a_rule_is_printed(extra: Object, message: str, value: Value) -> None:
     """Its reason and its message, computed or not."""
     stated: Object = {"rule": "self > 0", "message": "no", **extra}
     field = {**INTEGER, "x-kubernetes-validations": [stated]}
@@ -259,7 +254,7 @@ UNSUPPORTED = [
 
 
 @pytest.mark.parametrize(("rule", "reason"), UNSUPPORTED)
-def test_what_cannot_be_evaluated_is_said(rule: str, reason: str) -> None:
+def test_rule_that_cannot_be_evaluated_is_reported(rule: str, reason: str) -> None:
     """Neither passed nor failed, with the reason."""
     problems, (unevaluated,) = check({"a": "1Mi"}, schema(rule, a=TEXT))
     assert problems == []
@@ -267,7 +262,7 @@ def test_what_cannot_be_evaluated_is_said(rule: str, reason: str) -> None:
     assert reason in unevaluated.reason
 
 
-def test_without_the_evaluator_every_rule_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rules_without_the_evaluator_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
     """An installation without the extra says what to install."""
     monkeypatch.setattr(importlib.util, "find_spec", lambda _name: None)
     problems, (unevaluated,) = check({"a": 1}, schema("self.a > 1", a=INTEGER))
@@ -301,7 +296,7 @@ TOO_EXPENSIVE = [
 ]
 
 
-def test_a_rule_without_an_end_is_ended() -> None:
+def test_rule_without_an_end_is_ended() -> None:
     """It is neither passed nor failed, is not tried again, and the next rule is evaluated."""
     rule, field, value = TOO_EXPENSIVE[0].values
     with Evaluator(rule_seconds=stretched(1)) as evaluator:
@@ -315,7 +310,7 @@ def test_a_rule_without_an_end_is_ended() -> None:
         assert "failed rule" in problem.message
 
 
-def test_after_several_rules_without_an_end_no_more_is_tried() -> None:
+def test_rules_after_several_endless_ones_are_not_tried() -> None:
     """The time of a whole report is bounded."""
     _, field, value = TOO_EXPENSIVE[0].values
     with Evaluator(rule_seconds=0.1) as evaluator:
@@ -341,7 +336,7 @@ def test_patterns_in_rules_are_linear() -> None:
     ],
     ids=["parentheses", "negations", "maps"],
 )
-def test_a_rule_that_the_evaluator_cannot_hold(rule: str) -> None:
+def test_rule_that_the_evaluator_cannot_hold(rule: str) -> None:
     """It is named, and the report goes on."""
     problems, result = check({"a": [1]}, schema(rule, a={"type": "array", "items": INTEGER}))
     assert problems == []

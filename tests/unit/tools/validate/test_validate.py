@@ -1,8 +1,6 @@
-from __future__ import annotations
-
 import io
 import json
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from support.validate_helpers import CRD, GOOD, OTHER, check, write
@@ -10,9 +8,6 @@ from support.validate_helpers import CRD, GOOD, OTHER, check, write
 from function_script import documents
 from function_script.errors import DocumentError, InputError
 from function_script.tools.validate import render_json, render_text, render_yaml, validate
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 BAD = """\
 apiVersion: example.org/v1
@@ -143,7 +138,7 @@ def test_success_is_what_the_exit_code_says(tmp_path: Path) -> None:
     assert not check(tmp_path, GOOD, BAD).is_success()
 
 
-def test_a_rule_that_is_not_evaluated_is_shown(tmp_path: Path) -> None:
+def test_rule_that_is_not_evaluated_is_shown(tmp_path: Path) -> None:
     """In the text and in JSON; the resource counts as neither valid nor invalid."""
     extensions = CRD.replace("self.count > 0", "isURL(self.count)")
     report = check(tmp_path, GOOD.replace("{}", "{count: 1}"), extensions=extensions)
@@ -181,7 +176,7 @@ def test_steps_inputs_are_resources_of_their_own(tmp_path: Path) -> None:
     ]
 
 
-def test_a_program_that_does_not_compile_is_found(tmp_path: Path) -> None:
+def test_program_that_does_not_compile_is_found(tmp_path: Path) -> None:
     """At its line in the Composition, in the file its author edits."""
     result = check(tmp_path, COMPOSITION).results[0]
     (problem,) = result.problems
@@ -189,7 +184,7 @@ def test_a_program_that_does_not_compile_is_found(tmp_path: Path) -> None:
     assert problem.message.startswith(f"{tmp_path / 'resources' / 'r0.yaml'}:17:")
 
 
-def test_an_input_has_all_its_problems_told_once(tmp_path: Path) -> None:
+def test_input_has_all_its_problems_told_once(tmp_path: Path) -> None:
     """Problems of the schema and of the parser are reported once."""
     result = check(tmp_path, COMPOSITION).results[1]
     assert sorted((problem.type, problem.field) for problem in result.problems) == [
@@ -200,7 +195,7 @@ def test_an_input_has_all_its_problems_told_once(tmp_path: Path) -> None:
     ]
 
 
-def test_a_misspelt_field_of_a_step_is_found(tmp_path: Path) -> None:
+def test_misspelt_field_of_a_step_is_found(tmp_path: Path) -> None:
     """The Composition's own schema is there without Crossplane's CRDs."""
     report = check(tmp_path, COMPOSITION.replace("functionRef: {name: function-o", "ref: {name: o"))
     messages = [problem.message for problem in report.results[-1].problems]
@@ -229,7 +224,7 @@ def test_operations_have_inputs_too(tmp_path: Path) -> None:
     assert (first.kind, first.name, first.problems) == ("GoTemplate", "clean", ())
 
 
-def test_the_peers_input_is_known(tmp_path: Path) -> None:
+def test_peers_input_is_known(tmp_path: Path) -> None:
     """Compositions written for function-go-templating are checked without its package."""
     value = (
         "{apiVersion: gotemplating.fn.crossplane.io/v1beta1, kind: GoTemplate, source: Inline, "
@@ -249,7 +244,7 @@ def test_sources_are_files_directories_and_lists(tmp_path: Path) -> None:
     assert [result.name for result in report.results] == ["good", "other", "bad"]
 
 
-def test_a_dash_is_stdin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_dash_is_stdin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """One side may come from a pipe, not both."""
     monkeypatch.setattr("sys.stdin", io.StringIO(f"{GOOD}---\n{OTHER}"))
     report = validate(write(tmp_path, crd=CRD), ["-"])
@@ -258,7 +253,7 @@ def test_a_dash_is_stdin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
         validate(["-"], ["-"])
 
 
-def test_a_file_that_is_not_there_is_an_error(tmp_path: Path) -> None:
+def test_file_that_is_not_there_is_an_error(tmp_path: Path) -> None:
     """A mistyped name is no finding: nothing is validated."""
     with pytest.raises(InputError, match=r'cannot read ".*none.yaml": no such file'):
         validate([str(tmp_path / "none.yaml")], [])
@@ -279,7 +274,7 @@ MALFORMED = [
 
 @pytest.mark.parametrize(("text", "message"), MALFORMED)
 @pytest.mark.parametrize("separator", ["---\n", "--- # next\n"])
-def test_a_malformed_object_is_one_of_many(
+def test_malformed_object_is_one_of_many(
     tmp_path: Path, text: str, message: str, separator: str
 ) -> None:
     """It is invalid, and the others are looked at all the same."""
@@ -297,7 +292,7 @@ def test_a_malformed_object_is_one_of_many(
     assert render_text(report).count("[x] ") == 2
 
 
-def test_a_malformed_file_is_one_of_many(tmp_path: Path) -> None:
+def test_malformed_file_is_one_of_many(tmp_path: Path) -> None:
     """Of a directory, and of several that are named."""
     (tmp_path / "resources").mkdir()
     (tmp_path / "resources" / "a.yaml").write_bytes(b"a: \xff\n")
@@ -332,7 +327,7 @@ def test_json_objects_in_a_row_are_one_document(tmp_path: Path) -> None:
     assert [result.status for result in report.results] == ["invalid", "valid"]
 
 
-def test_a_file_of_errors_ends(tmp_path: Path) -> None:
+def test_file_of_errors_ends(tmp_path: Path) -> None:
     """Every error costs a look at the whole file; what is before the last one is validated."""
     report = check(tmp_path, "".join([GOOD, "---\n", *["- a\n---\n"] * 101, GOOD]))
     assert [result.status for result in report.results] == ["valid", *["invalid"] * 101]

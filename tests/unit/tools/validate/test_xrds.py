@@ -1,16 +1,10 @@
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import pytest
 
 from function_script import objects
 from function_script.tools import structural_schema
 from function_script.tools.validate import openapi
 from function_script.tools.validate.catalog import Catalog
-
-if TYPE_CHECKING:
-    from function_script.values import Object, Value
+from function_script.values import Object, Value
 
 SPEC: Object = {
     "type": "object",
@@ -80,7 +74,7 @@ def test_machinery_of_the_other_kind_is_unknown() -> None:
     assert problems(xrd(), spec={"size": "s", "claimRef": {}}) == ["unknown spec.claimRef"]
 
 
-def test_a_namespaced_xr_references_its_own_namespace() -> None:
+def test_namespaced_xr_references_its_own_namespace() -> None:
     """Only cluster scoped XRs name a namespace."""
     reference: Object = {"apiVersion": "v1", "kind": "X", "name": "x", "namespace": "n"}
     spec: Object = {"size": "s", "crossplane": {"resourceRefs": [reference]}}
@@ -88,7 +82,7 @@ def test_a_namespaced_xr_references_its_own_namespace() -> None:
     assert problems(xrd(), spec=spec) == ["unknown spec.crossplane.resourceRefs[0].namespace"]
 
 
-def test_the_users_schema_counts() -> None:
+def test_users_schema_counts() -> None:
     """Types, required and unknown fields of spec and status, as written in the XRD."""
     assert problems(xrd(), spec={"size": "xl", "colour": "red"}, status={"ready": "2"}) == [
         'spec.size: Unsupported value: "xl": supported values: "s", "m"',
@@ -120,7 +114,7 @@ def test_names_fit_a_label() -> None:
     assert problems(xrd(), metadata={"name": name[:63]}, spec={"size": "s"}) == []
 
 
-def test_a_claim_has_a_schema_of_its_own() -> None:
+def test_claim_has_a_schema_of_its_own() -> None:
     """The user's spec, and a claim's machinery."""
     definition = xrd("v1", claimNames={"kind": "Thing", "plural": "things"})
     spec: Object = {"size": "s", "writeConnectionSecretToRef": {"name": "x"}}
@@ -148,7 +142,7 @@ def test_policies_have_the_xrds_defaults() -> None:
         assert objects.find_path(value, ("spec", field)) == policy
 
 
-def test_of_two_definitions_the_last_counts() -> None:
+def test_last_of_two_definitions_counts() -> None:
     """The official command does the same."""
     crd: Object = {
         "apiVersion": "apiextensions.k8s.io/v1",

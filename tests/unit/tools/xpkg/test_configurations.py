@@ -1,8 +1,6 @@
 """Configurations: what of a project is put into the package, and what is refused."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -10,9 +8,6 @@ from function_script.cli import execute
 from function_script.errors import InputError
 from function_script.tools import xpkg
 from function_script.tools.xpkg import image_loader, images
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 META = """\
 apiVersion: meta.pkg.crossplane.io/v1
@@ -61,7 +56,7 @@ def build(project: Path, examples: Path | None = None, *ignore: str) -> xpkg.Bui
     return built
 
 
-def test_only_what_crossplane_takes_is_in_the_package(project: Path) -> None:
+def test_package_has_only_files_that_crossplane_takes(project: Path) -> None:
     """The metadata first, then the files by name; what is left out is named."""
     built = build(project)
     assert xpkg.read_package(built.path) == f"---\n{META}---\n{XRD}---\n{COMPOSITION}---\n"
@@ -117,13 +112,13 @@ def test_files_can_be_ignored(project: Path) -> None:
     assert build(project, None, "tests/*").name == "apps"
 
 
-def test_an_example_needs_a_kind(project: Path) -> None:
+def test_example_needs_a_kind(project: Path) -> None:
     """As Crossplane's own command wants it."""
     with pytest.raises(InputError, match="no apiVersion or no kind"):
         build(project, project / "ci.yaml")
 
 
-def test_the_directory_with_the_metadata_is_found(
+def test_directory_with_the_metadata_is_found(
     project: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Without a flag it is the current one, when crossplane.yaml is there."""

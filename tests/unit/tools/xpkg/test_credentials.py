@@ -1,19 +1,14 @@
 """Docker's credentials, and configurations that are odd."""
 
-from __future__ import annotations
-
 import json
 import os
 import pwd
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from function_script.errors import InputError
 from function_script.tools.xpkg import credentials
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 NAME = "registry.example.org"
 
@@ -42,7 +37,7 @@ ODD = [
 
 
 @pytest.mark.parametrize(("data", "message"), ODD)
-def test_an_odd_configuration_is_named(config: Path, data: bytes, message: str) -> None:
+def test_odd_configuration_is_named(config: Path, data: bytes, message: str) -> None:
     """With what is wrong with it."""
     config.write_bytes(data)
     with pytest.raises(InputError, match=f'cannot read credentials from "{config}": .*{message}'):
@@ -52,7 +47,7 @@ def test_an_odd_configuration_is_named(config: Path, data: bytes, message: str) 
 @pytest.mark.parametrize(
     "data", [b"[]", b"3", b'{"auths": 3}', b'{"auths": {"%s": 3}}' % NAME.encode()]
 )
-def test_what_holds_no_credentials_holds_none(config: Path, data: bytes) -> None:
+def test_config_without_credentials_holds_none(config: Path, data: bytes) -> None:
     """Of whatever type it is."""
     config.write_bytes(data)
     assert credentials.find(NAME) is None
@@ -61,7 +56,7 @@ def test_what_holds_no_credentials_holds_none(config: Path, data: bytes) -> None
 @pytest.mark.parametrize(
     "script", ["echo []", "echo {", "printf '\\377'", "yes '[' | head -c 200000"]
 )
-def test_an_odd_helper_is_named(config: Path, script: str) -> None:
+def test_odd_helper_is_named(config: Path, script: str) -> None:
     """Its answer is no object in JSON."""
     write_helper(config, script)
     with pytest.raises(InputError, match=r'from "docker-credential-test"'):
@@ -69,21 +64,21 @@ def test_an_odd_helper_is_named(config: Path, script: str) -> None:
 
 
 @pytest.mark.parametrize("script", ["exit 1", "echo '{}'", "echo '{\"Username\": 3}'"])
-def test_a_helper_that_knows_nothing(config: Path, script: str) -> None:
+def test_helper_that_knows_nothing(config: Path, script: str) -> None:
     """There are no credentials then."""
     write_helper(config, script)
     assert credentials.find(NAME) is None
 
 
 @pytest.mark.parametrize("helper", ["../evil", "/bin/sh", "a b", "-x", "a/../../b"])
-def test_a_helper_is_a_name_and_no_path(config: Path, helper: str) -> None:
+def test_helper_is_a_name_and_no_path(config: Path, helper: str) -> None:
     """Nothing below the working directory is run."""
     config.write_text(json.dumps({"credHelpers": {NAME: helper}}))
     with pytest.raises(InputError, match="is not the name of a credential helper"):
         credentials.find(NAME)
 
 
-def test_without_a_home_nobody_is_logged_in(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_credentials_without_a_home_are_none(monkeypatch: pytest.MonkeyPatch) -> None:
     """As in a container whose user has no entry in /etc/passwd."""
 
     def nobody(_: int) -> None:

@@ -1,20 +1,15 @@
 """Saved images whose parts are not what they are called: none of them gets into a package."""
 
-from __future__ import annotations
-
 import hashlib
 import json
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
 from function_script.cli import execute
 from function_script.errors import InputError
 from function_script.tools.xpkg import archives, image_loader, images
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
 
 SECRET = b"the key of another user"
 META = "apiVersion: meta.pkg.crossplane.io/v1\nkind: Function\nmetadata: {name: function-a}\n"
@@ -55,7 +50,7 @@ class Layout:
         return self.root
 
 
-def test_the_layout_itself_is_fine(tmp_path: Path) -> None:
+def test_layout_itself_is_fine(tmp_path: Path) -> None:
     """Else the tests below would show nothing."""
     (image,) = image_loader.load(Layout(tmp_path).finish())
     assert [layer.digest for layer in image.layers]
@@ -85,7 +80,7 @@ NO_DIGESTS = [
 
 
 @pytest.mark.parametrize("digest", NO_DIGESTS)
-def test_what_is_not_a_digest_names_no_file(tmp_path: Path, digest: str) -> None:
+def test_invalid_digest_names_no_file(tmp_path: Path, digest: str) -> None:
     """It is told as that."""
     root = Layout(tmp_path).finish({"digest": digest, "size": len(SECRET)})
     with pytest.raises(InputError, match=r"is not a digest such as sha256:<64 hex digits>"):
@@ -158,7 +153,7 @@ def test_indices_have_an_end(tmp_path: Path) -> None:
         image_loader.load(layout.root)
 
 
-def test_no_secret_gets_into_a_package(
+def test_package_contains_no_secret(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """The command refuses the layout, and writes no file."""

@@ -1,19 +1,14 @@
 """Progress of `package`: what stands on stderr while it lasts, on a terminal and elsewhere."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from function_script.tools.xpkg import NullProgress, archives, images
 from function_script.tools.xpkg.progress import Body
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 META = """\
 apiVersion: meta.pkg.crossplane.io/v1
@@ -48,7 +43,7 @@ def build(project: Path, *flags: str, on_terminal: bool = False) -> str:
 
 
 @pytest.mark.parametrize("on_terminal", [False, True])
-def test_a_line_for_each_image_and_each_platform(project: Path, on_terminal: bool) -> None:
+def test_line_for_each_image_and_each_platform(project: Path, on_terminal: bool) -> None:
     """Reading and writing hundreds of megabytes takes its time."""
     text = build(project, "--runtime-image", "image.tar", on_terminal=on_terminal)
     assert text.splitlines() == ["reading image.tar", "building linux/arm64"]
@@ -59,7 +54,7 @@ def test_quiet_is_quiet(project: Path) -> None:
     assert build(project, "--runtime-image", "image.tar", "--quiet") == ""
 
 
-def test_what_takes_no_time_is_not_told(project: Path) -> None:
+def test_quick_work_is_not_reported(project: Path) -> None:
     """A package without an image is written at once."""
     assert build(project) == ""
 
@@ -74,7 +69,7 @@ class Shares(NullProgress):
         self.parts.append(part)
 
 
-def test_a_body_tells_how_much_of_it_is_read() -> None:
+def test_body_tells_how_much_of_it_is_read() -> None:
     """Also when it is sent again, as registries may ask for."""
     shares = Shares()
     body = Body(b"abcd", shares)
@@ -84,7 +79,7 @@ def test_a_body_tells_how_much_of_it_is_read() -> None:
     assert shares.parts == [0.75, 1.0, 1.0, 0.25]
 
 
-def test_an_empty_body_is_sent_at_once() -> None:
+def test_empty_body_is_sent_at_once() -> None:
     """Nothing of nothing is everything."""
     shares = Shares()
     assert Body(b"", shares).read(1) == b""

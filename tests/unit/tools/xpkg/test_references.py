@@ -1,8 +1,6 @@
 """Names of packages in registries, and what is pushed there at all."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
@@ -10,9 +8,6 @@ import pytest
 from function_script.errors import InputError
 from function_script.tools import xpkg
 from function_script.tools.xpkg import images, references
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 DIGEST = "sha256:" + "0" * 64
 ADDRESSES = [
@@ -28,7 +23,7 @@ ADDRESSES = [
 
 
 @pytest.mark.parametrize(("text", "address", "version"), ADDRESSES)
-def test_only_this_machine_may_be_spoken_to_in_plain(text: str, address: str, version: str) -> None:
+def test_plain_http_is_for_this_machine_only(text: str, address: str, version: str) -> None:
     """Every other registry is reached by HTTPS."""
     reference = references.parse(text)
     assert (reference.api_host, reference.version) == (urlsplit(address).netloc, version)
@@ -49,7 +44,7 @@ def test_credentials_of_docker_hub_have_their_own_name() -> None:
     assert references.parse("docker.io/a/b:v1").credentials_key == "https://index.docker.io/v1/"
 
 
-def test_an_image_that_is_no_package_is_not_pushed(tmp_path: Path) -> None:
+def test_image_that_is_no_package_is_not_pushed(tmp_path: Path) -> None:
     """Crossplane would not find package.yaml in it."""
     image = images.with_layer(images.EMPTY, b"", "other")
     (tmp_path / "image.tar").write_bytes(images.to_docker_archive(image))

@@ -1,21 +1,16 @@
-from __future__ import annotations
-
 import gzip
 import hashlib
 import io
 import json
 import subprocess
 import tarfile
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from function_script.errors import InputError
 from function_script.tools import xpkg
 from function_script.tools.xpkg import archives
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 META = """\
 # A comment of the author.
@@ -109,7 +104,7 @@ def opened(path: Path) -> tuple[dict[str, bytes], dict[str, object]]:
     return files, config
 
 
-def test_a_package_without_a_runtime_has_one_layer(tmp_path: Path) -> None:
+def test_package_without_a_runtime_has_one_layer(tmp_path: Path) -> None:
     """It names its platform all the same, as tools ask for one."""
     built = build(tmp_path)
     files, config = opened(built.path)
@@ -119,14 +114,14 @@ def test_a_package_without_a_runtime_has_one_layer(tmp_path: Path) -> None:
     assert len(files) == 3
 
 
-def test_the_texts_are_the_authors(tmp_path: Path) -> None:
+def test_texts_are_the_authors(tmp_path: Path) -> None:
     """Comments and order of fields stay; the metadata comes first."""
     text = xpkg.read_package(build(tmp_path).path)
     assert text == f"---\n{META}---\n{CRD}---\n"
 
 
 @pytest.mark.parametrize("compress", [True, False], ids=["gzip", "plain"])
-def test_a_runtime_image_is_extended(tmp_path: Path, *, compress: bool) -> None:
+def test_runtime_image_is_extended(tmp_path: Path, *, compress: bool) -> None:
     """Its layers, entry point, user and platform are the package's, its labels are more."""
     package, crds = write(tmp_path / "p", a=META), write(tmp_path / "c", b=CRD)
     runtime = save(tmp_path / "image.tar", image(compress=compress))
@@ -154,7 +149,7 @@ def test_gzip_layers_keep_their_bytes(tmp_path: Path) -> None:
     assert image()["1/layer.tar"] in opened(built.path)[0].values()
 
 
-def test_an_oci_layout_is_an_image_too(tmp_path: Path) -> None:
+def test_oci_layout_is_an_image_too(tmp_path: Path) -> None:
     """As a directory or as an archive; attestations are no platform."""
     package, crds = write(tmp_path / "p", a=META), write(tmp_path / "c", b=CRD)
     archive = save(tmp_path / "oci.tar", oci_layout())
@@ -192,7 +187,7 @@ def test_other_files_are_no_runtime(tmp_path: Path, files: dict[str, bytes], mes
     assert not (tmp_path / "x.xpkg").exists()
 
 
-def test_what_is_no_archive_is_said(tmp_path: Path) -> None:
+def test_file_that_is_no_archive_is_named(tmp_path: Path) -> None:
     """A file that is something else, and one that is not there."""
     (tmp_path / "x.xpkg").write_text("hello")
     with pytest.raises(InputError, match="it is no archive"):
@@ -201,7 +196,7 @@ def test_what_is_no_archive_is_said(tmp_path: Path) -> None:
         xpkg.read_package(tmp_path / "y.xpkg")
 
 
-def test_an_image_that_is_no_package_is_said(tmp_path: Path) -> None:
+def test_image_that_is_no_package_is_said(tmp_path: Path) -> None:
     """An image without package.yaml."""
     with pytest.raises(InputError, match=r"it holds no package\.yaml"):
         xpkg.read_package(save(tmp_path / "image.tar", image()))
@@ -228,7 +223,7 @@ BAD_PACKAGES = [
 
 
 @pytest.mark.parametrize(("meta", "crd", "message"), BAD_PACKAGES)
-def test_what_crossplane_would_refuse_is_refused(
+def test_package_that_crossplane_refuses_is_refused(
     tmp_path: Path, meta: str, crd: str, message: str
 ) -> None:
     """One Function, any number of CRDs, nothing else."""
@@ -244,15 +239,13 @@ def test_constraints_on_versions(tmp_path: Path, constraint: str) -> None:
     build(tmp_path, META.replace(">=v2.0.0-0", constraint))
 
 
-def test_a_directory_that_is_not_there_is_named(tmp_path: Path) -> None:
+def test_directory_that_is_not_there_is_named(tmp_path: Path) -> None:
     """With what to do about it."""
     with pytest.raises(InputError, match=r"no directory .*run the command in the project"):
         packed(tmp_path / "package", tmp_path, None)
 
 
-def test_the_default_file_name_has_the_digest(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_default_file_name_has_the_digest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Two different packages never overwrite each other."""
     monkeypatch.chdir(tmp_path)
     package, crds = write(tmp_path / "p", a=META), write(tmp_path / "c", b=CRD)

@@ -1,18 +1,15 @@
 """sprig's functions with arguments nobody expects: they fail as Go's do, never as Python does."""
 
-from __future__ import annotations
-
 import copy
 import itertools
 import math
 import random
-from typing import TYPE_CHECKING
 
 import pytest
 
 from function_script.engines.gotemplate import sprig
 from function_script.engines.gotemplate.errors import CallError, LimitExceededError
-from function_script.engines.gotemplate.function import Injects
+from function_script.engines.gotemplate.function import Function, Injects
 from function_script.engines.gotemplate.go_time import Month, Time
 from function_script.engines.gotemplate.run import CompiledProgram, Run
 from function_script.engines.gotemplate.sprig.semver import Version
@@ -29,9 +26,6 @@ from function_script.engines.gotemplate.values import (
     Uint64,
 )
 from function_script.limits import Limits
-
-if TYPE_CHECKING:
-    from function_script.engines.gotemplate.function import Function
 
 # Half a character, and the other half.
 HALF, OTHER = "\udcc3", "\udca9"

@@ -1,7 +1,5 @@
 """sprig's clock, which stands still: now is when the composite resource was made."""
 
-from __future__ import annotations
-
 import pytest
 
 from function_script.engines.gotemplate.plain import render_text

@@ -1,7 +1,5 @@
 """What sprig's functions may make: a template cannot use them to take memory or time."""
 
-from __future__ import annotations
-
 import contextlib
 import time
 

@@ -1,24 +1,19 @@
 """sprig as a whole: its list of names, what is refused, what is drawn, and where it is not Go's."""
 
-from __future__ import annotations
-
 import base64
 import re
 import uuid
-from typing import TYPE_CHECKING
 
 import pytest
 
 from function_script.engines.gotemplate import engine as gotemplate
 from function_script.engines.gotemplate import sprig
+from function_script.engines.gotemplate.function import Unavailable
 from function_script.engines.gotemplate.plain import GoFailure, render_text
 from function_script.errors import ProgramError
 from function_script.limits import Limits
 from function_script.program import Lazy, Program, Scope
 from function_script.source import Source
-
-if TYPE_CHECKING:
-    from function_script.engines.gotemplate.function import Unavailable
 
 # All names of sprig 3.3.0, by its own groups.
 NAMES = re.findall(
@@ -82,38 +77,37 @@ def _draw(expression: str, seed: str = "uid-1") -> str:
 # The list
 
 
-def test_every_name_of_sprig_is_available_or_not() -> None:
+def test_name_of_sprig_is_available_or_not() -> None:
     """All 211 names are registered, each once: as a function, or as unavailable with a reason."""
     offered = [function.name for function in sprig.FUNCTIONS]
-    refused = [refusal.name for refusal in sprig.UNAVAILABLE]
     assert len(NAMES) == 211
-    assert sorted(offered + refused) == sorted(NAMES)
+    assert sorted([*offered, *sprig.UNAVAILABLE]) == sorted(NAMES)
 
 
-def test_exactly_these_are_unavailable() -> None:
+def test_unavailable_functions_are_exactly_these() -> None:
     """The environment, the network, and functions with random keys or salts."""
-    assert sorted(refusal.name for refusal in sprig.UNAVAILABLE) == sorted(REFUSED)
+    assert sorted(sprig.UNAVAILABLE) == sorted(REFUSED)
 
 
-@pytest.mark.parametrize("refusal", sprig.UNAVAILABLE, ids=lambda refusal: refusal.name)
-def test_unavailable_function_has_an_alternative(refusal: Unavailable) -> None:
+@pytest.mark.parametrize(("name", "refusal"), sprig.UNAVAILABLE.items())
+def test_unavailable_function_has_an_alternative(name: str, refusal: str) -> None:
     """The error has the reason and the alternative."""
-    reason, _, instead = refusal.reason.partition(": ")
+    reason, _, instead = refusal.partition(": ")
     assert reason
     assert instead
     with pytest.raises(ProgramError) as caught:
-        _evaluate(f"{{{{ {refusal.name} }}}}")
+        _evaluate(f"{{{{ {name} }}}}")
     (diagnostic,) = caught.value.diagnostics
-    assert refusal.reason in f"{diagnostic.message} {diagnostic.hint} {diagnostic.notes}"
+    assert refusal in f"{diagnostic.message} {diagnostic.hint} {diagnostic.notes}"
 
 
-def test_exactly_these_change_their_arguments() -> None:
+def test_mutating_functions_are_exactly_these() -> None:
     """The engine copies a request only for templates that call one of these."""
     changing = {function.name for function in sprig.FUNCTIONS if function.mutates}
     assert changing == CHANGING
 
 
-def test_exactly_these_need_an_option() -> None:
+def test_optional_functions_are_exactly_these() -> None:
     """Random values, the clock and functions on secrets are off unless a step enables them."""
     options = {f.name: f.option for f in sprig.FUNCTIONS if f.option}
     draws = NAMES[NAMES.index("randAlpha") : NAMES.index("bcrypt")]

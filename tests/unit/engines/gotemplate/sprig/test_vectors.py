@@ -4,8 +4,6 @@ A vector is an expression on one line and its result on the next: ``=`` and the 
 ``!`` and Go's error without its place, both as JSON texts. A comment says what the next ones show.
 """
 
-from __future__ import annotations
-
 import copy
 import json
 import re
@@ -59,7 +57,7 @@ def test_expression_gives_gos_result(expression: str, expected: str) -> None:
     assert _outcome(expression) == expected[:2] + json.loads(expected[2:])
 
 
-def test_every_function_has_a_vector() -> None:
+def test_function_has_a_vector() -> None:
     """Only random functions have none: Go has no fixed result for them."""
     words = set()
     for path in FOLDER.glob("*.txt"):

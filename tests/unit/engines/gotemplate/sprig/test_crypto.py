@@ -1,7 +1,5 @@
 """sprig's AES and certificates: what only the extra ``crypto`` can do, and without it."""
 
-from __future__ import annotations
-
 import base64
 import datetime as dt
 import sys
