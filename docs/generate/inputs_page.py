@@ -22,8 +22,7 @@ field, a wrong type or a missing field fails the step. The error has the path of
 
 A field that is `null` counts as absent. The function also runs `GoTemplate` of
 `gotemplating.fn.crossplane.io/v1beta1` with the fields of function-go-templating, and an input of
-any other group that has those fields. Programs in registries or repositories (`source: Remote`) are
-not supported yet; such an input is an error.
+any other group that has those fields.
 """
 _COMMON: Final = "## Common fields\n"
 _PROGRAM: Final = "`script` or `inline` "

@@ -34,6 +34,10 @@ def read(section: ObjectReader) -> RemoteReference | None:
     """Return the reference of a ``remote`` object; None after a problem."""
     transports = [key for key in ("oci", "git") if section.value.get(key) is not None]
     credentials = section.text("credentials") or ""
+    if section.value.get("credentials") == "":
+        section.problems.add(section.at("credentials"), "must not be empty")
+    if len(credentials) > MAX_CHARACTERS:
+        section.problems.add(section.at("credentials"), f"must be at most {MAX_CHARACTERS:,}")
     if len(transports) != 1:
         section.problems.add(section.path, "needs exactly one of oci, git", hint=FORMS)
         return None
@@ -72,30 +76,23 @@ def refuse_text(fields: ObjectReader) -> bool:
 def form_of(text: str) -> str:
     """Return the object for a URL such as ``git://HOST/OWNER/NAME//lib/net.star?ref=v1``.
 
-    A part that the URL does not have, or that is no digest and no commit, is an ellipsis.
+    A digest or a commit that the URL does not have is an ellipsis.
     """
     parts = urlsplit(text.removeprefix("git::").removeprefix("git+"))
-    base, double_slash, path = parts.path.partition("//")
-    host, _, user_host = parts.netloc.rpartition("@")
-    host = user_host or host
-    if parts.scheme == "oci":
-        base, _, digest = base.partition("@")
-        version = digest if _DIGEST.fullmatch(digest) else "sha256:…"
-        name = base if digest else re.sub(r":[\w.-]+\Z", "", base)
-        ref = f"{host}{name}@{version}"
-        return _OCI_FORM.replace("HOST/REPOSITORY@sha256:…", ref).replace("path: …", _path(path))
-    base, _, at = base.partition("@")
-    revision = at or parts.fragment or dict(_pairs(parts.query)).get("ref", "")
+    host = parts.netloc.rpartition("@")[2]
+    whole, _, version = parts.path.partition("@")
+    base, double_slash, path = whole.partition("//")
     if not double_slash and ".git/" in base:
         base, _, path = base.partition(".git/")
-    url = f"https://{host}{base}" if host and base else "https://HOST/REPOSITORY"
+    end = f", path: {path}}}}}" if path else "}}"
+    if parts.scheme == "oci":
+        name = re.sub(r":[\w.-]+\Z", "", base)
+        digest = version if _DIGEST.fullmatch(version) else "sha256:…"
+        return f"remote: {{oci: {{ref: {host}{name}@{digest}{end}"
+    revision = version or parts.fragment or dict(_pairs(parts.query)).get("ref", "")
     commit = revision if _COMMIT.fullmatch(revision) else "…"
-    form = _GIT_FORM.replace("https://HOST/REPOSITORY", url)
-    return form.replace("commit: …", f"commit: {commit}").replace("path: …", _path(path))
-
-
-def _path(path: str) -> str:
-    return f"path: {path or '…'}"
+    url = f"https://{host}{base}" if host and base else "https://HOST/REPOSITORY"
+    return f"remote: {{git: {{url: {url}, commit: {commit}{end}"
 
 
 def _pairs(query: str) -> list[tuple[str, str]]:
@@ -117,12 +114,9 @@ def _read_oci(holder: ObjectReader, credentials: str) -> RemoteReference | None:
         holder.problems.add(holder.at("ref"), rule, hint=hint)
         return None
     if not _DIGEST.fullmatch(digest):
-        rule = (
-            "must have a digest of 64 hex digits" if at else "must have a digest, for a tag moves"
-        )
-        holder.problems.add(
-            holder.at("ref"), f"must have a digest, {rule}", hint=_VENDOR.format("digest")
-        )
+        rule = "sha256: and 64 hex digits" if at else "for a tag moves"
+        problem = f"must have a digest, {rule}"
+        holder.problems.add(holder.at("ref"), problem, hint=_VENDOR.format("digest"))
         return None
     return RemoteReference(
         transport="oci", location=location, version=digest, path=path, credentials=credentials
@@ -154,10 +148,12 @@ def _read_git(holder: ObjectReader, credentials: str) -> RemoteReference | None:
 
 def _read_path(holder: ObjectReader) -> str | None:
     """Return the path; "" for the whole content, None after a problem."""
-    path = holder.text("path")
+    if holder.value.get("path") is None:
+        return ""
+    path = holder.text("path", required=True)
     if not path:
-        return None if isinstance(holder.value.get("path"), (dict, list, int)) else ""
-    path = path.rstrip("/")
+        return None
+    path = path.removesuffix("/")
     if not _PATH.fullmatch(path) or len(path) > MAX_CHARACTERS:
         rule = "must be a relative path, none of whose parts begins with a dot"
         holder.problems.add(holder.at("path"), rule)

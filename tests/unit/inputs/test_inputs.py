@@ -214,7 +214,7 @@ ONE_OF = [
     ),
     pytest.param(
         script(source="Git"),
-        "input.source: must be one of Context, Environment, FileSystem, Inline, RequiredResource, "
+        "input.source: must be one of Context, Environment, FileSystem, Inline, Remote, RequiredResource, "
         'not "Git"',
         id="other-source",
     ),

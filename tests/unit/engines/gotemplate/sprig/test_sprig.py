@@ -8,7 +8,6 @@ import pytest
 
 from function_script.engines.gotemplate import engine as gotemplate
 from function_script.engines.gotemplate import sprig
-from function_script.engines.gotemplate.function import Unavailable
 from function_script.engines.gotemplate.plain import GoFailure, render_text
 from function_script.errors import ProgramError
 from function_script.limits import Limits
