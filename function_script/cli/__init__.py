@@ -31,6 +31,7 @@ from function_script.cli.serve import serve
 from function_script.cli.template import template
 from function_script.cli.test import run_cases
 from function_script.cli.validate import validate
+from function_script.cli.vendor import vendor
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -105,6 +106,7 @@ for _command in (
     check,
     run_cases,
     validate,
+    vendor,
     package,
     playground,
     init,

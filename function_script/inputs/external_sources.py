@@ -139,9 +139,9 @@ def _read_resource(
 
 def _read_remote(section: ObjectReader, sources: ProgramSources) -> Texts | None:
     reference = parsing.read(section)
-    if reference is None or sources.external is None:
+    if reference is None or sources.remote is None:
         return None
-    content = sources.external.remote(reference)
+    content = sources.remote(reference)
     if content is None:
         sources.missing.append((section.path, reference))
         return None

@@ -11,13 +11,16 @@ from function_script.engines import registry
 from function_script.engines.gotemplate.language import LANGUAGE as GOTEMPLATE
 from function_script.engines.language import Language
 from function_script.errors import InputError
-from function_script.inputs import gotemplating, kinds, remote
+from function_script.inputs import gotemplating, kinds
+from function_script.inputs import remote as peers_remote
 from function_script.inputs.files import files_below
 from function_script.inputs.program_source import FILE_SYSTEM, INLINE
 from function_script.inputs.step import ExternalState, ProgramSources, Step
 from function_script.limits import Limits
 from function_script.problems import ProblemList, suggest
 from function_script.reader import ObjectReader
+from function_script.remote.content import Content
+from function_script.remote.reference import RemoteReference
 from function_script.values import Object
 
 Kind = tuple[str, str]
@@ -59,7 +62,9 @@ def parse(value: Object, ceilings: Limits, external: ExternalState = EMPTY) -> S
     every problem, each with the path of its field, as in ``input.limits.timeout: cannot …``.
     """
     files = files_below(ceilings.program_root)
-    return _parse(value, ceilings, ProgramSources(files=files, external=external))
+    return _parse(
+        value, ceilings, ProgramSources(files=files, external=external, remote=external.remote)
+    )
 
 
 def parse_cached(payload: bytes, ceilings: Limits, external: ExternalState) -> Step:
@@ -106,14 +111,19 @@ def _reads_files(value: Object) -> bool:
     )
 
 
-def parse_without_sources(value: Object, ceilings: Limits | None = None) -> Step:
+def parse_without_sources(
+    value: Object,
+    ceilings: Limits | None = None,
+    remote: Callable[[RemoteReference], Content | None] | None = None,
+) -> Step:
     """Parse an input without a request: a program that is not in the input stays empty.
 
-    A program in files is read if ``ceilings.program_root`` is set.
+    A program in files is read if ``ceilings.program_root`` is set, and a remote one if ``remote``
+    returns its content.
     """
     ceilings = ceilings or Limits()
     files = files_below(ceilings.program_root) if ceilings.program_root else None
-    return _parse(value, ceilings, ProgramSources(files=files, external=None))
+    return _parse(value, ceilings, ProgramSources(files=files, external=None, remote=remote))
 
 
 def find_kind(value: Object, *, has_default_source: bool = False) -> Kind | None:
@@ -166,7 +176,7 @@ def _parse(value: Object, ceilings: Limits, sources: ProgramSources) -> Step:
     kind = find_kind(value, has_default_source=has_default_source)
     if kind is None:
         _add_kind_problem(fields)
-    elif not (kind == PEERS and remote.refuse(fields)):
+    elif not (kind == PEERS and peers_remote.refuse(fields)):
         step = KINDS[kind](fields, ceilings, sources)
         if not problems:
             missing = tuple(sources.missing)

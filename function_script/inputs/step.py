@@ -84,4 +84,5 @@ class ProgramSources:
 
     files: Files | None
     external: ExternalState | None
+    remote: Callable[[RemoteReference], Content | None] | None
     missing: list[MissingContent] = field(default_factory=list)

@@ -12,6 +12,10 @@ from function_script.inputs import Step
 from function_script.limits import Limits
 from function_script.problems import Problem
 from function_script.reader import child
+from function_script.remote.content import Content
+from function_script.remote.parsing import FIELD
+from function_script.remote.parsing import SOURCE as REMOTE
+from function_script.remote.reference import RemoteReference
 from function_script.source import Span
 from function_script.tools import manifests
 from function_script.values import Object
@@ -151,8 +155,11 @@ def find_ours(document: Document) -> list[StepInput]:
 
 
 def is_elsewhere(step_input: StepInput) -> bool:
-    """Report whether only a request brings the program: it is neither in the input nor in files."""
-    return step_input.value.get("source") not in (None, "Inline", "FileSystem")
+    """Report whether only a request brings the program: it is neither in the input nor here."""
+    source = step_input.value.get("source")
+    if source == REMOTE:
+        return bool(parse(step_input).missing)
+    return source not in (None, "Inline", "FileSystem")
 
 
 def is_ours(value: Object) -> bool:
@@ -163,9 +170,26 @@ def is_ours(value: Object) -> bool:
 def parse(step_input: StepInput, limits: Limits | None = None) -> Step:
     """Parse an input of ours; raises InputError with every problem of the input.
 
-    A program in files is read if ``limits`` have its root directory; else it stays empty.
+    A program in files is read if ``limits`` have its root directory, and a remote one if it is on
+    this machine; else it stays empty.
     """
-    return inputs.parse_without_sources(step_input.value, limits)
+    find = _find_remote if _has_remote(step_input.value) else None
+    return inputs.parse_without_sources(step_input.value, limits, find)
+
+
+def _has_remote(value: Object) -> bool:
+    """Report whether the program or a module is remote."""
+    places = value.get("modulesFrom")
+    entries = places if isinstance(places, list) else []
+    return value.get("source") == REMOTE or any(
+        isinstance(entry, dict) and FIELD in entry for entry in entries
+    )
+
+
+def _find_remote(reference: RemoteReference) -> Content | None:
+    from function_script.tools.remote import local  # noqa: PLC0415 - slow to import
+
+    return local.find(reference)
 
 
 def parse_and_validate(step_input: StepInput, limits: Limits | None = None) -> Step:

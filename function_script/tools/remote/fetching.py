@@ -50,6 +50,16 @@ class Source:
             self.cache.put(key, payload)
         return payload
 
+    def trust(self, login_for_host: Login | None) -> Trust:
+        """Return the options of connections to a registry."""
+        return Trust(
+            plain_http=self.plain_http,
+            ca_file=self.ca_file,
+            find_login=lambda _: login_for_host,
+            allows_plain_login=False,
+            patience=PATIENCE,
+        )
+
     def _login(self, key: FetchKey, credentials: Mapping[str, bytes] | None) -> Login | None:
         try:
             if credentials is None:
@@ -76,13 +86,7 @@ class Source:
                 login=login_for_host, ca_file=self.ca_file, plain_http=self.plain_http
             )
             return git.fetch(reference, access)
-        trust = Trust(
-            plain_http=self.plain_http,
-            ca_file=self.ca_file,
-            find_login=lambda _: login_for_host,
-            allows_plain_login=False,
-            patience=PATIENCE,
-        )
+        trust = self.trust(login_for_host)
         return _bounded(lambda: oci.fetch(reference, trust))
 
 

@@ -11,6 +11,7 @@ from function_script.errors import InputError
 from function_script.proto.v1 import run_function_pb2 as fnv1
 from function_script.sandbox import Answered
 from function_script.tools import local_pool, manifests, step_inputs
+from function_script.tools.remote import evaluation
 from function_script.tools.render.pipeline import PipelineError
 from function_script.tools.render.requirements import StepResponse
 from function_script.tools.render.runtimes.model import (
@@ -48,7 +49,15 @@ class Local(Runtime):
         if caller.pool is None:
             raise InputError.of(f'cannot run step "{step.name}" here: there is no sandbox')
         started = time.monotonic()
-        reply = caller.pool.run(request.SerializeToString(), timeout_seconds)
+        pool = caller.pool
+        try:
+            reply = evaluation.run(
+                request.SerializeToString(),
+                lambda data: pool.run(data, timeout_seconds),
+                caller.servers.packages,
+            )
+        except InputError as unfetched:
+            raise PipelineError(step, *unfetched.diagnostics) from unfetched
         if reply.log:
             caller.print(reply.log)
         if not isinstance(reply, Answered):
