@@ -4,18 +4,14 @@ The result is the request's own bytes with the changed entries spliced in, so al
 stay byte for byte, with fields of a newer Crossplane.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Hashable, Mapping
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 from function_script import objects, wire
 from function_script.cache import ByteLruCache
+from function_script.contribution import Composite, Contribution, DesiredResource
 from function_script.errors import DocumentError
 from function_script.values import Object
-
-if TYPE_CHECKING:
-    from function_script.contribution import Composite, Contribution, DesiredResource
 
 _NOTHING = wire.index_resource(b"")
 

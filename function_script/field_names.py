@@ -1,4 +1,4 @@
-"""Lists of field names for hints: an author's own first, Crossplane's and Kubernetes' last."""
+"""Hints about names of fields: lists of them, and what authors take for parts of a request."""
 
 from collections.abc import Iterable
 from typing import Final
@@ -16,6 +16,16 @@ _MACHINERY: Final = frozenset(
         *("selfLink", "uid"),
     }
 )
+_XR: Final = "observed.composite.resource"
+_OF_XR: Final = ("apiVersion", "kind", "metadata", "spec", "status")
+_HELM: Final = ("Capabilities", "Chart", "Files", "Template")
+_SHORT: Final = {
+    **dict.fromkeys(("xr", "oxr", "XR"), _XR),
+    "composite": "observed.composite",
+    "resource": _XR,
+    "resources": "observed.resources",
+    "connectionDetails": "observed.composite.connectionDetails",
+}
 
 
 def in_order(names: Iterable[str]) -> list[str]:
@@ -27,3 +37,21 @@ def listed(names: Iterable[str], most: int = _MAX_NAMES) -> str:
     """Return the first names as a text; it ends with ``…`` if there are more."""
     ordered = in_order(names)
     return ", ".join([*ordered[:most], *["…"] * (len(ordered) > most)])
+
+
+def advise_root(name: str, prefix: str = "") -> str | None:
+    """Return the hint for a name that authors take for a part of a request.
+
+    ``prefix`` is what begins a path in the author's language.
+    """
+    if name in _OF_XR:
+        return f"the XR is {prefix}{_XR}: write {prefix}{_XR}.{name}"
+    if name in _SHORT:
+        return f"write {prefix}{_SHORT[name]}"
+    if name == "Values":
+        return f"Helm's values are {prefix}{_XR}.spec here, or the input's {prefix}params"
+    if name == "Release":
+        return f"a release is the XR here: {prefix}{_XR}.metadata has its name and namespace"
+    if name in _HELM:
+        return f"this is no chart: there are {prefix}observed, {prefix}desired, {prefix}context"
+    return None

@@ -5,7 +5,7 @@ Problems are collected with the path of their field, so that all of them are rep
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TypeVar
 
 from function_script.problems import ProblemList, suggest
@@ -158,6 +158,14 @@ def child(path: str, key: str) -> str:
     if key.replace("_", "").replace("-", "").isalnum():
         return f"{path}.{key}" if path else key
     return f'{path}["{key}"]'
+
+
+def format_path(path: Iterable[str | int]) -> str:
+    """Write a path as in ``spec.rules[0].host``."""
+    text = ""
+    for part in path:
+        text = f"{text}[{part}]" if isinstance(part, int) else child(text, part)
+    return text
 
 
 def public_names(choices: Mapping[str, object]) -> list[str]:

@@ -3,21 +3,17 @@
 Nothing is remembered between calls, so every call states all requirements again.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from function_script import objects, reader, request, wire
+from function_script.contribution import Contribution
 from function_script.errors import DocumentError, InputError
 from function_script.inputs import Required, Requirements
 from function_script.problems import Problem
 from function_script.program import Scope
 from function_script.values import Object
 from function_script.wire import enums
-
-if TYPE_CHECKING:
-    from function_script.contribution import Contribution
 
 
 class ResolvedRequirements(NamedTuple):

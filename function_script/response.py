@@ -1,19 +1,15 @@
 """RunFunctionResponse: of a step, of one that waits for requirements, and of a FATAL."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from function_script import diagnostics, objects, wire
+from function_script.contribution import Contribution
 from function_script.errors import DocumentError, FatalError, LimitError
 from function_script.limits import MIB, Limits
 from function_script.request import PROBE
 from function_script.values import Object
 from function_script.wire import enums
-
-if TYPE_CHECKING:
-    from function_script.contribution import Contribution
 
 
 class HasRequirements(Protocol):

@@ -3,13 +3,11 @@
 A command imports its tools when it runs, so that the program starts quickly.
 """
 
-from __future__ import annotations
-
 import gc
 import os
 import platform
 import sys
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 import click
 
@@ -21,6 +19,7 @@ from function_script.cli.editor import editor
 from function_script.cli.flags import Command
 from function_script.cli.init import init
 from function_script.cli.internal import internal
+from function_script.cli.krm import krm
 from function_script.cli.operation import NAME as RENDER_OPERATION
 from function_script.cli.operation import render_operation
 from function_script.cli.package import package
@@ -33,9 +32,6 @@ from function_script.cli.test import run_cases
 from function_script.cli.validate import validate
 from function_script.cli.vendor import vendor
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
 NAME = "function-script"
 _OWN_FLAGS = {"--help", "-h", "--version"}
 # Crossplane sets one of these and starts the container without arguments.
@@ -44,6 +40,8 @@ _SERVER_VARIABLES = (
     "FUNCTION_SCRIPT_TLS_CERTS_DIR",
     "FUNCTION_SCRIPT_INSECURE",
 )
+# kustomize and kpt set it, and start the container of a KRM function without arguments.
+_KRM_VARIABLE = "STRUCTURED_RESULTS"
 
 
 class _Commands(click.Group):
@@ -55,6 +53,8 @@ class _Commands(click.Group):
             means_serve = not args and any(os.environ.get(name) for name in _SERVER_VARIABLES)
         if args[:2] == RENDER_OPERATION.split():
             args = [RENDER_OPERATION, *args[2:]]
+        if not args and not means_serve and os.environ.get(_KRM_VARIABLE):
+            args = ["krm"]
         # A shell that completes a line parses the part before the cursor.
         is_empty = not args and not means_serve and not ctx.resilient_parsing
         # Without a terminal, a container that lacks certificates must fail and not print help.
@@ -107,6 +107,7 @@ for _command in (
     run_cases,
     validate,
     vendor,
+    krm,
     package,
     playground,
     init,

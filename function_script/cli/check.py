@@ -1,18 +1,14 @@
 """The command ``check``: find mistakes in a Composition's steps without running them."""
 
-from __future__ import annotations
-
 import sys
-from typing import TYPE_CHECKING, Final, Literal, TypedDict, Unpack
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final, Literal, TypedDict, Unpack
 
 import click
 
 from function_script.cli import exit_codes, options, terminal, watch_output
 from function_script.cli.flags import Command, Flag
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
 
 
 class _Flags(TypedDict):

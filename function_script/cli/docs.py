@@ -1,7 +1,5 @@
 """The command ``docs``: print the manual of a name."""
 
-from __future__ import annotations
-
 from typing import Final
 
 import click

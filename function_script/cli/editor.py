@@ -1,16 +1,12 @@
 """The command ``editor``: write the files by which editors help with Compositions."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Final
+from pathlib import Path
+from typing import Final
 
 import click
 
 from function_script.cli import options, terminal
 from function_script.cli.flags import Command
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 _EPILOG: Final = """\b
 Examples:

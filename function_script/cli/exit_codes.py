@@ -3,22 +3,18 @@
 0 success, 1 input error, 2 wrong usage, 3 bug of this program, 130 interrupted.
 """
 
-from __future__ import annotations
-
 import errno
 import platform
 import sys
 import traceback
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable, Mapping
+from typing import Final
 
 import click
 
 from function_script import __version__
 from function_script.cli import terminal
 from function_script.errors import FatalError, InputError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
 
 OK: Final = 0
 PROBLEM: Final = 1

@@ -4,15 +4,11 @@ A flag names its group where it is declared: ``Flag([...], group="Input")`` or
 ``@click.option(..., cls=Flag, group="Input")``.
 """
 
-from __future__ import annotations
-
+from collections.abc import Iterator
 from itertools import groupby
-from typing import TYPE_CHECKING, Final, Literal, get_args
+from typing import Final, Literal, get_args
 
 import click
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 # In the order of --help.
 Group = Literal[

@@ -3,19 +3,15 @@
 The official command calls its ``--crossplane-binary`` with these arguments.
 """
 
-from __future__ import annotations
-
 import sys
 from functools import partial
-from typing import TYPE_CHECKING, Final, TypedDict, Unpack
+from pathlib import Path
+from typing import Final, TypedDict, Unpack
 
 import click
 
 from function_script.cli import exit_codes, options, terminal
 from function_script.cli.flags import Command, Flag
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 # The official command expects this after a FATAL result, with a partial response on stdout.
 _FATAL: Final = 3

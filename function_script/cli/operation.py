@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypedDict, Unpack
 
 import click
@@ -11,8 +12,6 @@ from function_script.cli import exit_codes, options, render_options, terminal
 from function_script.cli.flags import Command, Flag
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from function_script.tools.render.loading import OperationPaths
 
 

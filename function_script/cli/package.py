@@ -1,7 +1,5 @@
 """The command ``package``: build, push and inspect packages."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Final, Literal, TypedDict, Unpack
 

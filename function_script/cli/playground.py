@@ -6,7 +6,7 @@ from typing import Final
 
 import click
 
-from function_script.cli import confinement, options, terminal
+from function_script.cli import options, terminal
 from function_script.cli.flags import Command, Flag
 
 _EPILOG: Final = """\b
@@ -54,7 +54,7 @@ def playground(
 
     from function_script.tools.playground import Playground  # noqa: PLC0415 - slow to import
 
-    confinement.print_note()
+    terminal.print_sandbox_note()
     runtimes = options.read_runtimes(function)
     packages = options.read_packages(is_offline=offline)
     limits = options.read_limits(flags)

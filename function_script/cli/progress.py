@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from function_script.cli import terminal
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from function_script.tools.xpkg import Progress
 
 

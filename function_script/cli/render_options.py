@@ -6,19 +6,18 @@ The command modules import this to declare their flags, so it must import nothin
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypedDict
 
 import click
 
-from function_script.cli import confinement, exit_codes, options, terminal
+from function_script.cli import exit_codes, options, terminal
 from function_script.cli.flags import Flag
 from function_script.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from function_script.sandbox import Pool
     from function_script.tools.render.command import Options
     from function_script.tools.render.functions import Explanation
@@ -27,27 +26,57 @@ if TYPE_CHECKING:
 _PAIR: Final = re.compile("[^=]+=")
 
 
-class Flags(TypedDict):
-    """The values of the flags of `shared`."""
+class PipelineFlags(TypedDict):
+    """The values of the flags of `pipeline`."""
 
     context_files: tuple[str, ...]
     context_values: tuple[str, ...]
-    include_function_results: bool
-    include_context: bool
     required_resources: tuple[Path, ...]
     function_credentials: Path | None
     function_annotations: tuple[str, ...]
     function: tuple[str, ...]
     strict_versions: bool
     offline: bool
-    explain_functions: bool
     timeout: float
     program_root: Path | None
     debug: bool
 
 
+class Flags(PipelineFlags):
+    """The values of the flags of `shared`."""
+
+    include_function_results: bool
+    include_context: bool
+    explain_functions: bool
+
+
 def shared(file: str) -> list[click.Parameter]:
-    """Return the flags; programs are beside the argument ``file``."""
+    """Return the flags of commands that print documents; programs are beside ``file``."""
+    return [
+        Flag(
+            ["-r", "--include-function-results"],
+            group="Output",
+            is_flag=True,
+            help="Print events as well, as kind Result.",
+        ),
+        Flag(
+            ["-c", "--include-context"],
+            group="Output",
+            is_flag=True,
+            help="Print the last step's context, as kind Context.",
+        ),
+        *pipeline(f"programs/ beside {file}"),
+        Flag(
+            ["--explain-functions"],
+            group="Functions",
+            is_flag=True,
+            help="Print how each step's function would run and why, and run nothing.",
+        ),
+    ]
+
+
+def pipeline(programs: str) -> list[click.Parameter]:
+    """Return the flags of commands that run steps; ``programs`` is the default of their root."""
     return [
         Flag(
             ["--context-files"],
@@ -64,18 +93,6 @@ def shared(file: str) -> list[click.Parameter]:
             metavar="KEY=VALUE",
             help="Context for the first step, as JSON or YAML; wins over files. May be repeated, "
             "or several be joined by semicolons.",
-        ),
-        Flag(
-            ["-r", "--include-function-results"],
-            group="Output",
-            is_flag=True,
-            help="Print events as well, as kind Result.",
-        ),
-        Flag(
-            ["-c", "--include-context"],
-            group="Output",
-            is_flag=True,
-            help="Print the last step's context, as kind Context.",
         ),
         Flag(
             ["-e", "--required-resources"],
@@ -111,16 +128,10 @@ def shared(file: str) -> list[click.Parameter]:
             help="Time limit of all steps together.",
         ),
         *options.limits(has_timeout=True),
-        options.program_root(f"programs/ beside {file}"),
+        options.program_root(programs),
         options.functions(),
         options.strict_versions(),
         options.offline(),
-        Flag(
-            ["--explain-functions"],
-            group="Functions",
-            is_flag=True,
-            help="Print how each step's function would run and why, and run nothing.",
-        ),
         options.debug(),
     ]
 
@@ -164,7 +175,7 @@ def open_sandbox(file: Path, flags: Flags, *, is_quiet: bool = False) -> Pool:
 
     programs = flags["program_root"] or local_pool.programs_beside(file)
     pool = local_pool.open_pool(programs, file, options.read_limits(flags))
-    confinement.print_note(is_quiet=is_quiet)
+    terminal.print_sandbox_note(is_quiet=is_quiet)
     return pool
 
 
@@ -177,13 +188,13 @@ def print_explanation(explanation: Explanation) -> int:
     return exit_codes.report_problem(InputError(*explanation.problems))
 
 
-def context_files(flags: Flags) -> list[tuple[str, Path]]:
+def context_files(flags: PipelineFlags) -> list[tuple[str, Path]]:
     """Return keys and files of the first step's context."""
     pairs = split_pairs(flags["context_files"], "--context-files", ";")
     return [(key, Path(path)) for key, path in pairs]
 
 
-def context_values(flags: Flags) -> list[tuple[str, str]]:
+def context_values(flags: PipelineFlags) -> list[tuple[str, str]]:
     """Return keys and values of the first step's context."""
     return split_pairs(flags["context_values"], "--context-values", ";")
 

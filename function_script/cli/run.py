@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import sys
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypedDict, Unpack
 
 import click
 
-from function_script.cli import confinement, exit_codes, options, terminal
+from function_script.cli import exit_codes, options, terminal
 from function_script.cli.flags import Command, Flag
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from function_script.tools.run import Result
 
 
@@ -93,7 +92,7 @@ def run(**flags: Unpack[_Flags]) -> int:
     if path is not None:
         tool.check_name(path)
     request = tool.parse(sources.load_text(flags["request"]))
-    confinement.print_note()
+    terminal.print_sandbox_note()
     packages = options.read_packages(is_offline=flags["offline"])
     result = tool.run(request, pool, case=path, packages=packages)
     return _print_result(result)

@@ -1,17 +1,13 @@
 """The command ``serve``: serve the function in a cluster."""
 
-from __future__ import annotations
-
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final, TypedDict, Unpack
+from pathlib import Path
+from typing import Final, TypedDict, Unpack
 
 import click
 
 from function_script.cli import options
 from function_script.cli.flags import Command, Flag
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 class _Flags(TypedDict):

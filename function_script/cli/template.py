@@ -1,14 +1,12 @@
 """The command ``template``: print the text of a template before it is parsed as YAML."""
 
-from __future__ import annotations
-
 from functools import partial
 from pathlib import Path
 from typing import Final, TypedDict, Unpack
 
 import click
 
-from function_script.cli import confinement, options, terminal
+from function_script.cli import options, terminal
 from function_script.cli.flags import Command, Flag
 
 
@@ -78,7 +76,7 @@ def template(**flags: Unpack[_Flags]) -> None:
     step_input = tool.load_input(sources.load_text(flags["input"]), flags["step"])
     data = {} if flags["data"] is None else tool.load_data(sources.load_text(flags["data"]))
     if not flags["plain"]:
-        confinement.print_note()
+        terminal.print_sandbox_note()
     text = tool.render(
         step_input,
         data,

@@ -1,9 +1,7 @@
-"""Print text of unknown origin without control characters.
+"""Print text of unknown origin without control characters, and the note about the sandbox.
 
 This is the only module that calls `click.echo`.
 """
-
-from __future__ import annotations
 
 import re
 import shutil
@@ -23,7 +21,7 @@ _COLOUR: Final = re.compile(r"(\x1b\[(?:0|1|1;3[0-7]|3[0-7])m)")
 
 def escape(text: str) -> str:
     """Write control characters as JSON does, so that JSON stays the same value."""
-    return _CONTROL.sub(_escape_character, text)
+    return _CONTROL.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
 def width() -> int:
@@ -58,5 +56,14 @@ def echo_exact(text: str) -> None:
     click.echo(escape(text) if sys.stdout.isatty() else text, nl=False, color=True)
 
 
-def _escape_character(match: re.Match[str]) -> str:
-    return f"\\u{ord(match[0]):04x}"
+def print_sandbox_note(*, is_quiet: bool = False) -> None:
+    """Print on stderr which measures the sandbox lacks here; nothing if it is as in production.
+
+    Raises SandboxError if programs cannot run.
+    """
+    from function_script.sandbox import system  # noqa: PLC0415 - slow to import
+
+    system.check_programs()
+    text = "" if is_quiet else system.note()
+    if text:
+        echo(f"note: {text}", err=True)

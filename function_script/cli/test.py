@@ -5,17 +5,16 @@ from __future__ import annotations
 import os
 import re
 import sys
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal, TypedDict, Unpack
 
 import click
 
-from function_script.cli import confinement, exit_codes, options, terminal, watch_output
+from function_script.cli import exit_codes, options, terminal, watch_output
 from function_script.cli.flags import Command, Flag
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from function_script.tools.cases.command import Options
 
 
@@ -124,7 +123,7 @@ def run_cases(**flags: Unpack[_Flags]) -> int:
     """
     from function_script.tools.cases import command  # noqa: PLC0415 - slow to import
 
-    confinement.print_note(is_quiet=flags["quiet"])
+    terminal.print_sandbox_note(is_quiet=flags["quiet"])
     paths = flags["paths"] or (Path(),)
     if flags["watch"]:
         _watch(paths, flags)

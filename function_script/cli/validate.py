@@ -1,7 +1,5 @@
 """The command ``validate``: check resources and steps' inputs against their schemas."""
 
-from __future__ import annotations
-
 from typing import Final, TypedDict, Unpack
 
 import click

@@ -5,16 +5,15 @@ The command modules import this to declare their flags, so it must import nothin
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypedDict
+
+import click
 
 from function_script.cli import exit_codes, options, terminal
 from function_script.cli.flags import Flag
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
-    import click
-
     from function_script.tools.validate import Report
 
 

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from function_script.cli import exit_codes, terminal, validate_options
+from function_script.errors import FatalError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
-    from function_script.errors import FatalError
     from function_script.tools.validate import Report
     from function_script.tools.watcher import Task
     from function_script.values import Object

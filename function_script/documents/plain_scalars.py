@@ -86,16 +86,13 @@ class _Walk:
         while (item := self._next()) is not None and not isinstance(item, events.SequenceEndEvent):
             if isinstance(item, events.ScalarEvent):
                 scalars = list(_judge(item, is_key=False, is_text=False))
-                has_text = has_text or (not scalars and item.value not in WORDS and _is_word(item))
+                is_word = item.value not in WORDS and not item.value[:1].isdigit()
+                has_text = has_text or (is_word and not scalars)
                 items += scalars
             else:
                 yield from self._value(item, is_text=False)
         for scalar in items:
             yield scalar._replace(is_certain=has_text)
-
-
-def _is_word(event: events.ScalarEvent) -> bool:
-    return not event.value[:1].isdigit()
 
 
 def _judge(event: events.ScalarEvent, *, is_key: bool, is_text: bool) -> Iterator[PlainScalar]:

@@ -8,8 +8,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib import resources
 
-from function_script import documents
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
@@ -38,6 +36,8 @@ class Entry:
 
 def read_table(package: str) -> Iterator[Entry]:
     """Read the entries in a language's ``manual.yaml``."""
+    from function_script import documents  # noqa: PLC0415 - slow, and `docs` alone reads tables
+
     sections = documents.read_value((resources.files(package) / "manual.yaml").read_text("utf-8"))
     for section, names in sections.items() if isinstance(sections, dict) else ():
         for name, summary in names.items() if isinstance(names, dict) else ():

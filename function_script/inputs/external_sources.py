@@ -4,22 +4,18 @@ An external source holds one text, or an object of texts, whose keys are names o
 name of each Source leads its author to the text.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from function_script import objects, wire
 from function_script.inputs.requirements import field_path
+from function_script.inputs.step import ProgramSources
 from function_script.problems import ProblemList, suggest
 from function_script.program import OWN_REQUIREMENTS
 from function_script.reader import ObjectReader
 from function_script.remote import parsing
 from function_script.source import Source
 from function_script.values import Readable, type_phrase
-
-if TYPE_CHECKING:
-    from function_script.inputs.step import ProgramSources
 
 CONTEXT = "Context"
 ENVIRONMENT = "Environment"

@@ -4,15 +4,13 @@ Fields that function-go-templating ignores are ignored here, too, with a warning
 without the other, `template` beside `templates`, a source beside the one chosen.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 from function_script.engines.gotemplate.language import DELIMS, LANGUAGE, check_delims
 from function_script.inputs import program_source
 from function_script.inputs.files import files_below
-from function_script.inputs.step import Step
+from function_script.inputs.kinds import API_VERSION as OUR_VERSION
+from function_script.inputs.step import ProgramSources, Step
 from function_script.limits import Limits
 from function_script.objects import ENVIRONMENT
 from function_script.problems import ProblemList
@@ -22,9 +20,6 @@ from function_script.reader import ObjectReader
 from function_script.remote import parsing
 from function_script.source import Source
 from function_script.values import Object, Value, type_phrase
-
-if TYPE_CHECKING:
-    from function_script.inputs.step import ProgramSources
 
 API_VERSION = "gotemplating.fn.crossplane.io/v1beta1"
 KIND = "GoTemplate"
@@ -71,6 +66,18 @@ def has_shape(value: Object, *, has_default_source: bool) -> bool:
         return is_whole or isinstance(value.get(_SECTIONS[source]), dict)
     # Marshalling that function's Go type writes neither apiVersion nor kind.
     return is_whole and "apiVersion" not in value and "kind" not in value
+
+
+def refuse_remote(fields: ObjectReader) -> bool:
+    """Add a problem if the program is remote, which that function has not; report whether it is."""
+    is_source = fields.value.get("source") == parsing.SOURCE
+    if not is_source and fields.value.get(parsing.FIELD) is None:
+        return False
+    path = fields.at("source" if is_source else parsing.FIELD)
+    problem = "cannot fetch a program for an input of function-go-templating"
+    hint = f"with `apiVersion: {OUR_VERSION}` and `source: {parsing.SOURCE}`, {parsing.FORMS}"
+    fields.problems.add(path, problem, hint=hint)
+    return True
 
 
 def parse_go_template(fields: ObjectReader, ceilings: Limits, sources: ProgramSources) -> Step:

@@ -1,25 +1,17 @@
 """Our own input kinds: the fields of each, and the Step that they become."""
 
-from __future__ import annotations
-
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TypeVar
 
+from function_script import quantities
 from function_script.engines.language import Language
-from function_script.inputs import (
-    common_fields,
-    external_sources,
-    program_source,
-    readiness_options,
-    requirements,
-)
-from function_script.inputs.step import Step
+from function_script.inputs import external_sources, program_source, readiness_options, requirements
+from function_script.inputs.step import ProgramSources, Step
 from function_script.limits import Limits
 from function_script.reader import ObjectReader
-from function_script.values import type_phrase
+from function_script.values import to_integer, type_phrase
 
-if TYPE_CHECKING:
-    from function_script.inputs.step import ProgramSources
+Number = TypeVar("Number", int, float)
 
 API_VERSION = "script.fn.crossplane.io/v1beta1"
 
@@ -30,6 +22,9 @@ _COMMON_FIELDS = (
     *("ttl", "limits", "options"),
     *readiness_options.FIELDS,
 )
+# The longest duration of Go, and so of Crossplane. A CRD's rules cannot express it.
+_MAX_SECONDS = (2**63 - 1) / 1e9
+_NUMBERS = ("steps", "documents", "nodes", "depth")
 _MAX_CREDENTIALS = 100
 
 
@@ -54,9 +49,9 @@ def parse(
         kind=str(fields.value["kind"]),
         language=language,
         program=program,
-        limits=common_fields.limits(fields, ceilings),
+        limits=_limits(fields, ceilings),
         params=params.value if params is not None else {},
-        ttl_seconds=common_fields.ttl_seconds(fields),
+        ttl_seconds=_seconds(fields, "ttl"),
         keep_managed_fields=bool(options.flag("keepManagedFields")),
         requirements=requirements.parse(fields, external_sources.required_resources(fields)),
         credentials=_credentials(fields),
@@ -82,3 +77,69 @@ def _credentials(fields: ObjectReader) -> tuple[str, ...]:
         elif name in names[:index]:
             fields.problems.add(f"{path}[{index}]", f'duplicate name "{name}"')
     return tuple(str(name) for name in names)
+
+
+def _limits(fields: ObjectReader, ceilings: Limits) -> Limits:
+    """Return the ceilings, narrowed by ``limits``; a value above its ceiling changes nothing."""
+    section = fields.object("limits")
+    if section is None:
+        return ceilings
+    section.refuse_unknown("timeout", "memory", "output", *_NUMBERS)
+    timeout = _check_positive(section, "timeout", _seconds(section, "timeout"))
+    memory = _check_positive(section, "memory", _size(section, "memory"))
+    output = _check_positive(section, "output", _size(section, "output"))
+    numbers = {
+        name: _check_positive(section, name, _whole_number(section, name)) for name in _NUMBERS
+    }
+    return replace(
+        ceilings,
+        timeout_seconds=min(timeout or ceilings.timeout_seconds, ceilings.timeout_seconds),
+        memory_bytes=min(memory or ceilings.memory_bytes, ceilings.memory_bytes),
+        output_bytes=min(output or ceilings.output_bytes, ceilings.output_bytes),
+        steps=min(numbers["steps"] or ceilings.steps, ceilings.steps),
+        documents=min(numbers["documents"] or ceilings.documents, ceilings.documents),
+        nodes=min(numbers["nodes"] or ceilings.nodes, ceilings.nodes),
+        depth=min(numbers["depth"] or ceilings.depth, ceilings.depth),
+    )
+
+
+def _seconds(fields: ObjectReader, key: str) -> float | None:
+    """Return a duration in seconds; 0 is allowed."""
+    value = fields.value.get(key)
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        hint = f'write it with its unit, as in "{value}s"'
+        fields.problems.add(fields.at(key), f"must be a duration, not {value}", hint=hint)
+        return None
+    return fields.parsed(key, _parse_duration)
+
+
+def _parse_duration(text: str) -> float:
+    seconds = quantities.parse_duration(text)
+    if seconds > _MAX_SECONDS:
+        raise ValueError(f'cannot use duration "{text}": it is longer than 292 years')
+    return seconds
+
+
+def _size(fields: ObjectReader, key: str) -> int | None:
+    """Return a number of bytes from a quantity or a whole number."""
+    if isinstance(fields.value.get(key), str):
+        return fields.parsed(key, quantities.parse_size)
+    return _whole_number(fields, key, 'a size such as "128Mi"')
+
+
+def _whole_number(fields: ObjectReader, key: str, expected: str = "a whole number") -> int | None:
+    value = fields.value.get(key)
+    if isinstance(value, float):
+        value = to_integer(value)
+    if value is None or (isinstance(value, int) and not isinstance(value, bool)):
+        return value
+    actual = str(value) if isinstance(value, float) else type_phrase(value)
+    fields.problems.add(fields.at(key), f"must be {expected}, not {actual}")
+    return None
+
+
+def _check_positive(fields: ObjectReader, key: str, number: Number | None) -> Number | None:
+    if number is not None and number <= 0:
+        fields.problems.add(fields.at(key), "must be greater than zero")
+        return None
+    return number

@@ -12,7 +12,6 @@ from function_script.engines.gotemplate.language import LANGUAGE as GOTEMPLATE
 from function_script.engines.language import Language
 from function_script.errors import InputError
 from function_script.inputs import gotemplating, kinds
-from function_script.inputs import remote as peers_remote
 from function_script.inputs.files import files_below
 from function_script.inputs.program_source import FILE_SYSTEM, INLINE
 from function_script.inputs.step import ExternalState, ProgramSources, Step
@@ -176,7 +175,7 @@ def _parse(value: Object, ceilings: Limits, sources: ProgramSources) -> Step:
     kind = find_kind(value, has_default_source=has_default_source)
     if kind is None:
         _add_kind_problem(fields)
-    elif not (kind == PEERS and peers_remote.refuse(fields)):
+    elif not (kind == PEERS and gotemplating.refuse_remote(fields)):
         step = KINDS[kind](fields, ceilings, sources)
         if not problems:
             missing = tuple(sources.missing)

@@ -4,23 +4,18 @@ An input has exactly one source, so that a reader of a Composition knows which t
 may come from further sources.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from function_script.engines.language import Language
 from function_script.inputs import external_sources
+from function_script.inputs.step import ProgramSources
 from function_script.problems import suggest
 from function_script.program import Program
 from function_script.reader import ObjectReader
 from function_script.remote import parsing
 from function_script.source import Source
-
-if TYPE_CHECKING:
-    from function_script.inputs.step import ProgramSources
 
 INLINE = "Inline"
 FILE_SYSTEM = "FileSystem"

@@ -101,6 +101,7 @@ def _required(item: ObjectReader) -> Required:
     )
     paths.refuse_unknown(*_SELECTING)
     _check_selection(item, paths)
+    labels = paths.object("matchLabels")
     return Required(
         api_version=item.text("apiVersion", required=True) or "",
         kind=item.text("kind", required=True) or "",
@@ -108,7 +109,9 @@ def _required(item: ObjectReader) -> Required:
         match_labels=item.texts("matchLabels"),
         namespace=_text(item, "namespace"),
         name_path=field_path(paths, "matchName"),
-        label_paths=_label_paths(paths),
+        label_paths=None
+        if labels is None
+        else {key: path for key in labels.value if (path := field_path(labels, key)) is not None},
         namespace_path=field_path(paths, "namespace"),
         is_optional=bool(item.flag("optional")),
     )
@@ -116,13 +119,6 @@ def _required(item: ObjectReader) -> Required:
 
 def _text(item: ObjectReader, key: str) -> str | None:
     return item.text(key, required=item.value.get(key) is not None)
-
-
-def _label_paths(paths: ObjectReader) -> Mapping[str, str] | None:
-    labels = paths.object("matchLabels")
-    if labels is None:
-        return None
-    return {key: path for key in labels.value if (path := field_path(labels, key)) is not None}
 
 
 def _check_selection(item: ObjectReader, paths: ObjectReader) -> None:

@@ -1,24 +1,20 @@
 """The Step that an input is parsed to, and the external sources of its program."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 from function_script import wire
 from function_script.diagnostics import Diagnostic
 from function_script.engines.language import Language
+from function_script.inputs.files import Files
+from function_script.inputs.readiness_options import ReadinessOptions
 from function_script.inputs.requirements import Requirements
 from function_script.limits import Limits
 from function_script.program import Program
 from function_script.remote.content import Content
 from function_script.remote.reference import RemoteReference
 from function_script.values import Object, Readable
-
-if TYPE_CHECKING:
-    from function_script.inputs.files import Files
-    from function_script.inputs.readiness_options import ReadinessOptions
 
 NOTHING_REQUIRED = Requirements()
 

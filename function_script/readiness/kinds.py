@@ -3,15 +3,11 @@
 docs/reference/readiness.md is generated from this table.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from function_script.objects import api_version_and_kind
 from function_script.readiness import checks
-
-if TYPE_CHECKING:
-    from function_script.readiness.checks import Check, Resource
+from function_script.readiness.checks import Check, Resource
 
 
 class Row(NamedTuple):

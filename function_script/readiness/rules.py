@@ -1,18 +1,13 @@
 """Parser of the readiness rule that an author states for one resource (``ready-when``)."""
 
-from __future__ import annotations
-
 import json
 import re
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from function_script.objects import parse_path
 from function_script.readiness import checks
-from function_script.readiness.checks import not_ready
+from function_script.readiness.checks import Check, Resource, Verdict, not_ready
 from function_script.values import Readable
-
-if TYPE_CHECKING:
-    from function_script.readiness.checks import Check, Resource, Verdict
 
 _CONDITION: Final = re.compile(r"condition\s+(?P<type>[A-Za-z0-9./_-]+)(\s*==\s*(?P<status>\w+))?")
 _COMPARISON: Final = re.compile(r"(?P<path>[^=\s]+)\s*==\s*(?P<value>.+)")
@@ -53,7 +48,7 @@ def _parse_check(text: str) -> Check:
     if text == "Exists":
         return checks.exists
     if text == "Never":
-        return _never
+        return lambda _: not_ready("is never ready by its own rule")
     if match := _CONDITION.fullmatch(text):
         status = match["status"] or "True"
         if status not in _STATUSES:
@@ -65,10 +60,6 @@ def _parse_check(text: str) -> Check:
     if match := _COMPARISON.fullmatch(text):
         return checks.field_is(_check_path(text, match["path"]), _parse_value(match["value"]))
     return checks.field(_check_path(text, text))
-
-
-def _never(_: Resource) -> Verdict:
-    return not_ready("is never ready by its own rule")
 
 
 def _check_path(text: str, path: str) -> str:

@@ -4,8 +4,6 @@ The start of base64 is unknown when a word precedes it. So a run of its characte
 each of the first four characters, and a run of hex digits from each of the first two.
 """
 
-from __future__ import annotations
-
 import binascii
 import gzip
 import re
@@ -13,15 +11,11 @@ import zlib
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from itertools import groupby
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from function_script.redaction import layers
-from function_script.redaction.finder import TooMuchWorkError
-from function_script.redaction.layers import SEPARATOR, Replacement, apply
-
-if TYPE_CHECKING:
-    from function_script.redaction.finder import Budget
-    from function_script.redaction.layers import Layer
+from function_script.redaction.finder import Budget, TooMuchWorkError
+from function_script.redaction.layers import SEPARATOR, Layer, Replacement, apply
 
 # Both alphabets, also wrapped in lines.
 _RUN: Final = re.compile(rb"[A-Za-z0-9+/_-]{6,}(?:\r?\n[ \t]*[A-Za-z0-9+/_-]+)*")

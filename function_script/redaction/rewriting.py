@@ -1,17 +1,12 @@
 """The replacement of secrets in texts, at any position and in many encodings."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import Final, Protocol
 
 from function_script.redaction import decoded, layers
-from function_script.redaction.layers import Base, Replacement
+from function_script.redaction.finder import Budget, Finder
+from function_script.redaction.layers import Base, Layer, Replacement
 from function_script.redaction.secret_values import to_bytes
-
-if TYPE_CHECKING:
-    from function_script.redaction.finder import Budget, Finder
-    from function_script.redaction.layers import Layer
 
 DEPTH: Final = 4
 """The number of nested encodings that are decoded: gzip in base64 is one, base64 in JSON two."""

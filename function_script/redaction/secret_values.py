@@ -4,22 +4,17 @@ Secrets are credentials, connection details and the data of Secrets, wherever th
 of a value are its lines, members, assignments and passwords.
 """
 
-from __future__ import annotations
-
 import base64
 import binascii
 import json
 import re
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Final
+from typing import Final
 from urllib.parse import unquote_to_bytes
 
 from function_script import wire
-from function_script.redaction.finder import WORD_LENGTH
+from function_script.redaction.finder import WORD_LENGTH, Budget
 from function_script.values import Object, Value
-
-if TYPE_CHECKING:
-    from function_script.redaction.finder import Budget
 
 LAST_APPLIED: Final = "kubectl.kubernetes.io/last-applied-configuration"
 """The annotation of a Secret with its data as it was last applied."""

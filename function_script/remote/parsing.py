@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from typing import Final
-from urllib.parse import urlsplit
 
 from function_script.reader import ObjectReader
 from function_script.remote.reference import RemoteReference
@@ -78,6 +77,8 @@ def form_of(text: str) -> str:
 
     A digest or a commit that the URL does not have is an ellipsis.
     """
+    from urllib.parse import urlsplit  # noqa: PLC0415 - seldom needed
+
     parts = urlsplit(text.removeprefix("git::").removeprefix("git+"))
     host = parts.netloc.rpartition("@")[2]
     whole, _, version = parts.path.partition("@")

@@ -5,7 +5,6 @@ import json
 import posixpath
 from dataclasses import astuple, dataclass
 from typing import Final, Literal, TypeAlias
-from urllib.parse import urlsplit
 
 Transport: TypeAlias = Literal["oci", "git"]
 _SHORT_DIGITS: Final = 12
@@ -41,8 +40,8 @@ class RemoteReference:
         """Return host and path without a scheme, as the operator allows them."""
         if self.transport == "oci":
             return self.location
-        parts = urlsplit(self.location)
-        return f"{parts.netloc.lower()}{parts.path}"
+        host, slash, path = self.location.partition("://")[2].partition("/")
+        return f"{host.lower()}{slash}{path}"
 
     @property
     def host(self) -> str:

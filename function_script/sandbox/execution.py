@@ -12,7 +12,6 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from function_script import redaction
 from function_script.limits import LIMITS, MIB, Limits
 from function_script.sandbox import outcome, report
 from function_script.sandbox.ipc import ReplyHeader
@@ -253,6 +252,9 @@ class Execution:
         tail = log.strip()[-_STDERR_TAIL:]
         if not tail or len(self._data) > _MAX_REDACTED_BYTES:
             return ""
+        # Of a worker that crashed alone; a pool of `render` starts without its imports.
+        from function_script import redaction  # noqa: PLC0415 - see above
+
         return f"; it printed last: {redaction.redact_text(tail, self._data)}"
 
     def _time_out(

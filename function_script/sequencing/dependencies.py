@@ -1,9 +1,6 @@
 """Dependency graph of composed resources: unknown names, cycles, unmet dependencies."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterator, Mapping
-from typing import TYPE_CHECKING
 
 from function_script.contribution import Contribution, Dependency
 from function_script.diagnostics import Diagnostic
@@ -11,9 +8,7 @@ from function_script.errors import DocumentError
 from function_script.objects import find_path
 from function_script.problems import suggest
 from function_script.readiness.checks import has_value
-
-if TYPE_CHECKING:
-    from function_script.sequencing.cluster_state import ClusterState
+from function_script.sequencing.cluster_state import ClusterState
 
 # Dependencies by the name of the resource that has them.
 Graph = dict[str, tuple["Dependency", ...]]

@@ -78,20 +78,15 @@ def _select(value: Value, fields: Object) -> Value:
     """
     deeper = {key: below for key, below in fields.items() if key != "."}
     if isinstance(value, dict) and (deeper or "." in fields):
-        return _select_members(value, deeper)
+        return {
+            name: _select(value[name], below)
+            for key, below in deeper.items()
+            if (name := key.removeprefix("f:")) != key and name in value and isinstance(below, dict)
+        }
     if isinstance(value, list) and (deeper or "." in fields):
         items = [_select_item(item, index, deeper) for index, item in enumerate(value)]
         return [item for item in items if item is not None]
     return value
-
-
-def _select_members(value: Object, fields: Object) -> Object:
-    members: Object = {}
-    for key, below in fields.items():
-        name = key.removeprefix("f:")
-        if name != key and name in value and isinstance(below, dict):
-            members[name] = _select(value[name], below)
-    return members
 
 
 def _select_item(item: Value, index: int, fields: Object) -> Value:

@@ -4,10 +4,8 @@ A Usage refers to two objects, so it is composed only while both exist. Crosspla
 object name, which is unique and stable for each composite resource.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from function_script import wire
 from function_script.contribution import DesiredResource, lint
@@ -16,12 +14,10 @@ from function_script.errors import DocumentError
 from function_script.inputs import ReadinessOptions
 from function_script.objects import api_version_and_kind, find_path
 from function_script.readiness import judge
+from function_script.sequencing.cluster_state import ClusterState
+from function_script.sequencing.dependencies import Graph
 from function_script.values import Object, Readable
 from function_script.wire import enums
-
-if TYPE_CHECKING:
-    from function_script.sequencing.cluster_state import ClusterState
-    from function_script.sequencing.dependencies import Graph
 
 _LEGACY: Final = "apiextensions.crossplane.io/v1beta1"
 _MODERN: Final = "protection.crossplane.io/v1beta1"

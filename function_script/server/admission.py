@@ -16,7 +16,7 @@ from enum import Enum
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from function_script.limits import MIB
-from function_script.server import compression, connections, log, memory
+from function_script.server import compression, log, memory, sockets
 from function_script.server.rpc import RpcError, Status, record_rejection
 
 if TYPE_CHECKING:
@@ -266,7 +266,7 @@ class Admission:
 
 
 def _drop(peer: str, reason: str) -> None:
-    if connections.shut_down(peer):
+    if sockets.shut_down(peer):
         _LOG.warning("dropped a connection: %s", reason, extra=log.fields(client=peer))
 
 

@@ -4,25 +4,21 @@ Crossplane mounts tls.crt, tls.key and ca.crt of a Secret there. Kubernetes rene
 Secret by swapping a symbolic link, so all three change at once.
 """
 
-from __future__ import annotations
-
 import datetime as dt
 import logging
 import os
 import stat
 import threading
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from cryptography import x509
 from cryptography.exceptions import UnsupportedAlgorithm
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import ec, rsa
+from cryptography.hazmat.primitives.asymmetric.types import PublicKeyTypes
 
 from function_script.errors import InputError
-
-if TYPE_CHECKING:
-    from cryptography.hazmat.primitives.asymmetric.types import PublicKeyTypes
 
 _LOG = logging.getLogger(__name__)
 _FILES = ("tls.crt", "tls.key", "ca.crt")

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 
 import grpc
 
-from function_script.server import addresses, channel_args, rpc
+from function_script.server import channel_args, rpc, sockets
 from function_script.server.admission import Admission
 from function_script.server.health_reflection import HealthAndReflection, reject
 from function_script.server.rpc import RpcError, RpcRequest, Status
@@ -135,7 +135,7 @@ class GrpcServer:
         try:
             return self._loop.run_until_complete(bind())
         except RuntimeError as error:
-            raise addresses.listen_error(address, flag) from error
+            raise sockets.listen_error(address, flag) from error
 
     async def _run_function(self, _: object, context: Context) -> bytes:
         """Answer one call of RunFunction."""

@@ -31,13 +31,13 @@ from function_script.sandbox.pool import no_seed
 from function_script.server import handler, log, memory, preflight, tracing, warmup
 from function_script.server.handler import RequestHandler
 from function_script.server.ops import OpsEndpoints
+from function_script.server.options import ServeOptions
 from function_script.server.remote_programs import RemotePrograms
 
 if TYPE_CHECKING:
     from function_script.server.capture_writer import CaptureWriter
     from function_script.server.certificates import CertificateFiles
     from function_script.server.grpc_server import GrpcServer
-    from function_script.server.options import ServeOptions
 
 _LOG = logging.getLogger(__name__)
 _STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT)

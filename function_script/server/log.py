@@ -17,15 +17,13 @@ from collections import deque
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 import orjson
 
 from function_script import diagnostics, redaction
 from function_script.limits import MIB
-
-if TYPE_CHECKING:
-    from function_script.server.request_record import RequestRecord
+from function_script.server.request_record import RequestRecord
 
 Fields: TypeAlias = Mapping[str, str | int | float]
 Schedule: TypeAlias = "Callable[[Callable[[], None]], object]"

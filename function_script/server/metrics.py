@@ -31,11 +31,10 @@ from function_script.limits import BUILT_IN, LIMITS, PRINTED
 from function_script.sandbox import PoolStats
 from function_script.sandbox.confinement import Confinement, Measure
 from function_script.sandbox.outcome import Cause
+from function_script.server.request_record import RequestRecord
 
 if TYPE_CHECKING:
     from prometheus_client.metrics_core import Metric
-
-    from function_script.server.request_record import RequestRecord
 
 PREFIX = "function_script"
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"

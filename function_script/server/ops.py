@@ -1,21 +1,165 @@
-"""The endpoints for operators: /metrics, /livez and /readyz."""
+"""The endpoints for operators, /metrics, /livez and /readyz, and their HTTP server."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import ExitStack
-from typing import TYPE_CHECKING
+import asyncio
+import socket
+import threading
+import time
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack, suppress
+from types import TracebackType
+from typing import TYPE_CHECKING, Final, NamedTuple, Self
+
+import h11
 
 from function_script.remote.fetcher import Fetcher
 from function_script.sandbox import Pool
 from function_script.sandbox.confinement import Confinement
-from function_script.server import log, metrics, rpc
-from function_script.server.ops_http import HttpResponse, OpsHttpServer
+from function_script.server import log, metrics, rpc, sockets
+from function_script.server.options import ServeOptions
+from function_script.server.request_record import RequestRecord
 
 if TYPE_CHECKING:
     from function_script.server.certificates import CertificateFiles
-    from function_script.server.options import ServeOptions
-    from function_script.server.request_record import RequestRecord
+
+
+_MAX_HEAD_BYTES: Final = 8 * 1024
+# The number of reads for one request; clients send theirs in one piece or two.
+_MAX_RECEIVES: Final = 32
+_MAX_CONNECTIONS: Final = 256
+_BACKLOG: Final = 256
+_MAX_SECONDS: Final = 5.0
+# The share of one CPU for all connections: enough for some hundred requests a second.
+_CPU_SHARE: Final = 0.08
+# The CPU time after which the server sleeps to keep its share; a timer for less is not worth it.
+_SLICE_SECONDS: Final = 0.002
+_PLAIN: Final = "text/plain; charset=utf-8"
+_METHOD_NOT_ALLOWED: Final = 405
+
+
+class HttpResponse(NamedTuple):
+    """The response of a page."""
+
+    status: int
+    body: bytes
+    content_type: str = _PLAIN
+
+
+class OpsHttpServer:
+    """Listens on ``address`` (HOST:PORT) from its construction, answers within a ``with`` block.
+
+    ``pages`` are called in the server's thread. Raises InputError for an address that cannot be
+    used.
+    """
+
+    def __init__(self, address: str, pages: Mapping[str, Callable[[], HttpResponse]]) -> None:
+        self._pages = pages
+        try:
+            self._socket = sockets.listen(address, _BACKLOG)
+        except OSError as error:
+            raise sockets.listen_error(address, "--metrics-address", error) from error
+        self._socket.setblocking(False)  # noqa: FBT003 - the name of the method says what is set
+        self.port: int = self._socket.getsockname()[1]
+        self._loop = asyncio.new_event_loop()
+        self._stopping = asyncio.Event()
+        self._connections: dict[asyncio.Task[None], None] = {}
+        self._thread = threading.Thread(target=self._run, name="ops-http", daemon=True)
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._loop.call_soon_threadsafe(self._stopping.set)
+        self._thread.join()
+        self._loop.close()
+        self._socket.close()
+
+    def _run(self) -> None:
+        self._loop.run_until_complete(self._serve())
+
+    async def _serve(self) -> None:
+        accepting = self._loop.create_task(self._accept())
+        await self._stopping.wait()
+        tasks = [accepting, *self._connections]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def _accept(self) -> None:
+        """Accept connections one by one, and sleep after each slice of CPU time."""
+        slice_start = time.thread_time()
+        while True:
+            try:
+                connection, _ = await self._loop.sock_accept(self._socket)
+            except OSError:
+                # The process has no free descriptor, or the client has disconnected.
+                await asyncio.sleep(_MAX_SECONDS / 10)
+                continue
+            if len(self._connections) >= _MAX_CONNECTIONS:
+                # The oldest connection is the slowest, and may be an attack.
+                oldest = next(iter(self._connections))
+                del self._connections[oldest]
+                oldest.cancel()
+            task = self._loop.create_task(self._handle(connection))
+            self._connections[task] = None
+            task.add_done_callback(lambda task: self._connections.pop(task, None))
+            await asyncio.sleep(0)
+            seconds = time.thread_time() - slice_start
+            if seconds > _SLICE_SECONDS:
+                slice_start += seconds
+                await asyncio.sleep(seconds / _CPU_SHARE)
+
+    async def _handle(self, connection: socket.socket) -> None:
+        """Answer the one request of a connection."""
+        with connection, suppress(OSError, TimeoutError):
+            connection.setblocking(False)  # noqa: FBT003 - the name of the method says what is set
+            async with asyncio.timeout(_MAX_SECONDS):
+                protocol = h11.Connection(h11.SERVER, max_incomplete_event_size=_MAX_HEAD_BYTES)
+                for _ in range(_MAX_RECEIVES):
+                    data = await self._loop.sock_recv(connection, _MAX_HEAD_BYTES)
+                    response = self._receive(protocol, data)
+                    if response or not data:
+                        await self._loop.sock_sendall(connection, response)
+                        return
+
+    def _receive(self, protocol: h11.Connection, data: bytes) -> bytes:
+        """Read a piece of a request; return the response to a complete or invalid request."""
+        try:
+            protocol.receive_data(data)
+            event = protocol.next_event()
+        except h11.RemoteProtocolError as error:
+            response = HttpResponse(error.error_status_hint, b"not a request that is served here\n")
+            return _to_bytes(protocol, response, has_body=True)
+        if not isinstance(event, h11.Request):
+            return b""
+        return _to_bytes(protocol, self._respond(event), has_body=event.method != b"HEAD")
+
+    def _respond(self, request: h11.Request) -> HttpResponse:
+        page = self._pages.get(request.target.partition(b"?")[0].decode("ascii", "replace"))
+        if page is None:
+            return HttpResponse(404, b"not found\n")
+        if request.method not in {b"GET", b"HEAD"}:
+            return HttpResponse(_METHOD_NOT_ALLOWED, b"only GET\n")
+        return page()
+
+
+def _to_bytes(protocol: h11.Connection, response: HttpResponse, *, has_body: bool) -> bytes:
+    headers = [
+        ("Content-Type", response.content_type),
+        ("Content-Length", str(len(response.body))),
+        ("Connection", "close"),
+    ]
+    if response.status == _METHOD_NOT_ALLOWED:
+        headers.append(("Allow", "GET, HEAD"))
+    head = protocol.send(h11.Response(status_code=response.status, headers=headers)) or b""
+    return head + response.body if has_body else head
 
 
 class OpsEndpoints:

@@ -15,12 +15,10 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from function_script import __version__
-from function_script.server.request_record import OK
+from function_script.server.request_record import OK, RequestRecord
 
 if TYPE_CHECKING:
     from opentelemetry.sdk.trace import TracerProvider
-
-    from function_script.server.request_record import RequestRecord
 
 _LOG = logging.getLogger(__name__)
 _ENDPOINTS = ("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")

@@ -14,7 +14,7 @@ from function_script.errors import FatalError
 from function_script.sandbox import Pool
 from function_script.source import Source
 from function_script.tools import sources
-from function_script.tools.cases import fake_cluster, outcome, parser, runner, session
+from function_script.tools.cases import command, fake_cluster, outcome, parser, runner
 from function_script.tools.cases.discovery import FOLDER_FILE, CaseFile
 from function_script.tools.cases.loader import FileCache
 from function_script.tools.render.runtimes.model import FunctionCaller
@@ -52,6 +52,6 @@ def render(directory: str | os.PathLike[str], /, **keys: Value) -> Object:
 @cache
 def pool(root: Path | None) -> Pool:
     """Return the pool that all tests of this process share, with program files below ``root``."""
-    shared = Pool(session.pool_options(root, _WORKERS))
+    shared = Pool(command.pool_options(root, _WORKERS))
     atexit.register(shared.close)
     return shared

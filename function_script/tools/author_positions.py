@@ -16,6 +16,7 @@ from function_script.engines.registry import LANGUAGES
 from function_script.source import Span, excerpt
 from function_script.tools import manifests
 from function_script.tools.step_inputs import StepInput
+from function_script.values import Object
 
 _TEXT_FIELDS: Final = sorted({language.text_field for language in LANGUAGES.values()})
 _MODULE: Final = re.compile(r'modules\["?(?P<name>[^"\]]+)"?\]')
@@ -93,10 +94,14 @@ def find_outer(span: Span, step_input: StepInput) -> Span | None:
 
 def _embedded(span: Span, step_input: StepInput) -> objects.Path | None:
     """Return the path in the document of the text that contains a span; None for a file's."""
+    path = find_text(span, step_input.value)
+    return None if path is None else (*step_input.path, *path)
+
+
+def find_text(span: Span, value: Object) -> objects.Path | None:
+    """Return the path in the input ``value`` of the text that contains a span; None for a file."""
     path = _path(span.name)
-    if path is None or not isinstance(objects.find_path(step_input.value, path), str):
-        return None
-    return (*step_input.path, *path)
+    return path if path is not None and isinstance(objects.find_path(value, path), str) else None
 
 
 def to_span(problem: Diagnostic, span: Span | None, document: Document) -> Diagnostic:

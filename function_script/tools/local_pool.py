@@ -7,15 +7,12 @@ this module must not import anything slow.
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from function_script.engines.registry import LANGUAGES
 from function_script.errors import FatalError
 from function_script.limits import Limits
-from function_script.sandbox import Pool, PoolOptions
-
-if TYPE_CHECKING:
-    from function_script.sandbox import Failed
+from function_script.sandbox import Failed, Pool, PoolOptions
 
 _LIMITS: Final = Limits()
 BUSY: Final = "this machine is busy: try again"

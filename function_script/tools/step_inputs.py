@@ -1,17 +1,16 @@
 """The inputs of a pipeline's steps, with their positions in the author's file."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from function_script import inputs, objects
+from function_script.documents import Document
 from function_script.errors import InputError
 from function_script.inputs import Step
 from function_script.limits import Limits
 from function_script.problems import Problem
-from function_script.reader import child
+from function_script.reader import format_path
 from function_script.remote.content import Content
 from function_script.remote.parsing import FIELD
 from function_script.remote.parsing import SOURCE as REMOTE
@@ -19,9 +18,6 @@ from function_script.remote.reference import RemoteReference
 from function_script.source import Span
 from function_script.tools import manifests
 from function_script.values import Object
-
-if TYPE_CHECKING:
-    from function_script.documents import Document
 
 _PIPELINES: Final[dict[str, objects.Path]] = {
     "Composition": ("spec", "pipeline"),
@@ -71,7 +67,7 @@ def is_of_operation(step_input: StepInput) -> bool:
 
 def find(document: Document) -> Iterator[StepInput]:
     """Yield the inputs of all steps of a Composition or an Operation; none of other objects."""
-    for path, step in _steps(document):
+    for path, step in find_steps(document):
         value = step.get("input")
         if isinstance(value, dict):
             name = manifests.text_at(step, "step")
@@ -93,7 +89,7 @@ def has_schema(value: Object) -> bool:
 def find_others(document: Document) -> list[OtherStep]:
     """Return the steps of a pipeline whose input nothing here reads."""
     others = []
-    for path, step in _steps(document):
+    for path, step in find_steps(document):
         if not has_schema(manifests.object_at(step, "input")):
             # Newer versions of Crossplane take an image as `function`.
             name = manifests.text_at(step, "functionRef", "name")
@@ -105,7 +101,7 @@ def find_others(document: Document) -> list[OtherStep]:
     return others
 
 
-def _steps(document: Document) -> Iterator[tuple[objects.Path, Object]]:
+def find_steps(document: Document) -> Iterator[tuple[objects.Path, Object]]:
     """Yield the steps of a pipeline with their paths."""
     if not has_pipeline(document.value):
         return
@@ -136,12 +132,9 @@ def has_header(value: Object) -> bool:
 
 def find_misplaced_fields(document: Document) -> Iterator[str]:
     """Yield the paths of inputs of ours that no function gets."""
-    for path, step in _steps(document):
+    for path, step in find_steps(document):
         if misplaced := find_misplaced(step):
-            text = ""
-            for part in (*path, *misplaced):
-                text = f"{text}[{part}]" if isinstance(part, int) else child(text, part)
-            yield text
+            yield format_path((*path, *misplaced))
 
 
 def find_ours(document: Document) -> list[StepInput]:

@@ -16,10 +16,10 @@ from function_script import objects
 from function_script.diagnostics import Diagnostic
 from function_script.names import SUBDOMAIN
 from function_script.problems import suggest
-from function_script.tools import machinery, manifests, structural_schema, xrds
+from function_script.tools import manifests, structural_schema, xrds
 from function_script.tools.validate import openapi, rules, wording
 from function_script.tools.validate.evaluator import Evaluator
-from function_script.tools.validate.findings import Problem
+from function_script.tools.validate.report import Problem
 from function_script.values import Object
 
 _MAX_NAMES: Final = 12
@@ -104,7 +104,7 @@ def _origin(xrd: Object) -> str:
 
 
 def _unknown_fields(value: Object, schema: Object, xrd: Object) -> Iterator[Diagnostic]:
-    own = machinery.fields(xrds.scope_of(xrd))
+    own = xrds.crossplane_fields(xrds.scope_of(xrd))
     for path, name in structural_schema.unknown_fields(value, schema):
         *parent, _ = objects.read_path(path) or (name,)
         # These are fields of other versions of Crossplane, any of which may run the program.
@@ -120,9 +120,9 @@ def _unknown_fields(value: Object, schema: Object, xrd: Object) -> Iterator[Diag
 
 def _suggest(name: str, parent: list[str | int], schema: Object) -> str | None:
     part = str(parent[0]) if len(parent) == 1 else ""
-    advice = machinery.advise(part, name)
+    advice = xrds.advise_field(part, name)
     if advice is not None:
         return advice
     fields = structural_schema.properties(structural_schema.find(schema, parent) or {})
-    names = tuple(field for field in fields if not machinery.is_own(part, field))
+    names = tuple(field for field in fields if not xrds.is_crossplane_field(part, field))
     return suggest(name, names, f"there are {', '.join(names[:_MAX_NAMES])}" if names else None)

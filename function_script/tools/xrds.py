@@ -1,9 +1,10 @@
 """Schemas of composite resources and claims, as Crossplane derives them from an XRD.
 
-An author writes the schema of spec and status; Crossplane adds its own fields to both.
+An author writes the schema of spec and status; Crossplane adds its own fields to both. Any
+version of Crossplane may run a program, so these are the fields of all versions.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Final
 
 from function_script import objects
@@ -22,6 +23,34 @@ _MAX_NAME: Final = 63
 # The keywords of an author's spec and status that Crossplane keeps, besides their fields.
 _KEYWORDS: Final = ("description", "oneOf", "x-kubernetes-validations")
 
+_MOVED: Final = (
+    "compositionRef",
+    "compositionRevisionRef",
+    "compositionRevisionSelector",
+    "compositionSelector",
+    "compositionUpdatePolicy",
+    "resourceRefs",
+)
+_REMOVED: Final = (
+    "claimRef",
+    "environmentConfigRefs",
+    "publishConnectionDetailsTo",
+    "writeConnectionSecretToRef",
+)
+_LEGACY_FIELDS: Final[Mapping[str, tuple[str, ...]]] = {
+    "spec": (*_MOVED, *_REMOVED),
+    "status": ("claimConditionTypes", "conditions", "connectionDetails"),
+}
+_MODERN_FIELDS: Final[Mapping[str, tuple[str, ...]]] = {
+    "spec": ("crossplane",),
+    "status": ("conditions", "crossplane"),
+}
+_CROSSPLANE_FIELDS: Final = frozenset(
+    (part, name)
+    for fields in (_LEGACY_FIELDS, _MODERN_FIELDS)
+    for part, names in fields.items()
+    for name in names
+)
 _TEXT: Final[Object] = {"type": "string"}
 _TIME: Final[Object] = {"type": "string", "format": "date-time"}
 
@@ -161,3 +190,27 @@ def is_xrd(manifest: Object) -> bool:
     """Report whether an object is an XRD of a known version."""
     api_version, kind = objects.api_version_and_kind(manifest)
     return kind == "CompositeResourceDefinition" and api_version in _DEFAULT_SCOPE
+
+
+# Fields of spec in an XR of Crossplane v1, and of spec.crossplane in v2.
+
+
+def crossplane_fields(scope: str) -> Mapping[str, tuple[str, ...]]:
+    """Return the names of Crossplane's own fields of ``spec`` and ``status``."""
+    return _LEGACY_FIELDS if scope == LEGACY else _MODERN_FIELDS
+
+
+def is_crossplane_field(part: str, name: str) -> bool:
+    """Report whether a field of ``spec`` or ``status`` is Crossplane's, in any scope."""
+    return (part, name) in _CROSSPLANE_FIELDS
+
+
+def advise_field(part: str, name: str) -> str | None:
+    """Return a hint for a field of Crossplane that an XR does not have; None for other fields."""
+    if part == "spec" and name in _MOVED:
+        return f"Crossplane v2 has it below spec.crossplane: spec.crossplane.{name}"
+    if (part, name) == ("spec", "crossplane"):
+        return "XRs of scope LegacyCluster have its fields directly below spec"
+    if name not in ("conditions", "crossplane") and is_crossplane_field(part, name):
+        return "only XRs of scope LegacyCluster have it"
+    return None

@@ -6,10 +6,9 @@ hold encoded messages, which are decoded on demand.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-if TYPE_CHECKING:
-    from function_script.wire.fields import Part
+from function_script.wire.fields import Part
 
 
 class Resource:

@@ -4,10 +4,13 @@ Fields with their default are omitted, as proto3 requires. A message is omitted 
 written if it is empty.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
+from function_script.wire.messages import (
+    Condition,
+    Requirements,
+    Response,
+    Result,
+    Selector,
+)
 from function_script.wire.write import (
     entry_field,
     length_field,
@@ -17,15 +20,6 @@ from function_script.wire.write import (
     text_field,
     varint_field,
 )
-
-if TYPE_CHECKING:
-    from function_script.wire.messages import (
-        Condition,
-        Requirements,
-        Response,
-        Result,
-        Selector,
-    )
 
 
 def encode_response(response: Response) -> bytes:

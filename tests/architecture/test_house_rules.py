@@ -27,7 +27,7 @@ ROOMS = {
     "grpc": ("function_script/server", "function_script/tools/render"),
     "grpc_health": ("function_script/server",),
     "grpc_reflection": ("function_script/server",),
-    "h11": ("function_script/server/ops_http",),
+    "h11": ("function_script/server/ops",),
     "jinja2": ("function_script/engines/jinja",),
     "jsonschema": ("function_script/tools/crd_validator", "function_script/tools/input_schema"),
     "lark": ("function_script/tools/validate/cel",),

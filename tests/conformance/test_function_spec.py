@@ -1,4 +1,4 @@
-"""The composition functions specification: one test for each MUST and SHOULD, named after it.
+"""The composition functions specification: one test for each sentence, named after it.
 
 The rules about flags, ports and TLS are tested on a real server, in tests/e2e.
 """
@@ -7,8 +7,10 @@ import json
 import subprocess
 import sys
 import tempfile
+import tomllib
 
 import pytest
+import yaml
 from google.protobuf import json_format
 from support.builders import XR, call, composed, jinja, request, starlark, to_dict
 from support.paths import ROOT
@@ -216,3 +218,172 @@ def test_must_not_assume_a_pod_a_cluster_or_a_network() -> None:
         )
     assert done.returncode == 0, done.stderr
     assert "thing" in json.loads(done.stdout)["desired"]["resources"]
+
+
+def test_may_add_change_and_delete_desired_state() -> None:
+    """A script that states a resource anew, or None for it, replaces it or deletes it."""
+    script = starlark(
+        "def main(req):\n"
+        '    thing = {"apiVersion": "example.org/v1", "kind": "Thing"}\n'
+        '    return {"desired": {"resources": {"new": {"resource": thing}, "mine": None}}}\n'
+    )
+    desired = call(request(script, desired=EARLIER)).desired
+    assert sorted(desired.resources) == ["new", "yours"]
+
+
+def test_may_set_status_of_the_xr() -> None:
+    """The status of an earlier step is merged with, field by field."""
+    script = starlark(
+        "def main(req):\n"
+        '    return {"desired": {"composite": {"resource": {"status": {"url": "u"}}}}}\n'
+    )
+    composite = call(request(script, desired=EARLIER)).desired.composite
+    assert to_dict(composite)["resource"]["status"] == {"phase": "early", "url": "u"}  # type: ignore[index,call-overload,arg-type] # an object
+
+
+@pytest.mark.parametrize("field", ["metadata", "spec", "data", "rules", "webhooks"])
+def test_may_set_any_other_field_of_composed_resources(field: str) -> None:
+    """Only status is Crossplane's; fields at the top level differ by kind."""
+    script = starlark(
+        "def main(req):\n"
+        '    thing = {"apiVersion": "v1", "kind": "Thing"}\n'
+        f'    thing["{field}"] = {{"labels": {{"a": "b"}}}}\n'
+        '    return {"desired": {"resources": {"thing": {"resource": thing}}}}\n'
+    )
+    thing = call(request(script)).desired.resources["thing"].resource
+    assert thing[field]["labels"]["a"] == "b"
+
+
+EXTERNAL_NAMES = {
+    "starlark": starlark(
+        "def main(req):\n"
+        '    name = get_external_name(req["observed"]["composite"]) or "first"\n'
+        '    metadata = {"annotations": {"crossplane.io/external-name": name}}\n'
+        '    thing = {"apiVersion": "v1", "kind": "Thing", "metadata": metadata}\n'
+        '    return {"desired": {"resources": {"thing": {"resource": thing}}}}\n'
+    ),
+    "jinja": jinja(
+        "apiVersion: v1\nkind: Thing\nmetadata:\n  annotations:\n"
+        "    script.fn.crossplane.io/composition-resource-name: thing\n"
+        '    crossplane.io/external-name: {{ get_external_name(xr) | default("first", true) }}\n'
+    ),
+    "go template": {
+        "apiVersion": "script.fn.crossplane.io/v1beta1",
+        "kind": "GoTemplate",
+        "inline": "apiVersion: v1\nkind: Thing\nmetadata:\n  annotations:\n"
+        "    script.fn.crossplane.io/composition-resource-name: thing\n"
+        "    crossplane.io/external-name: first\n",
+    },
+}
+
+
+@pytest.mark.parametrize("language", EXTERNAL_NAMES)
+def test_should_name_external_resources_by_annotation(language: str) -> None:
+    """A program names what its resource stands for; the annotation reaches Crossplane as it is."""
+    thing = call(request(EXTERNAL_NAMES[language])).desired.resources["thing"].resource
+    assert thing["metadata"]["annotations"]["crossplane.io/external-name"] == "first"
+    assert "name" not in thing["metadata"]
+
+
+def test_must_only_desire_a_partial_object() -> None:
+    """What the API server has set on an observed object is not desired when a script returns it."""
+    observed = composed("robot", size=1)
+    server_side = {
+        "uid": "1",
+        "resourceVersion": "7",
+        "generation": 2,
+        "creationTimestamp": "2026-01-01T00:00:00Z",
+        "managedFields": [{"manager": "provider"}],
+    }
+    seen = {**observed, "metadata": {**observed["metadata"], **server_side}, "status": {"a": 1}}  # type: ignore[dict-item] # it is an object
+    script = starlark(
+        "def main(req):\n"
+        '    return {"desired": {"resources": {"robot": req["observed"]["resources"]["robot"]}}}\n'
+    )
+    parts = {"composite": {"resource": XR}, "resources": {"robot": {"resource": seen}}}
+    robot = call(request(script, observed=parts)).desired.resources["robot"]
+    assert to_dict(robot) == {"resource": observed}  # type: ignore[arg-type] # any message will do
+
+
+DETAILS = starlark(
+    "def main(req):\n"
+    '    thing = {"apiVersion": "v1", "kind": "Thing"}\n'
+    '    details = {"user": "admin"}\n'
+    '    return {"desired": {\n'
+    '        "composite": {"connection_details": details, "ready": "READY_TRUE"},\n'
+    '        "resources": {"thing": {\n'
+    '            "resource": thing, "connection_details": details, "ready": "READY_TRUE",\n'
+    "        }},\n"
+    "    }}\n"
+)
+
+
+def test_should_set_connection_details_of_the_xr() -> None:
+    """They are those of legacy XRs."""
+    details = call(request(DETAILS)).desired.composite.connection_details
+    assert dict(details) == {"user": b"admin"}
+
+
+def test_should_not_set_connection_details_of_composed_resources() -> None:
+    """Crossplane would ignore them, so they are left out."""
+    assert not call(request(DETAILS)).desired.resources["thing"].connection_details
+
+
+def test_should_state_what_is_ready() -> None:
+    """Of composed resources and of the XR, whose readiness then is not derived from theirs."""
+    desired = call(request(DETAILS)).desired
+    assert desired.composite.ready == v1.READY_TRUE
+    assert desired.resources["thing"].ready == v1.READY_TRUE
+
+
+@pytest.mark.parametrize(
+    ("reason", "cause"),
+    [("", "must not be empty"), ("not pascal", "must be PascalCase")],
+)
+def test_must_give_conditions_a_reason(reason: str, cause: str) -> None:
+    """The API server refuses an XR with another condition, and with it all of its status."""
+    condition = {"type": "Ok", "status": "True", "reason": reason}
+    script = starlark(f"def main(req):\n    return {{'conditions': [{json.dumps(condition)}]}}\n")
+    (result,) = call(request(script)).results
+    assert result.severity == v1.SEVERITY_FATAL
+    assert cause in result.message
+
+
+def test_should_tell_the_claim_only_what_its_user_understands() -> None:
+    """Our own errors and warnings are for the XR; a program alone addresses the claim."""
+    own = call(request(MISTAKES["run time"])).results[0]
+    assert own.target in {v1.TARGET_UNSPECIFIED, v1.TARGET_COMPOSITE}
+    said = {"severity": "Warning", "message": "m", "target": "CompositeAndClaim"}
+    script = starlark(f"def main(req):\n    return {{'results': [{json.dumps(said)}]}}\n")
+    assert call(request(script)).results[0].target == v1.TARGET_COMPOSITE_AND_CLAIM
+
+
+def test_should_fail_gracefully_without_a_network() -> None:
+    """A program that is elsewhere and cannot be fetched is a FATAL result, not kept by a cache."""
+    remote = {
+        "apiVersion": "script.fn.crossplane.io/v1beta1",
+        "kind": "JinjaTemplate",
+        "source": "Remote",
+        "remote": {
+            "git": {"url": "https://git.invalid/a.git", "commit": "0" * 40, "path": "main.j2"}
+        },
+    }
+    sent = request(remote, desired=EARLIER)
+    response = call(sent)
+    assert [result.severity for result in response.results] == [v1.SEVERITY_FATAL]
+    assert response.desired == sent.desired
+    assert not response.meta.ttl.seconds
+
+
+def test_should_use_the_latest_sdk() -> None:
+    """Python's SDK is not used: nothing imports it. See the page for what stands in for it."""
+    project = (ROOT / "pyproject.toml").read_text()
+    assert "crossplane-function-sdk" not in project
+
+
+def test_the_name_is_that_of_package_command_and_distribution() -> None:
+    """One name everywhere: a user who knows one of them finds the others."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    package = yaml.safe_load((ROOT / "package" / "crossplane.yaml").read_text())
+    assert project["name"] == package["metadata"]["name"] == "function-script"
+    assert "function-script" in project["scripts"]

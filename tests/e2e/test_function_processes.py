@@ -7,13 +7,23 @@ import os
 import signal
 import subprocess
 import sys
+import tarfile
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 from e2e.scripted_registry import Registry, serving
-from support.function_images import archive, member, put_image, put_server
+from support.function_images import (
+    archive,
+    find_processes,
+    member,
+    put_image,
+    put_server,
+    python_layer,
+    server_layer,
+)
 from support.timing import wait_until
 
 from function_script.cli import execute
@@ -57,20 +67,7 @@ def mark() -> Iterator[str]:
     """A word in the command lines of a test's functions, none of which runs after the test."""
     word = f"test-{os.getpid()}-{next(_MARKS)}"
     yield word
-    wait_until(lambda: not processes(word))
-
-
-def processes(mark: str) -> list[int]:
-    """Return the processes with a word in their command lines."""
-    matches = []
-    for path in Path("/proc").glob("[0-9]*"):
-        try:
-            is_match = mark.encode() in (path / "cmdline").read_bytes()
-        except OSError:
-            continue
-        if is_match and int(path.name) != os.getpid():
-            matches.append(int(path.name))
-    return matches
+    wait_until(lambda: not find_processes(word))
 
 
 def start(
@@ -103,6 +100,19 @@ def failure(server: FunctionServer, *, call_seconds: float = 10.0) -> Diagnostic
     pytest.fail(f"it answered {response}")
 
 
+def look_around(registry: Registry, cache: Path, tag: str) -> dict[str, Any]:
+    """Run the image of a tag, and return its surroundings as the function sees them."""
+    options = PackageOptions(root=cache, pull="Always")
+    image = packages.load("f", f"{registry.name}/team/function-test:{tag}", options)
+    server = FunctionServer("f", image, ServerOptions())
+    try:
+        server.wait()
+        response = server.call(request(), 10)
+    finally:
+        server.stop()
+    return dict(ast.literal_eval(response.results[0].message))
+
+
 @pytest.fixture(scope="module")
 def facts(registry: Registry, cache: Path) -> dict[str, object]:
     """The surroundings as a function sees them."""
@@ -130,6 +140,62 @@ def test_function_gets_its_arguments_and_nothing_of_the_users_environment(
     assert set(environment) <= {"PATH", "HOME", "MODE", "LC_CTYPE"}
     assert (environment["HOME"], environment["MODE"]) == ("/tmp", "serve")  # noqa: S108 - its own
     assert facts["directory"] == "/tmp"  # noqa: S108 - its own
+
+
+_PASSWD = (
+    b"root:x:0:0:root:/root:/bin/sh\nme:x:2000:2000::/home/me:/bin/sh\nnew:x:3:3::/home/new:\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("user", "home"),
+    [
+        pytest.param("me", "/home/me", id="name"),
+        pytest.param("2000:2000", "/home/me", id="number"),
+        pytest.param("new", "/tmp", id="empty home"),  # noqa: S108 - its own
+        pytest.param("root", "/tmp", id="root"),  # noqa: S108 - its own
+        pytest.param("other", "/tmp", id="unknown"),  # noqa: S108 - its own
+    ],
+)
+def test_home_with_files_is_that_of_the_images_user(
+    registry: Registry, cache: Path, mark: str, user: str, home: str
+) -> None:
+    """Python finds modules there that were installed for this user alone."""
+    files = [
+        member("etc/passwd", _PASSWD),
+        member("home/me/.local/lib/a.py"),
+        member("home/new", type=tarfile.DIRTYPE),
+        member("root/.profile"),
+    ]
+    put_image(
+        registry,
+        (python_layer(), server_layer(), archive(files)),
+        "home",
+        Cmd=[f"--mark={mark}"],
+        User=user,
+    )
+    assert look_around(registry, cache, "home")["environment"]["HOME"] == home
+
+
+def test_entrypoint_is_found_by_path_arguments_and_working_directory(
+    registry: Registry, cache: Path, mark: str
+) -> None:
+    files = [
+        member("first/function", type=tarfile.DIRTYPE),
+        member("work", type=tarfile.SYMTYPE, linkname="srv/app"),
+        member("srv/app/bin/function", type=tarfile.LNKTYPE, linkname="function"),
+    ]
+    put_image(
+        registry,
+        (python_layer(), server_layer(), archive([]), archive(files)),
+        "path",
+        entrypoint=["function", f"--mark={mark}"],
+        environment={"PATH": "/missing:/first:bin"},
+        WorkingDir="/work",
+    )
+    surroundings = look_around(registry, cache, "path")
+    assert surroundings["directory"] == "/srv/app"
+    assert surroundings["arguments"] == [f"--mark={mark}", "--insecure"]
 
 
 def test_function_sees_its_image_alone(facts: dict[str, object]) -> None:
@@ -192,7 +258,7 @@ def test_function_that_misbehaves_is_ended_with_an_error(
     server = start(registry, cache, mode, mark, seconds=2 if slow else 30)
     problem = failure(server, call_seconds=2 if mode == "hang-at-request" else 30)
     assert problem.message == f'cannot run function "function-test": {cause}'
-    assert processes(mark) == []
+    assert find_processes(mark) == []
 
 
 def test_log_of_a_function_that_fails_is_shown_without_control_characters(
@@ -246,11 +312,11 @@ def test_command_that_is_interrupted_ends_a_start_at_once(
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     ) as command:
-        wait_until(lambda: processes(mark))
+        wait_until(lambda: find_processes(mark))
         command.send_signal(signal.SIGINT)
         # Less than a function has to listen.
         assert command.wait(20) == 130
-    assert processes(mark) == []
+    assert find_processes(mark) == []
 
 
 def test_processes_that_a_function_starts_end_with_it(
@@ -259,10 +325,10 @@ def test_processes_that_a_function_starts_end_with_it(
     server = start(registry, cache, "children", mark)
     try:
         server.wait()
-        assert len(processes(mark)) >= 2
+        assert len(find_processes(mark)) >= 2
     finally:
         server.stop()
-    assert processes(mark) == []
+    assert find_processes(mark) == []
 
 
 def test_function_is_called_several_times_at_once(
@@ -305,9 +371,9 @@ def test_processes_end_with_a_command_that_is_killed(
     ) as command:
         assert command.stdout is not None
         assert command.stdout.readline() == b"ready\n"
-        assert len(processes(mark)) >= 2
+        assert len(find_processes(mark)) >= 2
         command.send_signal(signal.SIGKILL)
-    wait_until(lambda: not processes(mark))
+    wait_until(lambda: not find_processes(mark))
 
 
 def test_function_that_ended_between_two_calls_is_started_again(
@@ -320,9 +386,9 @@ def test_function_that_ended_between_two_calls_is_started_again(
         process.start(caller)
         process.wait(caller)
         process.call(STEP, request(), caller, 30)
-        (first, *_) = processes(mark)
+        (first, *_) = find_processes(mark)
         os.kill(first, signal.SIGKILL)
-        wait_until(lambda: not processes(mark))
+        wait_until(lambda: not find_processes(mark))
         process.wait(caller)
         response = process.call(STEP, request(), caller, 30).response
     assert response.desired == request().desired

@@ -134,3 +134,16 @@ def put_server(registry: Registry, mode: str = "serve", name: str = "v1", mark: 
         WorkingDir="/tmp",  # noqa: S108 - its own
         Cmd=[f"--mark={mark}"] if mark else [],
     )
+
+
+def find_processes(mark: str) -> list[int]:
+    """Return the processes with a word in their command lines, without this one."""
+    matches = []
+    for path in Path("/proc").glob("[0-9]*"):
+        try:
+            is_match = mark.encode() in (path / "cmdline").read_bytes()
+        except OSError:
+            continue
+        if is_match and int(path.name) != os.getpid():
+            matches.append(int(path.name))
+    return matches

@@ -29,7 +29,10 @@ def template_data(scope: Scope, *, mutates: bool, is_own: bool) -> LazyDict:
     """
     request = scope.request
     convert: Convert = copy_tree if mutates else lambda value: value
-    empty: EmptyPart = (lambda _: {}) if is_own else partial(_empty, scope.sent)
+
+    def empty(part: str) -> object:
+        return {} if is_own or part in scope.sent else ABSENT
+
     group = partial(_group, convert=convert, empty=empty)
     schema = partial(_schema, convert=convert)
     required = _Cached(
@@ -84,10 +87,6 @@ def _non_empty(meta: object) -> object:
     """Return the request's meta without empty fields, as in protobuf JSON."""
     fields = meta.items() if isinstance(meta, Mapping) else ()
     return {key: value for key, value in fields if value} or ABSENT
-
-
-def _empty(sent: frozenset[str], part: str) -> object:
-    return {} if part in sent else ABSENT
 
 
 def _state(part: str, request: Mapping[str, object], convert: Convert, empty: EmptyPart) -> object:

@@ -4,7 +4,7 @@ import re
 from itertools import pairwise
 from typing import Final
 
-from function_script import field_names, request_paths
+from function_script import field_names
 from function_script.diagnostics import Diagnostic, Note
 from function_script.engines.gotemplate import corrections, errors, hints, parse_errors, registry
 from function_script.engines.gotemplate.compiler.code import Site
@@ -61,19 +61,16 @@ def _parse_problem(mistake: Mistake, source: Source, parts: tuple[SourcePart, ..
     word = _WORD.match(source.text, mistake.position)
     width = len(word[0]) if word is not None else 1
     location = find_span(source, mistake.position, width, parts)
+    cause = error.text
+    function = _UNKNOWN.fullmatch(cause)
+    if function is not None and registry.unavailable_reason(function[1]):
+        cause = f'function "{function[1]}" is not available'
     return Diagnostic(
-        message=f"cannot parse {location.span.name}: {_parse_cause(error)}",
+        message=f"cannot parse {location.span.name}: {cause}",
         span=location.span,
         excerpt=location.excerpt,
         hint=_parse_hint(mistake, source),
     )
-
-
-def _parse_cause(error: errors.ParseError) -> str:
-    function = _UNKNOWN.fullmatch(error.text)
-    if function is not None and registry.unavailable_reason(function[1]):
-        return f'function "{function[1]}" is not available'
-    return error.text
 
 
 def _parse_hint(mistake: Mistake, source: Source) -> str | None:
@@ -253,7 +250,7 @@ def _missing_hint(error: errors.NoValueError) -> str:
     near = suggest(error.name, error.names)
     if near is not None:
         return near
-    if set(error.names) >= _REQUEST and (advice := request_paths.advise(error.name, ".")):
+    if set(error.names) >= _REQUEST and (advice := field_names.advise_root(error.name, ".")):
         return advice
     if error.name in _REQUEST and error.names and not _REQUEST & set(error.names):
         return _DOT_HINT

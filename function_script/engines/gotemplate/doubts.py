@@ -78,7 +78,13 @@ def _of_nodes(trees: parser.Trees, source: Source, settings: Settings) -> Iterat
             case nodes.Template(pipe=nodes.Pipe(commands=[_, *_, last])) if (
                 _function(last) in _OF_TEXT
             ):
-                yield from _piped_template(last, source, settings)
+                name = _function(last)
+                correction = corrections.correct(source.text, last.position, settings.grammar())
+                if correction is not None:
+                    message = (
+                        f"{name} changes what the template is given, not the text that it writes"
+                    )
+                    yield Doubt(last.position, len(name), message, correction.hint)
             case nodes.Pipe(commands=commands):
                 yield from _of_commands(commands)
             case nodes.Command():
@@ -86,14 +92,6 @@ def _of_nodes(trees: parser.Trees, source: Source, settings: Settings) -> Iterat
             case nodes.Number(position=position, text=text, integer=code) if text[0] == "'":
                 message = f"{text} is the number {code}, not a text"
                 yield Doubt(position, len(text), message, f'write "{text[1:-1]}"')
-
-
-def _piped_template(last: nodes.Command, source: Source, settings: Settings) -> Iterator[Doubt]:
-    name = _function(last)
-    correction = corrections.correct(source.text, last.position, settings.grammar())
-    if correction is not None:
-        message = f"{name} changes what the template is given, not the text that it writes"
-        yield Doubt(last.position, len(name), message, correction.hint)
 
 
 def _of_commands(commands: Sequence[nodes.Command]) -> Iterator[Doubt]:
@@ -109,10 +107,14 @@ def _of_commands(commands: Sequence[nodes.Command]) -> Iterator[Doubt]:
         if _is_constant(arguments[0]) or not _is_in_the_way(name, arguments[-1]):
             continue
         text = " ".join(_source(word) for word in (*arguments[1:], arguments[0]))
+        last = _source(arguments[-1])
+        message = f"{name} works on the constant {last}"
+        if name == "default":
+            message = f"default gives {last} every time, for this is never empty"
         yield Doubt(
             position=command.position,
             width=len(name),
-            message=_reversed_message(name, arguments),
+            message=message,
             hint=f"the value that it works on comes last: {name} {text}",
         )
 
@@ -123,13 +125,6 @@ def _is_in_the_way(name: str, word: nodes.Operand) -> bool:
         # An empty constant is never taken.
         return not (isinstance(word, nodes.String) and not word.value)
     return isinstance(word, nodes.String)
-
-
-def _reversed_message(name: str, arguments: Sequence[nodes.Operand]) -> str:
-    last = _source(arguments[-1])
-    if name == "default":
-        return f"default gives {last} every time, for this is never empty"
-    return f"{name} works on the constant {last}"
 
 
 def _of_condition(command: nodes.Command) -> Iterator[Doubt]:

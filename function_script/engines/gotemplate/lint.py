@@ -1,7 +1,7 @@
 """The analyses that `check` makes of Go templates."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from function_script.diagnostics import Diagnostic
@@ -10,8 +10,8 @@ from function_script.engines.gotemplate import (
     doubts,
     programs,
     request_reads,
-    static_text,
 )
+from function_script.engines.gotemplate.syntax import nodes
 from function_script.engines.reads import FieldAccess, FieldComparison
 from function_script.engines.template_lint import QUOTED, TemplateLint
 from function_script.program import Program
@@ -28,9 +28,19 @@ class GoTemplateLint(TemplateLint):
         """Return the left delimiter."""
         return (programs.read_settings(program.options).delims[0],)
 
-    def static_text(self, program: Program) -> Iterable[tuple[int, str]]:
-        """Yield the text outside of actions; nothing for several templates that were joined."""
-        return () if "parts" in program.options else static_text.static_parts(program)
+    def static_text(self, program: Program) -> Iterator[tuple[int, str]]:
+        """Yield the text outside of actions, in no condition, loop or definition.
+
+        Nothing for several templates that were joined.
+        """
+        if "parts" in program.options:
+            return
+        for node in programs.parse_main(program):
+            line = program.main.text.count("\n", 0, node.position) + 1
+            if isinstance(node, nodes.Text):
+                yield line, node.text
+            elif isinstance(node, nodes.Action):
+                yield line, "{{ }}"
 
     def find_reads(self, program: Program) -> list[FieldAccess]:
         """Find the fields of the request that a program certainly reads."""

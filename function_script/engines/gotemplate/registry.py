@@ -10,19 +10,16 @@ from typing import Final
 
 from function_script.engines.gotemplate import sprig
 from function_script.engines.gotemplate.builtins import (
-    comparing,
-    context,
     core,
     function_go_templating,
-    library,
     lookups,
+    own,
 )
 from function_script.engines.gotemplate.function import Function
 
 FUNCTIONS: Final[Mapping[str, Function]] = {
     function.name: function
     for function in (
-        *comparing.FUNCTIONS,
         *core.FUNCTIONS,
         *function_go_templating.FUNCTIONS,
         *sprig.FUNCTIONS,
@@ -30,8 +27,7 @@ FUNCTIONS: Final[Mapping[str, Function]] = {
 }
 # Functions that templates of our own kind have instead or in addition.
 OWN_FUNCTIONS: Final[Mapping[str, Function]] = {
-    function.name: function
-    for function in (*context.GETTERS, *context.FUNCTIONS, *library.FUNCTIONS)
+    function.name: function for function in (*own.GETTERS, *own.FUNCTIONS)
 }
 # Options of a step that some functions require.
 OPTIONS: Final = ("stable_values", "crypto")

@@ -51,15 +51,6 @@ def find_comparisons(program: Program) -> list[FieldComparison]:
     return _walk(program).comparisons
 
 
-def _count_declarations(root: Iterable[object]) -> Counter[str]:
-    """Count the declarations and assignments of each variable."""
-    names: Counter[str] = Counter()
-    for part in nodes.walk_nodes(list(root)):
-        if isinstance(part, nodes.Pipe):
-            names.update(variable.names[0] for variable in part.declared)
-    return names
-
-
 class _Walker:
     """Walks a template with the dot's path, None where it is unknown."""
 
@@ -233,7 +224,13 @@ class _Walker:
 
 def _walk(program: Program) -> _Walker:
     root = programs.parse_main(program)
-    walker = _Walker(program.main, read_source_parts(program.options), _count_declarations(root))
+    declarations = Counter(
+        variable.names[0]
+        for part in nodes.walk_nodes(list(root))
+        if isinstance(part, nodes.Pipe)
+        for variable in part.declared
+    )
+    walker = _Walker(program.main, read_source_parts(program.options), declarations)
     walker.walk_body(root, ())
     return walker
 

@@ -1,6 +1,6 @@
 """Variables of a template that are declared and never read, by the rules of Go's scopes."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import Final, TypeAlias
 
 from function_script.engines.gotemplate.syntax import nodes
@@ -78,16 +78,10 @@ class _Walker:
 
     def walk_pipe(self, pipe: nodes.Pipe, scope: _Scope) -> None:
         """Note the variables that a pipeline reads."""
-        for variable in _variables_in(pipe.commands):
-            declaration = scope.get(variable.names[0])
+        for part in nodes.walk_nodes(pipe.commands):
+            declaration = scope.get(part.names[0]) if isinstance(part, nodes.Variable) else None
             if declaration is not None:
                 declaration.is_read = True
-
-
-def _variables_in(value: object) -> Iterator[nodes.Variable]:
-    for part in nodes.walk_nodes(value):
-        if isinstance(part, nodes.Variable):
-            yield part
 
 
 _EFFECTS: Final = frozenset({"set", "unset", "fail", "merge", "mergeOverwrite", "mustMerge"})

@@ -4,7 +4,7 @@ A finding is certain from the template alone: no run is needed, and no value of 
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Final, NamedTuple
 
 from jinja2 import nodes
@@ -12,6 +12,7 @@ from jinja2 import nodes
 from function_script.diagnostics import Diagnostic
 from function_script.engines.jinja import scope, tokens
 from function_script.engines.jinja.environment import Environment
+from function_script.engines.tables import Rules
 from function_script.program import Program
 from function_script.source import Source, excerpt
 
@@ -50,6 +51,9 @@ class _Doubt(NamedTuple):
     hint: str
 
 
+_RULES: Final = Rules[Callable[[nodes.Template], Iterator[_Doubt]]]()
+
+
 def find(program: Program) -> Iterator[Diagnostic]:
     """Yield the doubtful parts of all templates of a program, which must compile."""
     environment = Environment()
@@ -63,11 +67,7 @@ def find(program: Program) -> Iterator[Diagnostic]:
     }
     for name, tree in trees.items():
         doubts = [
-            *_lost_in_loops(tree),
-            *_comparisons(tree),
-            *_conditions(tree),
-            *_filters(tree),
-            *_single_braces(tree),
+            *(doubt for rule in _RULES for doubt in rule(tree)),
             # A template that imports a module may read the names that it sets.
             *(() if name else _never_read(tree, reads)),
         ]
@@ -81,6 +81,7 @@ def _diagnostic(source: Source, doubt: _Doubt) -> Diagnostic:
     return Diagnostic(message=doubt.message, span=span, excerpt=frame, hint=doubt.hint)
 
 
+@_RULES.add
 def _lost_in_loops(tree: nodes.Template) -> Iterator[_Doubt]:
     """Find names that a turn of a loop sets, and that are lost with it."""
     for loop in tree.find_all(nodes.For):
@@ -144,6 +145,7 @@ def _never_read(tree: nodes.Template, reads: set[str]) -> Iterator[_Doubt]:
         yield _Doubt(target.lineno, len(target.name), message, "use it, or take the tag out")
 
 
+@_RULES.add
 def _comparisons(tree: nodes.Template) -> Iterator[_Doubt]:
     """Find comparisons of values that can never be equal."""
     for compare in tree.find_all(nodes.Compare):
@@ -156,15 +158,12 @@ def _comparisons(tree: nodes.Template) -> Iterator[_Doubt]:
             offset = tokens.first_offset(operand.expr)
             result = "false" if operand.op == "eq" else "true"
             message = f"this is always {result}: {kinds[0]} is never equal to {kinds[1]}"
-            yield _Doubt(offset, 1, message, _equality_hint(kinds))
-
-
-def _equality_hint(kinds: tuple[str | None, str | None]) -> str:
-    if set(kinds) == {"a number", "a text"}:
-        return "write the number without quotes, or convert the text with `| int`"
-    if set(kinds) == {"a boolean", "a text"}:
-        return "write true and false without quotes"
-    return "compare values of one type"
+            hint = "compare values of one type"
+            if set(kinds) == {"a number", "a text"}:
+                hint = "write the number without quotes, or convert the text with `| int`"
+            elif set(kinds) == {"a boolean", "a text"}:
+                hint = "write true and false without quotes"
+            yield _Doubt(offset, 1, message, hint)
 
 
 def _kind(node: nodes.Node) -> str | None:
@@ -192,6 +191,7 @@ def _kind(node: nodes.Node) -> str | None:
             return None
 
 
+@_RULES.add
 def _conditions(tree: nodes.Template) -> Iterator[_Doubt]:
     """Find conditions that a text makes true, such as ``x == "a" or "b"``."""
     for node in tree.find_all(_CONDITIONS):
@@ -208,6 +208,7 @@ def _conditions(tree: nodes.Template) -> Iterator[_Doubt]:
                 yield _Doubt(part.right.lineno, 1, message, 'write `value in ["a", "b"]`')
 
 
+@_RULES.add
 def _filters(tree: nodes.Template) -> Iterator[_Doubt]:
     """Find filters whose value and argument have changed places."""
     for node in tree.find_all(nodes.Filter):
@@ -222,6 +223,7 @@ def _filters(tree: nodes.Template) -> Iterator[_Doubt]:
             yield _Doubt(node.node.lineno, 1, message, 'write `list | join(",")`')
 
 
+@_RULES.add
 def _single_braces(tree: nodes.Template) -> Iterator[_Doubt]:
     """Find values in single braces."""
     for data in tree.find_all(nodes.TemplateData):

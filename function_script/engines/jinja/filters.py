@@ -1,52 +1,515 @@
-"""The table of filters: the harmless ones of Jinja, and those of the shared library.
+"""The filters: the harmless ones of Jinja, and those of the shared library.
 
-A filter with a name of Jinja's has Jinja's meaning; where the library has the same name, the
-reference lists the differences.
+Every filter receives the run first, then the piped value, then the template's arguments. Its
+signature and docstring are printed in the reference. Filters on lists return lists, never
+iterators: a result may be printed or stored. A filter with a name of Jinja's has Jinja's meaning;
+where the library has the same name, the reference lists the differences.
 """
 
-from function_script.engines.jinja import list_filters, number_filters, string_filters
-from function_script.engines.jinja.calls import build_table
+import itertools
+import math
+from collections.abc import Callable, Mapping
+from typing import TypeAlias, TypeVar, cast
+
+from jinja2 import Undefined
+
+from function_script.engines.jinja import exceptions, methods
+from function_script.engines.jinja.calls import Call, CallContext, build_table
 from function_script.engines.jinja.library_adapter import LIBRARY, LIBRARY_FILTERS, LibraryFunction
+from function_script.engines.jinja.lookups import Group
+from function_script.engines.jinja.operators import add, is_number
+from function_script.engines.jinja.output import to_flow_yaml, to_text
+from function_script.problems import suggest
+
+_MAX_INDENT = 200
+# Python reads longer numbers in quadratic time.
+_MAX_DIGITS = 100
+_MAX_PRECISION = 20
+_MAX_QUOTED = 40
+# The most steps of an attribute's path, and the most attributes to sort by.
+_MAX_STEPS = 20
+
+# Sort keys: texts and numbers in their own order, lists of them item by item.
+SortKey: TypeAlias = str | float | list["SortKey"]
+Item = TypeVar("Item")
+Check: TypeAlias = Callable[[object], bool]
+
+
+# Text, and values that may be missing
+
+
+def string(run: CallContext, value: object) -> str:
+    """The value as it would be written."""
+    return to_text(run.budget, value)
+
+
+def _charged_text(run: CallContext, value: object) -> str:
+    whole = to_text(run.budget, value)
+    run.budget.charge_characters(len(whole))
+    return whole
+
+
+def lower(run: CallContext, value: object) -> str:
+    """The text in lower case."""
+    return _charged_text(run, value).lower()
+
+
+def upper(run: CallContext, value: object) -> str:
+    """The text in upper case."""
+    return _charged_text(run, value).upper()
+
+
+def capitalize(run: CallContext, value: object) -> str:
+    """The text with its first letter in upper case and the others in lower case."""
+    return _charged_text(run, value).capitalize()
+
+
+def title(run: CallContext, value: object) -> str:
+    """The text with each word's first letter in upper case."""
+    return _charged_text(run, value).title()
+
+
+def trim(run: CallContext, value: object, chars: object = None) -> object:
+    """The text without white space, or without these characters, at both ends."""
+    return methods.call_string_method(run.budget, to_text(run.budget, value), "strip", (chars,))
+
+
+def split(
+    run: CallContext, value: object, separator: object = None, maxsplit: object = -1
+) -> object:
+    """The parts of a text between separators; without one, its words."""
+    return methods.call_string_method(
+        run.budget, to_text(run.budget, value), "split", (separator, maxsplit)
+    )
+
+
+def replace(run: CallContext, value: object, old: object, new: object, count: object = -1) -> str:
+    """The text with every ``old`` replaced, or the first ``count`` of them."""
+    budget = run.budget
+    whole = to_text(budget, value)
+    return methods.replace(budget, whole, to_text(budget, old), to_text(budget, new), count)
+
+
+def indent(
+    run: CallContext, value: object, width: object = 4, first: object = False, blank: object = False
+) -> str:
+    """Indent every line but the first (with ``first`` also that) and empty ones (``blank``)."""
+    whole = to_text(run.budget, value)
+    if isinstance(width, Undefined):
+        raise exceptions.MissingError(width)
+    if not isinstance(width, int) or width < 0:
+        raise exceptions.RenderError(
+            f"cannot indent by {exceptions.type_of(width)}", hint="how many spaces: 0 to 200"
+        )
+    if width > _MAX_INDENT:
+        raise exceptions.BudgetError(
+            f"an indentation of {width} spaces, the limit is {_MAX_INDENT}"
+        )
+    head, *others = whole.split("\n")
+    run.budget.charge_characters(len(whole) + width * (1 + len(others)))
+    margin = " " * width
+    lines = [margin + line if line or blank else line for line in others]
+    return "\n".join([margin + head if first else head, *lines])
+
+
+def default(
+    _run: CallContext, value: object, default_value: object = "", boolean: object = False
+) -> object:
+    """The value, or the default where it does not exist (with ``boolean``: or is false)."""
+    if isinstance(value, Undefined) or (boolean and not value):
+        return default_value
+    return value
+
+
+def required(
+    run: CallContext, value: object, message: object = "a required value is missing"
+) -> object:
+    """The value; stops with the message where it does not exist, is null or an empty text."""
+    if isinstance(value, Undefined) or value is None or value == "":
+        raise exceptions.AuthorError(to_text(run.budget, message), name="required")
+    return value
+
+
+# Numbers
+
+
+def absolute(_run: CallContext, value: object) -> int | float:
+    """The number without its sign."""
+    return abs(_number(value))
+
+
+def integer(run: CallContext, value: object, default: object = None, base: object = 10) -> object:
+    """The integer of a number or a text; other texts are an error, or the default."""
+    if isinstance(value, (int, float)):
+        return int(value)
+    try:
+        return int(_digits(run, value), base if isinstance(base, int) else 10)
+    except ValueError as error:
+        if default is None:
+            raise _conversion_error(value, "an integer") from error
+        return default
+
+
+def floating(run: CallContext, value: object, default: object = None) -> object:
+    """The number of a text; other texts are an error, or the default."""
+    if isinstance(value, (int, float)):
+        return float(value)
+    try:
+        number = float(_digits(run, value))
+        if not math.isfinite(number):
+            raise ValueError("not finite")  # noqa: TRY301 - handled like any other text below
+    except ValueError as error:
+        if default is None:
+            raise _conversion_error(value, "a number") from error
+        return default
+    return number
+
+
+def rounded(
+    _run: CallContext, value: object, precision: object = 0, method: object = "common"
+) -> object:
+    """The number with so many digits after the point; ``method``: common, ceil or floor."""
+    number = _number(value)
+    if not isinstance(precision, int) or not 0 <= precision <= _MAX_PRECISION:
+        cause = f"the precision must be 0 to {_MAX_PRECISION}"
+        raise exceptions.RenderError(f"cannot round: {cause}", name="round")
+    scale = 10**precision
+    if method == "ceil":
+        return math.ceil(number * scale) / scale
+    if method == "floor":
+        return math.floor(number * scale) / scale
+    if method == "common":
+        return round(number, precision)
+    raise exceptions.RenderError(
+        'cannot round: the method must be "common", "ceil" or "floor"', name="round"
+    )
+
+
+def _digits(run: CallContext, value: object) -> str:
+    digits = to_text(run.budget, value).strip()
+    if len(digits) > _MAX_DIGITS:
+        raise ValueError("too many digits")
+    return digits
+
+
+def _number(value: object) -> int | float:
+    if isinstance(value, Undefined):
+        raise exceptions.MissingError(value)
+    if isinstance(value, (int, float)):
+        return value
+    raise exceptions.RenderError(f"{exceptions.type_of(value)} is not a number")
+
+
+def _conversion_error(value: object, target: str) -> exceptions.RenderError:
+    text_or_type = (
+        f'"{value[:_MAX_QUOTED]}"' if isinstance(value, str) else exceptions.type_of(value)
+    )
+    return exceptions.RenderError(
+        f"{text_or_type} is not {target}", hint="give a default to allow it"
+    )
+
+
+# Lists
+
+
+def items_of(run: CallContext, value: object) -> list[object]:
+    """The items of a list, the keys of an object or the characters of a text."""
+    if isinstance(value, Undefined):
+        raise exceptions.MissingError(value)
+    if not isinstance(value, (list, tuple, range, str, Mapping)):
+        raise exceptions.RenderError(f"{exceptions.type_of(value)} is not a list")
+    run.budget.charge_items(len(value))
+    return list(value)
+
+
+def length(_run: CallContext, value: object) -> int:
+    """The number of items, of keys or of characters."""
+    if isinstance(value, Undefined):
+        raise exceptions.MissingError(value)
+    if isinstance(value, (list, tuple, range, str, Mapping)):
+        return len(value)
+    raise exceptions.RenderError(f"{exceptions.type_of(value)} has no length")
+
+
+def join(run: CallContext, value: object, separator: object = "", attribute: object = None) -> str:
+    """The items as text, with the separator between them."""
+    pick = _picker(run, attribute)
+    items = [pick(item) for item in items_of(run, value)]
+    return methods.join(run.budget, items, to_text(run.budget, separator))
+
+
+def first(run: CallContext, value: object) -> object:
+    """The first item."""
+    return (items_of(run, value) or [_undefined_item(run)])[0]
+
+
+def last(run: CallContext, value: object) -> object:
+    """The last item."""
+    return (items_of(run, value) or [_undefined_item(run)])[-1]
+
+
+def _undefined_item(run: CallContext) -> Undefined:
+    return run.environment.undefined("an empty list has no first and no last item")
+
+
+def reverse(run: CallContext, value: object) -> object:
+    """The list, or the text, backwards."""
+    backwards = items_of(run, value)[::-1]
+    return "".join(cast("list[str]", backwards)) if isinstance(value, str) else backwards
+
+
+def pairs(run: CallContext, value: object) -> list[tuple[object, object]]:
+    """The keys and values of an object."""
+    if isinstance(value, Undefined):
+        raise exceptions.MissingError(value)
+    if not isinstance(value, Mapping):
+        raise exceptions.RenderError(f"{exceptions.type_of(value)} is not an object")
+    run.budget.charge_items(len(value))
+    return list(value.items())
+
+
+def dictsort(
+    run: CallContext,
+    value: object,
+    case_sensitive: object = False,
+    by: object = "key",
+    reverse: object = False,
+) -> list[tuple[object, object]]:
+    """The keys and values of an object in the order of its keys, or ``by="value"``."""
+    position = {"key": 0, "value": 1}.get(by if isinstance(by, str) else "")
+    if position is None:
+        raise exceptions.RenderError('cannot sort: by must be "key" or "value"', name="dictsort")
+    order = _sort_key(run, case_sensitive)
+    return _sorted(run, pairs(run, value), lambda pair: order(pair[position]), reverse)
+
+
+def sort(
+    run: CallContext,
+    value: object,
+    reverse: object = False,
+    case_sensitive: object = False,
+    attribute: object = None,
+) -> list[object]:
+    """The items in order; ``attribute`` may name several, separated by commas."""
+    order = _sort_key(run, case_sensitive)
+    names = attribute.split(",", _MAX_STEPS) if isinstance(attribute, str) else [attribute]
+    pickers = [_picker(run, name) for name in names]
+
+    def by(item: object) -> SortKey:
+        return [order(pick(item)) for pick in pickers]
+
+    return _sorted(run, items_of(run, value), by, reverse)
+
+
+def _sorted(
+    run: CallContext, items: list[Item], by: Callable[[Item], SortKey], reverse: object
+) -> list[Item]:
+    run.budget.spend(len(items) * len(items).bit_length())
+    try:
+        return sorted(items, key=by, reverse=bool(reverse))
+    except TypeError as error:
+        raise exceptions.RenderError(
+            "cannot sort values of different types", name="sort"
+        ) from error
+
+
+def _sort_key(run: CallContext, case_sensitive: object) -> Callable[[object], SortKey]:
+    """Return the sort key of values: texts without case unless requested; no objects."""
+
+    def order(value: object, depth: int = 3) -> SortKey:
+        if isinstance(value, str):
+            run.budget.charge_characters(len(value))
+            return value if case_sensitive else value.lower()
+        if is_number(value):
+            return value
+        if isinstance(value, (list, tuple)) and depth:
+            run.budget.spend(len(value))
+            return [order(item, depth - 1) for item in value]
+        if isinstance(value, Undefined):
+            raise exceptions.MissingError(value)
+        raise exceptions.RenderError(
+            f"cannot sort by {exceptions.type_of(value)}", hint='name a field: sort(attribute="…")'
+        )
+
+    return order
+
+
+def minimum(
+    run: CallContext, value: object, case_sensitive: object = False, attribute: object = None
+) -> object:
+    """The smallest item."""
+    return first(run, sort(run, value, False, case_sensitive, attribute))  # noqa: FBT003 - a template's arguments
+
+
+def maximum(
+    run: CallContext, value: object, case_sensitive: object = False, attribute: object = None
+) -> object:
+    """The biggest item."""
+    return last(run, sort(run, value, False, case_sensitive, attribute))  # noqa: FBT003 - a template's arguments
+
+
+def total(run: CallContext, value: object, attribute: object = None) -> object:
+    """The sum of the numbers in a list."""
+    pick = _picker(run, attribute)
+    result: object = 0
+    for item in items_of(run, value):
+        number = pick(item)
+        if isinstance(number, (str, list, tuple)):
+            raise exceptions.RenderError(f"cannot add up {exceptions.type_of(number)}", name="sum")
+        result = add(run.budget, result, number)
+    return result
+
+
+def unique(
+    run: CallContext, value: object, case_sensitive: object = False, attribute: object = None
+) -> list[object]:
+    """The items without those that came before; texts are compared without case."""
+    pick = _picker(run, attribute)
+    items: dict[str, object] = {}
+    for item in items_of(run, value):
+        key = to_flow_yaml(run.budget, pick(item))
+        items.setdefault(key if case_sensitive else key.lower(), item)
+    return list(items.values())
+
+
+def groupby(
+    run: CallContext,
+    value: object,
+    attribute: object,
+    default: object = None,
+    case_sensitive: object = False,
+) -> list[Group]:
+    """Groups of the items whose attribute is the same: each has a grouper and a list."""
+    pick = _picker(run, attribute, default)
+    order = _sort_key(run, case_sensitive)
+    ordered = _sorted(run, items_of(run, value), lambda item: order(pick(item)), reverse=False)
+    groups = itertools.groupby(ordered, key=lambda item: order(pick(item)))
+    listed = [list(members) for _, members in groups]
+    return [Group(pick(members[0]), members) for members in listed]
+
+
+def select(run: CallContext, value: object, *check: object) -> list[object]:
+    """The items that pass a test; without one, those that are true."""
+    passes = _test_of(run, check)
+    return [item for item in items_of(run, value) if passes(item)]
+
+
+def reject(run: CallContext, value: object, *check: object) -> list[object]:
+    """The items that do not pass a test."""
+    passes = _test_of(run, check)
+    return [item for item in items_of(run, value) if not passes(item)]
+
+
+def selectattr(run: CallContext, value: object, attribute: object, *check: object) -> list[object]:
+    """The items whose attribute passes a test."""
+    pick, passes = _picker(run, attribute), _test_of(run, check)
+    return [item for item in items_of(run, value) if passes(pick(item))]
+
+
+def rejectattr(run: CallContext, value: object, attribute: object, *check: object) -> list[object]:
+    """The items whose attribute does not pass a test."""
+    pick, passes = _picker(run, attribute), _test_of(run, check)
+    return [item for item in items_of(run, value) if not passes(pick(item))]
+
+
+def mapped(
+    run: CallContext,
+    value: object,
+    *call: object,
+    attribute: object = None,
+    default: object = None,
+    **named: object,
+) -> list[object]:
+    """Each item through a filter, or its attribute."""
+    if not call:
+        pick = _picker(run, attribute, default)
+        return [pick(item) for item in items_of(run, value)]
+    apply = _find_callable(run.environment.filters, call[0], "filter")
+    rest = {**named, **({} if default is None else {"default": default})}
+    return [apply(run, item, *call[1:], **rest) for item in items_of(run, value)]
+
+
+def _test_of(run: CallContext, check: tuple[object, ...]) -> Check:
+    if not check:
+        return bool
+    test = _find_callable(run.environment.tests, check[0], "test")
+    return lambda value: bool(test(run, value, *check[1:]))
+
+
+def _find_callable(table: Mapping[str, object], name: object, kind: str) -> Call:
+    if isinstance(name, str) and name in table:
+        return cast("Call", table[name])
+    if not isinstance(name, str):
+        raise exceptions.RenderError(
+            f"the name of a {kind} must be a string, not {exceptions.type_of(name)}"
+        )
+    hint = suggest(name, tuple(table))
+    raise exceptions.RenderError(f'there is no {kind} "{name}"', hint=hint, name=name)
+
+
+def _picker(
+    run: CallContext, attribute: object, default: object = None
+) -> Callable[[object], object]:
+    """Return a function that looks up ``a.b.0`` in an item; the item itself without attribute."""
+    if attribute is None:
+        return lambda item: item
+    if isinstance(attribute, Undefined):
+        raise exceptions.MissingError(attribute)
+    if not isinstance(attribute, (str, int)):
+        raise exceptions.RenderError(
+            f"the name of an attribute must be a string, not {exceptions.type_of(attribute)}"
+        )
+    parts = str(attribute).strip().split(".", _MAX_STEPS)
+    steps = [int(part) if part.isdigit() else part for part in parts]
+
+    def pick(item: object) -> object:
+        result = item
+        for step in steps:
+            result = run.environment.getitem(result, step)
+        return default if isinstance(result, Undefined) and default is not None else result
+
+    return pick
+
 
 _FILTERS: dict[str, object] = {
     **LIBRARY_FILTERS,
-    "abs": number_filters.absolute,
-    "capitalize": string_filters.capitalize,
-    "count": list_filters.length,
-    "d": string_filters.default,
-    "default": string_filters.default,
-    "dictsort": list_filters.dictsort,
+    "abs": absolute,
+    "capitalize": capitalize,
+    "count": length,
+    "d": default,
+    "default": default,
+    "dictsort": dictsort,
     "dig": LibraryFunction(LIBRARY["get"].function, "dig"),
-    "first": list_filters.first,
-    "float": number_filters.floating,
-    "groupby": list_filters.groupby,
-    "indent": string_filters.indent,
-    "int": number_filters.integer,
-    "items": list_filters.pairs,
-    "join": list_filters.join,
-    "last": list_filters.last,
-    "length": list_filters.length,
-    "list": list_filters.items_of,
-    "lower": string_filters.lower,
-    "map": list_filters.mapped,
-    "max": list_filters.maximum,
-    "min": list_filters.minimum,
-    "reject": list_filters.reject,
-    "rejectattr": list_filters.rejectattr,
-    "replace": string_filters.replace,
-    "required": string_filters.required,
-    "reverse": list_filters.reverse,
-    "round": number_filters.rounded,
-    "select": list_filters.select,
-    "selectattr": list_filters.selectattr,
-    "sort": list_filters.sort,
-    "split": string_filters.split,
-    "string": string_filters.string,
-    "sum": list_filters.total,
-    "title": string_filters.title,
+    "first": first,
+    "float": floating,
+    "groupby": groupby,
+    "indent": indent,
+    "int": integer,
+    "items": pairs,
+    "join": join,
+    "last": last,
+    "length": length,
+    "list": items_of,
+    "lower": lower,
+    "map": mapped,
+    "max": maximum,
+    "min": minimum,
+    "reject": reject,
+    "rejectattr": rejectattr,
+    "replace": replace,
+    "required": required,
+    "reverse": reverse,
+    "round": rounded,
+    "select": select,
+    "selectattr": selectattr,
+    "sort": sort,
+    "split": split,
+    "string": string,
+    "sum": total,
+    "title": title,
     "tojson": LibraryFunction(LIBRARY["to_json"].function, "tojson"),
-    "trim": string_filters.trim,
-    "unique": list_filters.unique,
-    "upper": string_filters.upper,
+    "trim": trim,
+    "unique": unique,
+    "upper": upper,
 }
 FILTERS = build_table(_FILTERS)

@@ -12,7 +12,7 @@ from function_script.engines.jinja.budget import CHARACTERS_PER_STEP
 from function_script.engines.jinja.calls import CallContext
 from function_script.engines.jinja.exceptions import MissingError, RenderError
 from function_script.engines.jinja.output import to_plain
-from function_script.engines.library import FUNCTIONS, Function, advice
+from function_script.engines.library import FUNCTIONS, Function, find_hint
 from function_script.engines.library.bounds import READERS
 from function_script.values import Readable
 
@@ -45,7 +45,7 @@ class LibraryFunction:
         except ValueError as error:
             message = str(error)
             converted = (hint for words, hint in _CONVERSIONS if words in message)
-            hint = advice.find(message, FUNCTIONS) or next(converted, None)
+            hint = find_hint(message, FUNCTIONS) or next(converted, None)
             raise RenderError(message, name=self.alias, hint=hint) from error
         if isinstance(result, str):
             if self.function.gives_random_text:

@@ -4,8 +4,11 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
+from jinja2 import nodes
+
 from function_script.diagnostics import Diagnostic
-from function_script.engines.jinja import doubts, request_reads, static_text, unknown_names
+from function_script.engines.jinja import doubts, parser, request_reads, unknown_names
+from function_script.engines.jinja.environment import Environment
 from function_script.engines.reads import FieldAccess, FieldComparison
 from function_script.engines.template_lint import QUOTED, TemplateLint
 from function_script.program import Program
@@ -22,9 +25,13 @@ class JinjaLint(TemplateLint):
         """Return what begins an expression, a tag and a comment."""
         return ("{{", "{%", "{#")
 
-    def static_text(self, program: Program) -> Iterable[tuple[int, str]]:
-        """Yield the text outside of tags."""
-        return static_text.static_parts(program)
+    def static_text(self, program: Program) -> Iterator[tuple[int, str]]:
+        """Yield the text outside of tags, in no condition, loop or macro."""
+        for node in parser.parse(Environment(), program.main.text).body:
+            if isinstance(node, nodes.Output):
+                for part in node.nodes:
+                    text = part.data if isinstance(part, nodes.TemplateData) else "{{ }}"
+                    yield part.lineno, text
 
     def find_reads(self, program: Program) -> list[FieldAccess]:
         """Find the fields of the request that a program certainly reads."""

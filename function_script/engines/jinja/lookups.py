@@ -16,6 +16,7 @@ from function_script.engines import habits
 from function_script.engines.jinja import exceptions
 from function_script.engines.jinja.calls import Builtin
 from function_script.engines.jinja.undefined import make_undefined
+from function_script.engines.tables import Table
 
 MAPPING_METHODS = ("get", "items", "keys", "values")
 STRING_METHODS = (
@@ -92,6 +93,10 @@ def get_item(value: object, index: object, undefined: type[Undefined]) -> object
     raise exceptions.RenderError(f"{exceptions.type_of(value)} has no items")
 
 
+# Lookups of attributes by the exact type of the value.
+_FINDERS = Table[type, Callable[[object, str, type[Undefined]], object]]()
+
+
 def _find_nothing(value: object, name: str, _undefined: type[Undefined]) -> object:
     if isinstance(value, Builtin) and value.name in habits.GO_TAGS:
         # `{{ range .list }}` reads as an attribute of the function.
@@ -100,12 +105,14 @@ def _find_nothing(value: object, name: str, _undefined: type[Undefined]) -> obje
     raise _unavailable(value, name, ())
 
 
+@_FINDERS.add(int, bool, float, type(None), list, tuple, range)
 def _find_in_scalar(value: object, name: str, undefined: type[Undefined]) -> object:
     if name.startswith("_") or hasattr(type(value), name):
         raise _unavailable(value, name, ())
     return make_undefined(undefined, value, name)
 
 
+@_FINDERS.add(LoopContext)
 def _find_in_loop(value: object, name: str, _undefined: type[Undefined]) -> object:
     if name in LOOP_METHODS:
         return Method(value, name)
@@ -115,6 +122,7 @@ def _find_in_loop(value: object, name: str, _undefined: type[Undefined]) -> obje
     raise _unavailable(value, name, (*LOOP_FIELDS, *LOOP_METHODS))
 
 
+@_FINDERS.add(Group)
 def _find_in_group(value: object, name: str, _undefined: type[Undefined]) -> object:
     if name not in Group._fields:
         raise _unavailable(value, name, Group._fields)
@@ -122,6 +130,7 @@ def _find_in_group(value: object, name: str, _undefined: type[Undefined]) -> obj
     return field
 
 
+@_FINDERS.add(TemplateModule)
 def _find_in_module(value: object, name: str, undefined: type[Undefined]) -> object:
     exported = exported_names(value)
     return exported[name] if name in exported else make_undefined(undefined, exported, name)
@@ -132,6 +141,7 @@ def exported_names(module: object) -> dict[str, object]:
     return {key: value for key, value in vars(module).items() if not key.startswith("_")}
 
 
+@_FINDERS.add(Namespace)
 def _find_in_namespace(value: object, name: str, undefined: type[Undefined]) -> object:
     if name.startswith("_"):
         raise _unavailable(value, name, ())
@@ -160,18 +170,4 @@ _REPLACEMENTS = {
     "setdefault": "make a new object: {% set object = merge({key: value}, object) %}",
     "pop": "make a new object with omit(object, [key]), or a new list with list[:-1]",
     "format": "join with ~, or use a filter",
-}
-
-_FINDERS: dict[type, Callable[[object, str, type[Undefined]], object]] = {
-    int: _find_in_scalar,
-    bool: _find_in_scalar,
-    float: _find_in_scalar,
-    type(None): _find_in_scalar,
-    list: _find_in_scalar,
-    tuple: _find_in_scalar,
-    range: _find_in_scalar,
-    Group: _find_in_group,
-    LoopContext: _find_in_loop,
-    Namespace: _find_in_namespace,
-    TemplateModule: _find_in_module,
 }

@@ -147,20 +147,17 @@ class _Finder:
 
     def _visit(self, node: nodes.Node) -> Iterator[Operation]:
         if isinstance(node, _SCOPES):
-            yield from self._inner_scope(node)
+            outer = self._scope
+            self._scopes += 1
+            self._scope = self._scopes
+            yield from self._other(node)
+            self._scope = outer
         elif isinstance(node, nodes.Output):
             yield from self._output(node)
         elif isinstance(node, nodes.Compare):
             yield from self._compare(node)
         else:
             yield from self._other(node)
-
-    def _inner_scope(self, node: nodes.Node) -> Iterator[Operation]:
-        outer = self._scope
-        self._scopes += 1
-        self._scope = self._scopes
-        yield from self._other(node)
-        self._scope = outer
 
     def _output(self, node: nodes.Output) -> Iterator[Operation]:
         for value in node.nodes:

@@ -162,7 +162,11 @@ def _parse_all(
             continue
         facts = policy.inspect(tree, FILTERS, TESTS)
         if facts.violations:
-            facts = replace(facts, violations=_locate_violations(environment, source.text))
+            # The violations once more, each at its word.
+            text = tokens.normalize(source.text)
+            placed = policy.inspect(tokens.parse(environment, source.text), FILTERS, TESTS)
+            violations = [tokens.at_word(text, violation) for violation in placed.violations]
+            facts = replace(facts, violations=violations)
         template = _Parsed(source=source, facts=facts, tree=tree)
         parsed[name] = template
         pending += [reference.module for reference in template.facts.references]
@@ -171,13 +175,6 @@ def _parse_all(
             message = f"the modules have more than {MAX_NODES} parts, the limit of a program"
             raise ProgramError.of(f"cannot compile template: {message}")
     return parsed
-
-
-def _locate_violations(environment: Environment, source: str) -> list[Violation]:
-    """Return the violations of a template that parses, each at its word."""
-    text = tokens.normalize(source)
-    placed = policy.inspect(tokens.parse(environment, source), FILTERS, TESTS)
-    return [tokens.at_word(text, violation) for violation in placed.violations]
 
 
 def _check(parsed: Mapping[str, _Parsed], module_names: Collection[str]) -> None:

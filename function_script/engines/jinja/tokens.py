@@ -54,16 +54,12 @@ class TokenList:
 
     def tag(self, index: int) -> tuple[int, int]:
         """Return the indexes of the tag's first token, and behind its last, around a token."""
-        begin = next(
-            (at for at in range(min(index, len(self.tokens) - 1), -1, -1) if self._begins(at)), 0
-        )
+        before = range(min(index, len(self.tokens) - 1), -1, -1)
+        begin = next((at for at in before if self.tokens[at].kind in _BEGINS), 0)
         end = begin + 1
         while end < len(self.tokens) and self.tokens[end].kind not in _BEGINS.values():
             end += 1
         return begin, end
-
-    def _begins(self, index: int) -> bool:
-        return self.tokens[index].kind in _BEGINS
 
 
 def normalize(text: str) -> str:

@@ -19,20 +19,23 @@ from function_script.engines.library import (
     text,
     units,
 )
-from function_script.engines.library.function import Call, Function, Group, Parameter
+from function_script.engines.library.function import Call, Function, Group, Parameter, find_hint
 
-FUNCTIONS: tuple[Function, ...] = (
-    *dicts.FUNCTIONS,
-    *resources.FUNCTIONS,
-    *connection.FUNCTIONS,
-    *naming.FUNCTIONS,
-    *text.FUNCTIONS,
-    *formats.FUNCTIONS,
-    *encoding.FUNCTIONS,
-    *hashing.FUNCTIONS,
-    *regex.FUNCTIONS,
-    *networking.FUNCTIONS,
-    *units.FUNCTIONS,
+_MODULES = (
+    dicts,
+    resources,
+    connection,
+    naming,
+    text,
+    formats,
+    encoding,
+    hashing,
+    regex,
+    networking,
+    units,
+)
+FUNCTIONS: tuple[Function, ...] = tuple(
+    function for module in _MODULES for function in module.GROUP.functions
 )
 
-__all__ = ["FUNCTIONS", "Call", "Function", "Group", "Parameter"]
+__all__ = ["FUNCTIONS", "Call", "Function", "Group", "Parameter", "find_hint"]

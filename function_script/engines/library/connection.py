@@ -4,14 +4,32 @@ from __future__ import annotations
 
 import base64
 import binascii
+from typing import Final
 
 from function_script.engines.library.function import Group
 from function_script.objects import RESOURCE_NAME
 from function_script.values import Object, Value, type_phrase
 
+GROUP: Final = Group(
+    name="connection details",
+    summary="Legacy composite resources have connection details of their own. For all others a "
+    "Secret is composed, as one resource among others.",
+)
+
+
 TYPE = "connection.crossplane.io/v1alpha1"
 
 
+@GROUP.function(
+    example='connection_secret({"user": "admin"}, "db-1")',
+    result={
+        "apiVersion": "v1",
+        "kind": "Secret",
+        "type": TYPE,
+        "metadata": {"name": "db-1"},
+        "data": {"user": "YWRtaW4="},
+    },
+)
 def connection_secret(
     data: Object, name: str = "", namespace: str = "", *, resource_name: str = ""
 ) -> Object:
@@ -45,23 +63,3 @@ def checked_base64(key: str, text: str) -> str:
     except binascii.Error as error:
         raise ValueError(f'data: "{key}" must be base64') from error
     return text
-
-
-_GROUP = Group(
-    name="connection details",
-    summary="Legacy composite resources have connection details of their own. For all others a "
-    "Secret is composed, as one resource among others.",
-)
-FUNCTIONS = (
-    _GROUP.function(
-        connection_secret,
-        example='connection_secret({"user": "admin"}, "db-1")',
-        result={
-            "apiVersion": "v1",
-            "kind": "Secret",
-            "type": TYPE,
-            "metadata": {"name": "db-1"},
-            "data": {"user": "YWRtaW4="},
-        },
-    ),
-)

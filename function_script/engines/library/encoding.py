@@ -5,26 +5,36 @@ from __future__ import annotations
 import base64
 import binascii
 from collections.abc import Callable
+from typing import Final
 from urllib.parse import quote, unquote_to_bytes
 
 from function_script.engines.library.function import Group
 
+GROUP: Final = Group(
+    name="encoding",
+    summary="Text as other text. Bytes are those of UTF-8, before and after.",
+)
 
+
+@GROUP.filter(example='b64encode("hi")', result="aGk=")
 def b64encode(text: str) -> str:
     """Base 64 of the text's UTF-8 bytes, padded."""
     return base64.b64encode(text.encode()).decode()
 
 
+@GROUP.filter(example='b64decode("aGk=")', result="hi")
 def b64decode(text: str) -> str:
     """The text whose base 64 this is; line breaks and missing padding are accepted."""
     return _decoded(text, "base 64", lambda data: base64.b64decode(_padded(data), validate=True))
 
 
+@GROUP.filter(example='b64url_encode("a?>")', result="YT8-")
 def b64url_encode(text: str) -> str:
     """Base 64 in the alphabet for URLs (- and _), without padding."""
     return base64.urlsafe_b64encode(text.encode()).decode().rstrip("=")
 
 
+@GROUP.filter(example='b64url_decode("YT8-")', result="a?>")
 def b64url_decode(text: str) -> str:
     """The text whose base 64 in the alphabet for URLs this is, padded or not."""
     return _decoded(
@@ -32,11 +42,13 @@ def b64url_decode(text: str) -> str:
     )
 
 
+@GROUP.filter(example='b32encode("hi")', result="NBUQ====")
 def b32encode(text: str) -> str:
     """Base 32 of the text's UTF-8 bytes, padded."""
     return base64.b32encode(text.encode()).decode()
 
 
+@GROUP.filter(example='b32decode("NBUQ")', result="hi")
 def b32decode(text: str) -> str:
     """The text whose base 32 this is; missing padding is accepted."""
     return _decoded(
@@ -46,21 +58,25 @@ def b32decode(text: str) -> str:
     )
 
 
+@GROUP.filter(example='hex_encode("hi")', result="6869")
 def hex_encode(text: str) -> str:
     """Two lower-case hexadecimal digits for each of the text's UTF-8 bytes."""
     return text.encode().hex()
 
 
+@GROUP.filter(example='hex_decode("6869")', result="hi")
 def hex_decode(text: str) -> str:
     """The text whose UTF-8 bytes these hexadecimal digits are."""
     return _decoded(text, "hexadecimal", binascii.unhexlify)
 
 
+@GROUP.filter(example='url_quote("a b/c")', result="a%20b%2Fc")
 def url_quote(text: str) -> str:
     """Percent encoding of everything but letters, digits and -._~ (slashes are encoded too)."""
     return quote(text, safe="")
 
 
+@GROUP.filter(example='url_unquote("a%20b%2Fc")', result="a b/c")
 def url_unquote(text: str) -> str:
     """The text whose percent encoding this is."""
     return _text(unquote_to_bytes(text))
@@ -83,21 +99,3 @@ def _text(data: bytes) -> str:
 
 def _padded(data: bytes) -> bytes:
     return data.rstrip(b"=") + b"=" * (-len(data.rstrip(b"=")) % 4)
-
-
-_GROUP = Group(
-    name="encoding",
-    summary="Text as other text. Bytes are those of UTF-8, before and after.",
-)
-FUNCTIONS = (
-    _GROUP.filter(b64encode, example='b64encode("hi")', result="aGk="),
-    _GROUP.filter(b64decode, example='b64decode("aGk=")', result="hi"),
-    _GROUP.filter(b64url_encode, example='b64url_encode("a?>")', result="YT8-"),
-    _GROUP.filter(b64url_decode, example='b64url_decode("YT8-")', result="a?>"),
-    _GROUP.filter(b32encode, example='b32encode("hi")', result="NBUQ===="),
-    _GROUP.filter(b32decode, example='b32decode("NBUQ")', result="hi"),
-    _GROUP.filter(hex_encode, example='hex_encode("hi")', result="6869"),
-    _GROUP.filter(hex_decode, example='hex_decode("6869")', result="hi"),
-    _GROUP.filter(url_quote, example='url_quote("a b/c")', result="a%20b%2Fc"),
-    _GROUP.filter(url_unquote, example='url_unquote("a%20b%2Fc")', result="a b/c"),
-)

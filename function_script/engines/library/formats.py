@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 import orjson
 
 from function_script import documents, objects
@@ -9,17 +11,26 @@ from function_script.engines.library.function import Group
 from function_script.errors import FatalError
 from function_script.values import Value
 
+GROUP: Final = Group(
+    name="formats",
+    summary="JSON and YAML, both ways. YAML is read as Kubernetes reads it, and written to be read "
+    "so.",
+)
 
+
+@GROUP.filter(example='to_json({"b": 1, "a": [2]})', result='{"a":[2],"b":1}')
 def to_json(value: Value) -> str:
     """Compact JSON with sorted keys."""
     return orjson.dumps(value, option=orjson.OPT_SORT_KEYS).decode()
 
 
+@GROUP.filter(example='to_pretty_json({"a": 1})', result='{\n  "a": 1\n}')
 def to_pretty_json(value: Value) -> str:
     """JSON with sorted keys, indented by two blanks."""
     return orjson.dumps(value, option=orjson.OPT_SORT_KEYS | orjson.OPT_INDENT_2).decode()
 
 
+@GROUP.filter(example='from_json("{\\"a\\": 1.0}")', result={"a": 1})
 def from_json(text: str) -> Value:
     """The value of a JSON text; whole numbers are integers."""
     try:
@@ -28,6 +39,7 @@ def from_json(text: str) -> Value:
         raise ValueError(f"invalid JSON: {error}") from error
 
 
+@GROUP.filter(example='to_yaml({"b": ["x"], "a": "yes"})', result='a: "yes"\nb:\n- x')
 def to_yaml(value: Value) -> str:
     """YAML with sorted keys, without a line break at the end: to be indented and filled in."""
     text = documents.to_yaml(value)
@@ -35,6 +47,7 @@ def to_yaml(value: Value) -> str:
     return text if text.endswith("\n\n") else text.removesuffix("\n")
 
 
+@GROUP.filter(example='from_yaml("a: [yes, 0x10]")', result={"a": [True, 16]})
 def from_yaml(text: str) -> Value:
     """The value of a text of one YAML document; null when it is empty."""
     try:
@@ -43,6 +56,7 @@ def from_yaml(text: str) -> Value:
         raise ValueError(str(error)) from error
 
 
+@GROUP.filter(example='from_yaml_stream("a: 1\\n---\\nb: 2")', result=[{"a": 1}, {"b": 2}])
 def from_yaml_stream(text: str) -> list[Value]:
     """The objects of a stream of YAML or JSON documents; empty documents are left out."""
     try:
@@ -50,22 +64,3 @@ def from_yaml_stream(text: str) -> list[Value]:
     except FatalError as error:
         raise ValueError(str(error)) from error
     return [objects.deep_copy(document.value) for document in stream]
-
-
-_GROUP = Group(
-    name="formats",
-    summary="JSON and YAML, both ways. YAML is read as Kubernetes reads it, and written to be read "
-    "so.",
-)
-FUNCTIONS = (
-    _GROUP.filter(to_json, example='to_json({"b": 1, "a": [2]})', result='{"a":[2],"b":1}'),
-    _GROUP.filter(to_pretty_json, example='to_pretty_json({"a": 1})', result='{\n  "a": 1\n}'),
-    _GROUP.filter(from_json, example='from_json("{\\"a\\": 1.0}")', result={"a": 1}),
-    _GROUP.filter(to_yaml, example='to_yaml({"b": ["x"], "a": "yes"})', result='a: "yes"\nb:\n- x'),
-    _GROUP.filter(from_yaml, example='from_yaml("a: [yes, 0x10]")', result={"a": [True, 16]}),
-    _GROUP.filter(
-        from_yaml_stream,
-        example='from_yaml_stream("a: 1\\n---\\nb: 2")',
-        result=[{"a": 1}, {"b": 2}],
-    ),
-)

@@ -1,16 +1,18 @@
-"""Library functions: Python functions with documentation and checked arguments."""
+"""Library functions: Python functions with documentation, checked arguments and hints."""
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from typing import ParamSpec, Protocol, cast
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Final, ParamSpec, Protocol, TypedDict, TypeVar, Unpack, cast
 
 from function_script.engines.library.bounds import READERS, Read, check_length
 from function_script.values import Readable, Value
 
 P = ParamSpec("P")
+R = TypeVar("R", bound=Readable)
 
 
 class Call(Protocol):
@@ -42,7 +44,8 @@ class Function:
     ``example`` is an expression that is valid in all languages, ``result`` its value.
     ``is_filter``: the first argument is naturally piped. ``is_seeded``: ``call`` takes the
     scope's seed before the parameters, and the language must bind it. ``gives_random_text``: the
-    language records the result in the scope.
+    language records the result in the scope. ``go_name``: the name in Go templates, which then
+    have the function, too.
     """
 
     name: str
@@ -56,6 +59,7 @@ class Function:
     is_filter: bool = False
     is_seeded: bool = False
     gives_random_text: bool = False
+    go_name: str = ""
 
     @property
     def signature(self) -> str:
@@ -66,48 +70,62 @@ class Function:
         return f"{self.name}({', '.join([*positional, *star, *named_only])})"
 
 
+class _Traits(TypedDict, total=False):
+    """Fields of Function that have a default."""
+
+    is_filter: bool
+    is_seeded: bool
+    gives_random_text: bool
+    go_name: str
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Group:
-    """The functions of one module of the library, which the methods define."""
+    """The functions of one module of the library, which the methods add: they are decorators."""
 
     name: str
     summary: str
+    functions: list[Function] = field(default_factory=list, compare=False, repr=False)
 
-    def function(self, call: Callable[P, Readable], *, example: str, result: Value) -> Function:
-        """Define a function that is not piped, and is the same for every composite resource."""
-        signature = inspect.signature(call)
-        parameters = tuple(map(_parameter, signature.parameters.values()))
-        return Function(
-            name=call.__name__,
-            group=self,
-            summary=(call.__doc__ or "").partition("\n")[0],
-            parameters=parameters,
-            returns=_RETURNS[signature.return_annotation],
-            example=example,
-            result=result,
-            call=_checked(call.__name__, cast("Call", call), parameters),
-        )
+    def function(
+        self, *, example: str, result: Value
+    ) -> Callable[[Callable[P, R]], Callable[P, R]]:
+        """Add a function that is not piped, and is the same for every composite resource."""
+        return self._add(example, result)
 
-    def filter(self, call: Callable[P, Readable], *, example: str, result: Value) -> Function:
-        """Define a function whose first argument is naturally piped into it."""
-        return replace(self.function(call, example=example, result=result), is_filter=True)
+    def filter(
+        self, *, example: str, result: Value, go_name: str = ""
+    ) -> Callable[[Callable[P, R]], Callable[P, R]]:
+        """Add a function whose first argument is naturally piped into it."""
+        return self._add(example, result, is_filter=True, go_name=go_name)
 
     def seeded(
-        self,
-        call: Callable[P, Readable],
-        *,
-        example: str,
-        result: Value,
-        gives_random_text: bool = False,
-    ) -> Function:
-        """Define a function whose first parameter is the seed: the XR's identity."""
-        function = self.function(call, example=example, result=result)
-        return replace(
-            function,
-            is_seeded=True,
-            gives_random_text=gives_random_text,
-            parameters=function.parameters[1:],
-        )
+        self, *, example: str, result: Value, gives_random_text: bool = False
+    ) -> Callable[[Callable[P, R]], Callable[P, R]]:
+        """Add a function whose first parameter is the seed: the XR's identity."""
+        return self._add(example, result, is_seeded=True, gives_random_text=gives_random_text)
+
+    def _add(
+        self, example: str, result: Value, **traits: Unpack[_Traits]
+    ) -> Callable[[Callable[P, R]], Callable[P, R]]:
+        def register(call: Callable[P, R]) -> Callable[P, R]:
+            signature = inspect.signature(call)
+            parameters = tuple(map(_parameter, signature.parameters.values()))
+            function = Function(
+                name=call.__name__,
+                group=self,
+                summary=(call.__doc__ or "").partition("\n")[0],
+                parameters=parameters[1:] if "is_seeded" in traits else parameters,
+                returns=_RETURNS[signature.return_annotation],
+                example=example,
+                result=result,
+                call=_checked(call.__name__, cast("Call", call), parameters),
+                **traits,
+            )
+            self.functions.append(function)
+            return call
+
+        return register
 
 
 # Names of result types in the reference, by the annotation of the implementation.
@@ -188,3 +206,28 @@ def _bounded(result: Readable) -> Readable:
     if isinstance(result, str):
         check_length(len(result))
     return result
+
+
+# Hints for failed calls, by the messages above
+
+_CALL: Final = re.compile(r"cannot call (?P<name>\w+): (?P<cause>.*)", re.DOTALL)
+_ARITY: Final = re.compile(r"\w+ is (?:missing|given twice)$|\d+ arguments for|no parameter ")
+_HINTS: Final = (
+    ("pattern: missing )", r"close it with ), or write \( where the character itself is meant"),
+    ("pattern: missing ]", r"close it with ], or write \[ where the character itself is meant"),
+    ("pattern: ", r"write \ before a character that is meant as such, or use regex_escape"),
+    ("the text is no ", "only what was encoded can be decoded; test it first if it may be plain"),
+    ("is no quantity", "the units are k, M, G, T, P, E and Ki, Mi, Gi, Ti, Pi, Ei"),
+    ("invalid duration", "the units are h, m, s, ms, us, ns, each after a number"),
+)
+
+
+def find_hint(message: str, functions: Iterable[Function]) -> str | None:
+    """Return a hint for the call that ``message`` is about; None when there is none."""
+    call = _CALL.match(message)
+    if call is None:
+        return None
+    if _ARITY.match(call["cause"]):
+        signatures = (each.signature for each in functions if each.name == call["name"])
+        return next((f"write {signature}" for signature in signatures), None)
+    return next((hint for words, hint in _HINTS if words in call["cause"]), None)

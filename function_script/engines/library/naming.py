@@ -10,6 +10,7 @@ import hashlib
 import hmac
 import re
 import unicodedata
+from typing import Final
 
 import orjson
 
@@ -17,11 +18,20 @@ from function_script.engines.library.function import Group
 from function_script.names import LABEL, LABEL_VALUE, MAX_LABEL, MAX_SUBDOMAIN
 from function_script.values import Value
 
+GROUP: Final = Group(
+    name="naming",
+    summary="Names that Kubernetes accepts, and choices that stay. Their results never change from "
+    "one release to the next. Stable identifiers and choices derive from the composite resource's "
+    "uid: they are the same in every reconcile, and no secret.",
+)
+
+
 _HASH_DIGITS = 8
 _MIN_LENGTH = 2 * (_HASH_DIGITS + 1)
 _MAX_ID_LENGTH = 64
 
 
+@GROUP.filter(example='dns1123("My App")', result="my-app-96c6f417")
 def dns1123(text: str, max_length: int = 63) -> str:
     """A DNS-1123 label: the text itself if it is one, else its letters and digits and a hash."""
     _check(max_length, text=text)
@@ -30,6 +40,7 @@ def dns1123(text: str, max_length: int = 63) -> str:
     return _with_hash(_letters_and_digits(text), text, max_length)
 
 
+@GROUP.function(example='child_name("my-xr", "bucket")', result="my-xr-bucket")
 def child_name(parent: str, name: str, max_length: int = 63) -> str:
     """``parent-name`` as a DNS-1123 label; when too long, both are cut and a hash is added."""
     _check(max_length, parent=parent, name=name)
@@ -43,6 +54,7 @@ def child_name(parent: str, name: str, max_length: int = 63) -> str:
     return _with_hash(f"{head}-{tail}".strip("-"), whole, max_length)
 
 
+@GROUP.filter(example='slugify("Café au lait")', result="cafe-au-lait")
 def slugify(text: str, max_length: int = 63) -> str:
     """Lower-case ASCII letters, digits and dashes of a text, without a hash: may collide."""
     _check(max_length)
@@ -55,6 +67,7 @@ def _letters_and_digits(text: str) -> str:
     return re.sub(r"[^a-z0-9]+", "-", ascii_text.lower()).strip("-")
 
 
+@GROUP.filter(example='label_value("team/platform")', result="team-platform-57b7c7f6")
 def label_value(text: str) -> str:
     """A label's value: the text itself if it may be one, else what may stay of it and a hash."""
     if LABEL_VALUE.fullmatch(text) and len(text) <= MAX_LABEL:
@@ -63,6 +76,7 @@ def label_value(text: str) -> str:
     return _with_hash(readable, text, MAX_LABEL)
 
 
+@GROUP.seeded(example='stable_id("bucket")', result="8e64d960", gives_random_text=True)
 def stable_id(seed: str, key: str, length: int = 8) -> str:
     """Hexadecimal digits (1 to 64) that stay for one composite resource and key; not secret."""
     if not 1 <= length <= _MAX_ID_LENGTH:
@@ -70,6 +84,7 @@ def stable_id(seed: str, key: str, length: int = 8) -> str:
     return hmac.digest(seed.encode(), key.encode(), "sha256").hex()[:length]
 
 
+@GROUP.seeded(example='stable_choice(["a", "b", "c"])', result="b")
 def stable_choice(seed: str, choices: list[Value], key: str = "") -> Value:
     """One of the choices, that stays for one composite resource and key while it is offered."""
     if not choices:
@@ -98,26 +113,3 @@ def _check(max_length: int, **texts: str) -> None:
         raise ValueError(
             f"max_length: must be between {_MIN_LENGTH} and {MAX_SUBDOMAIN}, not {max_length}"
         )
-
-
-_GROUP = Group(
-    name="naming",
-    summary="Names that Kubernetes accepts, and choices that stay. Their results never change from "
-    "one release to the next. Stable identifiers and choices derive from the composite resource's "
-    "uid: they are the same in every reconcile, and no secret.",
-)
-FUNCTIONS = (
-    _GROUP.filter(dns1123, example='dns1123("My App")', result="my-app-96c6f417"),
-    _GROUP.function(child_name, example='child_name("my-xr", "bucket")', result="my-xr-bucket"),
-    _GROUP.filter(slugify, example='slugify("Café au lait")', result="cafe-au-lait"),
-    _GROUP.filter(
-        label_value, example='label_value("team/platform")', result="team-platform-57b7c7f6"
-    ),
-    _GROUP.seeded(
-        stable_id,
-        example='stable_id("bucket")',
-        result="8e64d960",
-        gives_random_text=True,
-    ),
-    _GROUP.seeded(stable_choice, example='stable_choice(["a", "b", "c"])', result="b"),
-)

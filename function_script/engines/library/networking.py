@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 from ipaddress import IPv4Network, IPv6Network, ip_interface, ip_network
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from function_script.engines.library.function import Group
+
+GROUP: Final = Group(
+    name="networking",
+    summary="Networks in CIDR notation, IPv4 and IPv6.",
+)
+
 
 _Network: TypeAlias = IPv4Network | IPv6Network
 
 
+@GROUP.function(example='cidr_subnet("10.0.0.0/16", 8, 2)', result="10.0.2.0/24")
 def cidr_subnet(cidr: str, new_bits: int, index: int) -> str:
     """The network number ``index`` of those ``new_bits`` longer; negative: from the end."""
     network = _network(cidr)
@@ -22,6 +29,10 @@ def cidr_subnet(cidr: str, new_bits: int, index: int) -> str:
     return f"{address}/{network.prefixlen + new_bits}"
 
 
+@GROUP.function(
+    example='cidr_subnets("10.0.0.0/16", [8, 8, 4])',
+    result=["10.0.0.0/24", "10.0.1.0/24", "10.0.16.0/20"],
+)
 def cidr_subnets(cidr: str, new_bits: list[int]) -> list[str]:
     """One network after the other, each longer by its number of new bits, as close as they fit."""
     network = _network(cidr)
@@ -38,6 +49,7 @@ def cidr_subnets(cidr: str, new_bits: list[int]) -> list[str]:
     return subnets
 
 
+@GROUP.function(example='cidr_contains("10.0.0.0/8", "10.1.2.3")', result=True)
 def cidr_contains(cidr: str, address: str) -> bool:
     """Whether an address or a whole network lies in the network; false across IPv4 and IPv6."""
     network, inner = _network(cidr), _interface_network(address)
@@ -48,6 +60,7 @@ def cidr_contains(cidr: str, address: str) -> bool:
     return False
 
 
+@GROUP.function(example='cidr_host("10.0.0.0/24", 5)', result="10.0.0.5")
 def cidr_host(cidr: str, index: int) -> str:
     """The address number ``index``, counted from the network's own; negative: from the end."""
     network = _network(cidr)
@@ -57,11 +70,13 @@ def cidr_host(cidr: str, index: int) -> str:
     return str(network[index])
 
 
+@GROUP.filter(example='cidr_netmask("10.0.0.0/20")', result="255.255.240.0")
 def cidr_netmask(cidr: str) -> str:
     """The netmask as an address."""
     return str(_network(cidr).netmask)
 
 
+@GROUP.filter(example='cidr_network("10.0.1.7/16")', result="10.0.0.0/16")
 def cidr_network(cidr: str) -> str:
     """The network an address with a prefix length lies in."""
     return str(_interface_network(cidr))
@@ -87,21 +102,3 @@ def _check_bits(network: _Network, new_bits: int) -> None:
     limit = network.max_prefixlen - network.prefixlen
     if not 0 <= new_bits <= limit:
         raise ValueError(f"new_bits: must be between 0 and {limit} for {network}, not {new_bits}")
-
-
-_GROUP = Group(
-    name="networking",
-    summary="Networks in CIDR notation, IPv4 and IPv6.",
-)
-FUNCTIONS = (
-    _GROUP.function(cidr_subnet, example='cidr_subnet("10.0.0.0/16", 8, 2)', result="10.0.2.0/24"),
-    _GROUP.function(
-        cidr_subnets,
-        example='cidr_subnets("10.0.0.0/16", [8, 8, 4])',
-        result=["10.0.0.0/24", "10.0.1.0/24", "10.0.16.0/20"],
-    ),
-    _GROUP.function(cidr_contains, example='cidr_contains("10.0.0.0/8", "10.1.2.3")', result=True),
-    _GROUP.function(cidr_host, example='cidr_host("10.0.0.0/24", 5)', result="10.0.0.5"),
-    _GROUP.filter(cidr_netmask, example='cidr_netmask("10.0.0.0/20")', result="255.255.240.0"),
-    _GROUP.filter(cidr_network, example='cidr_network("10.0.1.7/16")', result="10.0.0.0/16"),
-)

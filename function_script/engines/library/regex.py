@@ -9,13 +9,20 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import lru_cache
-from typing import Protocol, cast
+from typing import Final, Protocol, cast
 
 import re2  # type: ignore[import-untyped] # ships no types; `Pattern` has the part that is used
 
 from function_script.engines.library.bounds import check_count, check_length
 from function_script.engines.library.function import Group
 from function_script.values import Value
+
+GROUP: Final = Group(
+    name="regular expressions",
+    summary="Regular expressions in the syntax of RE2: linear time, no back references, no "
+    "look-around. The text comes first, so that it can be piped.",
+)
+
 
 MAX_PATTERN_CHARACTERS = 1_000
 _MAX_PATTERN_BYTES = 1 << 20
@@ -78,28 +85,33 @@ def compile_within(pattern: str, max_bytes: int) -> Pattern:
         raise kind(f"pattern: {text}") from error
 
 
+@GROUP.filter(example='regex_match("eu-west-1", "^eu-")', result=True)
 def regex_match(text: str, pattern: str) -> bool:
     """Whether the pattern matches anywhere in the text; ^ and $ anchor it."""
     return compiled(pattern).search(text) is not None
 
 
+@GROUP.filter(example='regex_find("eu-west-1", "[0-9]+")', result="1")
 def regex_find(text: str, pattern: str) -> str | None:
     """The first match, or null."""
     match = compiled(pattern).search(text)
     return None if match is None else match.group()
 
 
+@GROUP.filter(example='regex_find_all("10.0.0.1", "[0-9]+")', result=["10", "0", "0", "1"])
 def regex_find_all(text: str, pattern: str) -> list[str]:
     """All matches that do not overlap, from left to right."""
     return [match.group() or "" for match in _matches(text, pattern)]
 
 
+@GROUP.filter(example='regex_groups("eu-west-1", "^(.*)-(.*)$")', result=["eu-west", "1"])
 def regex_groups(text: str, pattern: str) -> list[Value] | None:
     """The groups of the first match, null for one that took no part; null without a match."""
     match = compiled(pattern).search(text)
     return None if match is None else list(match.groups())
 
 
+@GROUP.filter(example='regex_replace("a.b.c", "([a-z])[.]", "$1/")', result="a/b/c")
 def regex_replace(text: str, pattern: str, replacement: str) -> str:
     """Replace every match; $1, ${1} and ${name} are groups, $$ is a dollar sign."""
     parts: list[str] = []
@@ -112,6 +124,7 @@ def regex_replace(text: str, pattern: str, replacement: str) -> str:
     return "".join([*parts, text[end:]])
 
 
+@GROUP.filter(example='regex_split("a, b;c", "[,;] *")', result=["a", "b", "c"])
 def regex_split(text: str, pattern: str) -> list[str]:
     """The texts between the matches."""
     parts: list[str] = []
@@ -122,6 +135,7 @@ def regex_split(text: str, pattern: str) -> list[str]:
     return [*parts, text[end:]]
 
 
+@GROUP.filter(example='regex_escape("a.b")', result="a\\.b")
 def regex_escape(text: str) -> str:
     """A pattern that matches exactly this text."""
     return re.sub(r"([\\.+*?()|\[\]{}^$])", r"\\\1", text)
@@ -145,25 +159,3 @@ def _expanded(replacement: str, match: Match, pattern: Pattern) -> str:
         raise ValueError(f"replacement: the pattern has no group {name!r}")
 
     return _REFERENCE.sub(group, replacement) if "$" in replacement else replacement
-
-
-_GROUP = Group(
-    name="regular expressions",
-    summary="Regular expressions in the syntax of RE2: linear time, no back references, no "
-    "look-around. The text comes first, so that it can be piped.",
-)
-FUNCTIONS = (
-    _GROUP.filter(regex_match, example='regex_match("eu-west-1", "^eu-")', result=True),
-    _GROUP.filter(regex_find, example='regex_find("eu-west-1", "[0-9]+")', result="1"),
-    _GROUP.filter(
-        regex_find_all, example='regex_find_all("10.0.0.1", "[0-9]+")', result=["10", "0", "0", "1"]
-    ),
-    _GROUP.filter(
-        regex_groups, example='regex_groups("eu-west-1", "^(.*)-(.*)$")', result=["eu-west", "1"]
-    ),
-    _GROUP.filter(
-        regex_replace, example='regex_replace("a.b.c", "([a-z])[.]", "$1/")', result="a/b/c"
-    ),
-    _GROUP.filter(regex_split, example='regex_split("a, b;c", "[,;] *")', result=["a", "b", "c"]),
-    _GROUP.filter(regex_escape, example='regex_escape("a.b")', result="a\\.b"),
-)

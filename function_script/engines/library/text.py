@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 import orjson
 
 from function_script.engines.library.bounds import check_length
 from function_script.engines.library.function import Group
 from function_script.values import Value
 
+GROUP: Final = Group(
+    name="text",
+    summary="Text for YAML and for people.",
+)
+
+
 _MAX_INDENT = 200
 
 
+@GROUP.filter(example='indent("a\\nb", 2)', result="a\n  b")
 def indent(text: str, spaces: int, *, first: bool = False) -> str:
     """Indent every line but the first (with ``first`` also that); empty lines stay empty."""
     if not 0 <= spaces <= _MAX_INDENT:
@@ -22,41 +31,32 @@ def indent(text: str, spaces: int, *, first: bool = False) -> str:
     return "\n".join(padded if first else [lines[0], *padded[1:]])
 
 
+@GROUP.filter(example='nindent("a\\nb", 2)', result="\n  a\n  b")
 def nindent(text: str, spaces: int) -> str:
     """Indent every line, after a line break: to begin a block below a key."""
     return "\n" + indent(text, spaces, first=True)
 
 
+@GROUP.filter(example="quote(8080)", result='"8080"')
 def quote(value: Value) -> str:
     """A double-quoted string, for YAML and JSON alike; numbers and booleans become text."""
     text = value if isinstance(value, str) else orjson.dumps(value).decode()
     return orjson.dumps(text).decode()
 
 
+@GROUP.filter(example='truncate("eu-west-1", 2)', result="eu")
 def truncate(text: str, length: int) -> str:
     """At most the first ``length`` characters; negative: the last ones."""
     return text[:length] if length >= 0 else text[length:]
 
 
+@GROUP.filter(example='trim_prefix("v1.2", "v")', result="1.2")
 def trim_prefix(text: str, prefix: str) -> str:
     """The text without the prefix, if it begins with it."""
     return text.removeprefix(prefix)
 
 
+@GROUP.filter(example='trim_suffix("a.yaml", ".yaml")', result="a")
 def trim_suffix(text: str, suffix: str) -> str:
     """The text without the suffix, if it ends with it."""
     return text.removesuffix(suffix)
-
-
-_GROUP = Group(
-    name="text",
-    summary="Text for YAML and for people.",
-)
-FUNCTIONS = (
-    _GROUP.filter(indent, example='indent("a\\nb", 2)', result="a\n  b"),
-    _GROUP.filter(nindent, example='nindent("a\\nb", 2)', result="\n  a\n  b"),
-    _GROUP.filter(quote, example="quote(8080)", result='"8080"'),
-    _GROUP.filter(truncate, example='truncate("eu-west-1", 2)', result="eu"),
-    _GROUP.filter(trim_prefix, example='trim_prefix("v1.2", "v")', result="1.2"),
-    _GROUP.filter(trim_suffix, example='trim_suffix("a.yaml", ".yaml")', result="a"),
-)

@@ -4,8 +4,15 @@ from __future__ import annotations
 
 import re
 from fractions import Fraction
+from typing import Final
 
 from function_script.engines.library.function import Group
+
+GROUP: Final = Group(
+    name="units",
+    summary="Durations and quantities, as Go and Kubernetes write them.",
+)
+
 
 _DURATION = re.compile(
     r"[-+]?(?:(?:\d{1,18}(?:\.\d{0,18})?|\.\d{1,18})(?:ns|us|µs|μs|ms|s|m|h))+\Z"
@@ -37,6 +44,7 @@ _FACTORS = {
 }
 
 
+@GROUP.filter(example='duration_seconds("1h30m")', result=5400)
 def duration_seconds(text: str) -> int | float:
     """The seconds of a duration such as 1h30m or 1.5s; whole ones are integers."""
     if text in {"0", "+0", "-0"}:
@@ -49,6 +57,7 @@ def duration_seconds(text: str) -> int | float:
     return _number(sign * seconds)
 
 
+@GROUP.filter(example='quantity("1.5Gi")', result=1610612736)
 def quantity(text: str) -> int | float:
     """The number of a Kubernetes quantity such as 500m or 1Gi."""
     match = _QUANTITY.match(text)
@@ -65,13 +74,3 @@ def _fraction(number: str) -> Fraction:
 
 def _number(value: Fraction) -> int | float:
     return int(value) if value.denominator == 1 else float(value)
-
-
-_GROUP = Group(
-    name="units",
-    summary="Durations and quantities, as Go and Kubernetes write them.",
-)
-FUNCTIONS = (
-    _GROUP.filter(duration_seconds, example='duration_seconds("1h30m")', result=5400),
-    _GROUP.filter(quantity, example='quantity("1.5Gi")', result=1610612736),
-)

@@ -3,8 +3,10 @@
 Scripts are cached by their sources. A frozen script cannot keep a value from one run for the next.
 """
 
+import re
+from collections import defaultdict
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Final
 
@@ -12,6 +14,7 @@ import starlark
 
 from function_script import field_names
 from function_script.cache import ByteLruCache
+from function_script.diagnostics import Diagnostic
 from function_script.engines.starlark import bridge, dialect, errors, predeclared
 from function_script.engines.starlark.analysis import pruning
 from function_script.engines.starlark.analysis.paths import RequestProjection
@@ -194,3 +197,45 @@ class _Build:
             raise ValueError(f"cannot load {name}: the input has no modules")
         self._load_hint = suggest(name, names, f"there are {field_names.listed(names)}")
         raise ValueError(f"cannot load {name}: there is no such module")
+
+
+# All problems of a program's sources: the interpreter reports only the first. Each source is built
+# on its own, and again with stubs for its undefined names, until a build finds nothing new.
+
+_UNDEFINED: Final = re.compile(r'name "([^"]+)" is not defined$')
+_MAX_NAMES: Final = 20
+
+
+def find_problems(
+    program: Program, limits: Limits, options: starlark.EvalOptions
+) -> list[Diagnostic]:
+    """Return the problems of the main source and of every module; raises LimitError."""
+    problems = [
+        problem
+        for source in program.sources()
+        for problem in _find_in_main(replace(program, main=source), limits, options)
+    ]
+    return list(dict.fromkeys(problems))
+
+
+def _find_in_main(
+    program: Program, limits: Limits, options: starlark.EvalOptions
+) -> list[Diagnostic]:
+    stubs: dict[str, set[str]] = defaultdict(set)
+    problems: list[Diagnostic] = []
+    for _ in range(_MAX_NAMES):
+        try:
+            dry_run(program, limits, options, stubs)
+        except LimitError:
+            raise
+        except ProgramError as error:
+            (problem,) = error.diagnostics
+            name = _UNDEFINED.search(problem.message)
+            if name is None or problem.span is None:
+                # With stubs, a further error may be no mistake of the program.
+                return problems or [problem]
+            problems.append(problem)
+            stubs[problem.span.name].add(name[1])
+        else:
+            return problems
+    return problems

@@ -13,10 +13,9 @@ from function_script.engines.starlark import (
     build,
     deferral,
     dialect,
+    error_positions,
     errors,
-    inlining,
     predeclared,
-    program_check,
 )
 from function_script.engines.starlark.analysis import keys
 from function_script.errors import DocumentError, FatalError, InputError, LimitError, ProgramError
@@ -41,7 +40,7 @@ def evaluate(program: Program, scope: Scope, limits: Limits) -> ScriptResult:
                 reply = bridge.call(script.wrapped, text, limits, options)
     except starlark.StarlarkError as error:
         rerun = partial(_error_text, scope=scope, text=text, limits=limits, options=options)
-        message = inlining.correct_position(str(error), program, rerun)
+        message = error_positions.correct_position(str(error), program, rerun)
         exceeded = bridge.exceeded_limit()
         raise errors.failed(
             message, script.main, script.sources, request, limits, exceeded=exceeded
@@ -72,7 +71,7 @@ def check(program: Program, limits: Limits) -> None:
     try:
         build.script(program, limits, options)
     except ProgramError as error:
-        problems = program_check.find_problems(program, limits, options)
+        problems = build.find_problems(program, limits, options)
         raise ProgramError(*(problems or error.diagnostics)) from error
 
 

@@ -168,18 +168,17 @@ def _read(text: str) -> _Failure:
         _Frame(name=match[1], line=int(match[2]), function=match[3])
         for match in _FRAME.finditer(text, 0, head.start())
     )
-    spot = _spot(spots[-1], text) if spots else None
+    spot = None
+    if spots:
+        name, line, column = spots[-1].groups()
+        underline = _UNDERLINE.search(text, spots[-1].end())
+        width = len(underline[2]) if underline else 1
+        spot = Span(name=name, line=int(line), column=int(column), width=width)
     return _Failure(message=_one_line(text[head.end() : end]), spot=spot, frames=frames)
 
 
 def _one_line(text: str) -> str:
     return cut(_LINE_END.sub(" ", text.strip()), _MAX_MESSAGE_BYTES)
-
-
-def _spot(match: re.Match[str], text: str) -> Span:
-    underline = _UNDERLINE.search(text, match.end())
-    width = len(underline[2]) if underline else 1
-    return Span(name=match[1], line=int(match[2]), column=int(match[3]), width=width)
 
 
 def _diagnostic(verb: str, failure: _Failure, sources: Sources) -> Diagnostic:

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from function_script import spelling
-from function_script.engines.library import FUNCTIONS, advice
+from function_script.engines.library import FUNCTIONS, find_hint
 
 # The interpreter lists every symbol that it accepts; a long list is no help.
 _MAX_EXPECTED = 4
@@ -56,7 +56,7 @@ def _find(message: str, before: str) -> str | None:
         match = hint.message.search(message)
         if match and (hint.line is None or hint.line.search(before)):
             return match.expand(hint.text)
-    return advice.find(_RAISED.sub("", message), FUNCTIONS)
+    return find_hint(_RAISED.sub("", message), FUNCTIONS)
 
 
 def _reword(message: str) -> str:

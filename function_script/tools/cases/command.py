@@ -1,18 +1,26 @@
-"""The command ``test``: find cases, run them, report the verdicts."""
+"""The command ``test``: find cases, run them in parallel, report the verdicts."""
 
 import re
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final, Literal
 
-from function_script.errors import InputError
-from function_script.tools.cases import discovery, reports, session
+from function_script.errors import FatalError, InputError
+from function_script.limits import Limits
+from function_script.sandbox import Pool, PoolOptions
+from function_script.tools import local_pool
+from function_script.tools.cases import discovery, parser, reports, runner
+from function_script.tools.cases.discovery import CaseFile
 from function_script.tools.cases.loader import FileCache
+from function_script.tools.cases.model import Case
 from function_script.tools.cases.runner import RunOptions
-from function_script.tools.cases.verdicts import CaseVerdict, Status
+from function_script.tools.cases.verdicts import CaseVerdict, Problem, Status
+from function_script.tools.render.runtimes.model import FunctionCaller
+from function_script.tools.render.runtimes.servers import Servers
 
 _WRITERS: Final = {"json": reports.to_json, "junit": reports.to_junit}
 
@@ -45,7 +53,7 @@ def run(paths: Sequence[Path], options: Options, files: FileCache | None = None)
     cases = discovery.find(paths, options.pattern)
     prints_text = options.output == "text" or options.file is not None
     verdicts: list[CaseVerdict] = []
-    with closing(session.run_all(cases, options.run_options, options.jobs, files)) as results:
+    with closing(run_all(cases, options.run_options, options.jobs, files)) as results:
         for verdict in results:
             verdicts.append(verdict)
             if prints_text and not (options.is_quiet and verdict.status is Status.PASSED):
@@ -73,3 +81,74 @@ def _write_report(verdicts: Sequence[CaseVerdict], summary: str, options: Option
             raise InputError.of(f'cannot write "{options.file}": {cause}') from error
     elif options.output != "text":
         options.print(text.rstrip("\n"))
+
+
+_LIMITS: Final = Limits()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ParsedCase:
+    """A parsed case and the path of its file."""
+
+    case: Case
+    path: Path
+
+
+def run_all(
+    cases: Sequence[CaseFile], options: RunOptions, jobs: int, files: FileCache | None = None
+) -> Generator[CaseVerdict]:
+    """Yield verdicts, always in the same order; ``jobs`` cases run at the same time.
+
+    Closing the generator cancels the cases that have not begun.
+    """
+    files = files or FileCache()
+    groups: dict[Path | None, list[ParsedCase]] = {}
+    for file in cases:
+        parsed = _parse(file, files)
+        if isinstance(parsed, CaseVerdict):
+            yield parsed
+        else:
+            groups.setdefault(parsed.case.setup.program.root, []).append(parsed)
+    with Servers(options.packages) as servers:
+        for root, group in groups.items():
+            sandbox = replace(
+                pool_options(root, jobs, options.limits),
+                preload=local_pool.engines_in(
+                    {parsed.case.setup.program.document.text for parsed in group}
+                ),
+            )
+            with Pool(sandbox) as pool:
+                # A case collects the output of its programs itself.
+                caller = FunctionCaller(pool=pool, print=lambda _: None, servers=servers)
+                yield from _run_group(group, caller, options, jobs)
+
+
+def _parse(file: CaseFile, files: FileCache) -> ParsedCase | CaseVerdict:
+    started = time.monotonic()
+    try:
+        return ParsedCase(case=parser.parse(file, files), path=file.path)
+    except FatalError as error:
+        return CaseVerdict(
+            name=file.name,
+            path=file.path,
+            status=Status.FAILED,
+            problems=tuple(Problem(diagnostic=problem) for problem in error.diagnostics),
+            seconds=time.monotonic() - started,
+        )
+
+
+def _run_group(
+    group: Sequence[ParsedCase], caller: FunctionCaller, options: RunOptions, jobs: int
+) -> Generator[CaseVerdict]:
+    executor = ThreadPoolExecutor(max_workers=jobs)
+    try:
+        yield from executor.map(
+            lambda parsed: runner.run(parsed.case, parsed.path, caller, options), group
+        )
+    finally:
+        executor.shutdown(cancel_futures=True)
+
+
+def pool_options(root: Path | None, workers: int, limits: Limits = _LIMITS) -> PoolOptions:
+    """Return the options of a sandbox for ``workers`` cases, with programs below ``root``."""
+    return PoolOptions(limits=limits.with_root(root), workers=workers, min_idle=0)

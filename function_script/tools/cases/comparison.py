@@ -1,17 +1,99 @@
-"""Compare the outcome of a step with its expectation, apart from snapshots."""
+"""Compare what a step rendered with what its case expects: partial objects, checks, snapshots."""
 
+import difflib
+import json
 import re
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Final
 
-from function_script import diagnostics, objects
-from function_script.errors import FatalError
+from function_script import diagnostics, documents, field_names, objects
+from function_script.errors import FatalError, InputError
+from function_script.problems import suggest
 from function_script.reader import child
-from function_script.tools.cases import matching, outcome
-from function_script.tools.cases.matching import Mismatch
+from function_script.tools import sources
+from function_script.tools.cases import outcome
 from function_script.tools.cases.model import Check, Expectation
 from function_script.values import Object, Readable, Value
+
+_CONTAINS: Final = {"contains"}
+_MAX_CHARACTERS = 160
+_MAX_NAMES = 12
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mismatch:
+    """A difference; ``at`` is the path of the expected value, below the whole expectation."""
+
+    at: objects.Path
+    message: str
+    hint: str | None = None
+
+
+def find_mismatches(
+    actual: Value, expected: Value, at: objects.Path = (), path: str = ""
+) -> Iterator[Mismatch]:
+    """Yield every difference between ``actual`` and ``expected``.
+
+    Maps may have more keys than expected; a key expected to be null must be absent. A list must
+    be the same, unless ``{contains: [...]}`` is expected of it.
+    """
+    if isinstance(expected, dict) and isinstance(actual, list) and expected.keys() == _CONTAINS:
+        yield from _missing_items(actual, expected["contains"], (*at, "contains"), path)
+    elif isinstance(expected, dict) and isinstance(actual, dict):
+        for key, item in expected.items():
+            below = child(path, key)
+            if item is not None and actual.get(key) is None:
+                message = f"{below}: expected {to_text(item)}, but it is not there"
+                yield Mismatch(at=(*at, key), message=message, hint=nearest_hint(key, actual))
+            else:
+                yield from find_mismatches(actual.get(key), item, (*at, key), below)
+    elif not is_same(actual, expected):
+        are_lists = isinstance(actual, list) and isinstance(expected, list)
+        hint = "lists are compared as a whole; {contains: [...]} asks for some items"
+        message = f"{path}: expected {to_text(expected)}, found {to_text(actual)}"
+        yield Mismatch(at=at, message=message, hint=hint if are_lists else None)
+
+
+def contains(actual: Value, expected: Value) -> bool:
+    """Report whether there is no mismatch."""
+    return next(find_mismatches(actual, expected), None) is None
+
+
+def is_same(one: Value, other: Value) -> bool:
+    """Report equality as in JSON: 1 equals 1.0, but true does not equal 1."""
+    if isinstance(one, dict) and isinstance(other, dict):
+        return one.keys() == other.keys() and all(is_same(one[key], other[key]) for key in one)
+    if isinstance(one, list) and isinstance(other, list):
+        return len(one) == len(other) and all(map(is_same, one, other))
+    return one == other and isinstance(one, bool) == isinstance(other, bool)
+
+
+def to_text(value: Value) -> str:
+    """Format a value on one line, cut if it is long."""
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= _MAX_CHARACTERS else f"{text[:_MAX_CHARACTERS]}…"
+
+
+def nearest_hint(name: str, candidates: Object) -> str | None:
+    """Return a hint with the names that exist instead of ``name``."""
+    if hint := suggest(name, candidates):
+        return hint
+    if not candidates:
+        return "there is none at all"
+    return f"there is {field_names.listed(candidates, _MAX_NAMES)}"
+
+
+def _missing_items(
+    actual: list[Value], expected: Value, at: objects.Path, path: str
+) -> Iterator[Mismatch]:
+    items = expected if isinstance(expected, list) else [expected]
+    for index, item in enumerate(items):
+        if not any(contains(one, item) for one in actual):
+            item_at = (*at, index) if isinstance(expected, list) else at
+            message = f"{path}: expected an item {to_text(item)}, found {to_text(actual)}"
+            yield Mismatch(at=item_at, message=message)
 
 
 def compare(actual: Object, expected: Expectation) -> Iterator[Mismatch]:
@@ -20,7 +102,7 @@ def compare(actual: Object, expected: Expectation) -> Iterator[Mismatch]:
         message = "error: expected a failure, but it was rendered"
         yield Mismatch(at=("error",), message=message)
         return
-    yield from matching.find_mismatches(actual, expected.partial)
+    yield from find_mismatches(actual, expected.partial)
     resources = actual["resources"]
     for index, name in enumerate(expected.absent):
         if isinstance(resources, dict) and name in resources:
@@ -45,7 +127,7 @@ def compare_error(error: FatalError, expected: Expectation) -> Iterator[Mismatch
     text = "\n".join(frames)
     for index, part in enumerate(expected.error):
         if part not in text:
-            message = f"error: expected {matching.to_text(part)} in the failure below"
+            message = f"error: expected {to_text(part)} in the failure below"
             yield Mismatch(at=("error", index), message=message)
 
 
@@ -58,10 +140,10 @@ def _missing_members(key: str, actual: Value, expected: Iterable[Object]) -> Ite
         if not any(_has_fields(member, item) for member in members):
             others = [{name: member.get(name) for name in item} for member in members]
             nouns = {"conditions": "a condition", "events": "an event"}
-            texts = ", ".join(map(matching.to_text, others))
+            texts = ", ".join(map(to_text, others))
             yield Mismatch(
                 at=(key, index),
-                message=f"{key}: expected {nouns[key]} {matching.to_text(item)}",
+                message=f"{key}: expected {nouns[key]} {to_text(item)}",
                 hint=f"there is {texts or 'none at all'}",
             )
 
@@ -81,12 +163,8 @@ def _has_fields(member: Object, expected: Object) -> bool:
 def _failed_questions(actual: Object, index: int, check: Check) -> Iterator[Mismatch]:
     value = objects.deep_copy(objects.find_path(actual, check.path))
     for question, operand in check.questions:
-        if question == "exists":
-            is_right = (value is not None) == operand
-        else:
-            is_right = value is not None and _QUESTIONS[question](value, operand)
-        if not is_right:
-            what = "but it is not there" if value is None else f"found {matching.to_text(value)}"
+        if not _is_right(question, value, operand):
+            what = "but it is not there" if value is None else f"found {to_text(value)}"
             yield Mismatch(
                 at=("checks", index, question),
                 message=f"{check.path}: expected {_describe(question, operand)}, {what}",
@@ -94,11 +172,24 @@ def _failed_questions(actual: Object, index: int, check: Check) -> Iterator[Mism
             )
 
 
+def _is_right(question: str, value: Value, operand: Value) -> bool:
+    """Report whether the answer to a question about a value is the one that is expected."""
+    if question == "exists":
+        return (value is not None) == operand
+    if value is None:
+        return False
+    if question == "matches":
+        text = value if isinstance(value, str) else to_text(value)
+        return re.search(str(operand), text) is not None
+    choices = operand if question == "oneOf" and isinstance(operand, list) else [operand]
+    return any(is_same(value, choice) for choice in choices)
+
+
 def _describe(question: str, operand: Value) -> str:
     if question == "exists":
         return "a value" if operand else "none"
     words = {"equals": "", "matches": "a match of ", "oneOf": "one of "}
-    return f"{words[question]}{matching.to_text(operand)}"
+    return f"{words[question]}{to_text(operand)}"
 
 
 def _missing_hint(actual: Object, path: str) -> str | None:
@@ -110,23 +201,36 @@ def _missing_hint(actual: Object, path: str) -> str | None:
         if below is None:
             if not isinstance(part, str) or not isinstance(here, dict):
                 return f"{walked} has no [{part}]" if isinstance(part, int) else None
-            return f'{walked} has no "{part}": {matching.nearest_hint(part, here)}'
+            return f'{walked} has no "{part}": {nearest_hint(part, here)}'
         walked = child(walked, part) if isinstance(part, str) else f"{walked}[{part}]"
         here = below
     return None
 
 
-def _matches(value: Value, pattern: Value) -> bool:
-    text = value if isinstance(value, str) else matching.to_text(value)
-    return isinstance(pattern, str) and re.search(pattern, text) is not None
+def find_difference(path: Path, rendered: list[Object]) -> str | None:
+    """Return a unified diff from a snapshot to the rendered documents; None if they are equal.
+
+    Documents are compared, not texts: authors choose comments and layout.
+
+    Raises FatalError if the file cannot be read.
+    """
+    expected = [document.value for document in sources.read(sources.load_file(path))]
+    if is_same([*expected], [*rendered]):
+        return None
+    lines = difflib.unified_diff(
+        documents.to_yaml_stream(expected).splitlines(),
+        documents.to_yaml_stream(rendered).splitlines(),
+        fromfile=str(path),
+        tofile="rendered",
+        lineterm="",
+    )
+    return "\n".join(lines)
 
 
-def _is_one_of(value: Value, choices: Value) -> bool:
-    return isinstance(choices, list) and any(matching.is_same(value, one) for one in choices)
-
-
-_QUESTIONS: Final[dict[str, Callable[[Value, Value], bool]]] = {
-    "equals": matching.is_same,
-    "matches": _matches,
-    "oneOf": _is_one_of,
-}
+def write_snapshot(path: Path, rendered: list[Object]) -> None:
+    """Write the documents to the snapshot. Raises InputError."""
+    try:
+        path.write_text(documents.to_yaml_stream(rendered), encoding="utf-8")
+    except OSError as error:
+        cause = (error.strerror or str(error)).lower()
+        raise InputError.of(f'cannot write "{path}": {cause}') from error

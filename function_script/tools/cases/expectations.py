@@ -1,19 +1,15 @@
 """Parse the expectation of a case or a step from its fields."""
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from function_script import objects
 from function_script.problems import suggest
 from function_script.reader import ObjectReader
+from function_script.tools.cases.loader import ObjectLoader
 from function_script.tools.cases.model import Check, Expectation
 from function_script.tools.cases.outcome import PARTS
 from function_script.values import Object, Value, type_phrase
-
-if TYPE_CHECKING:
-    from function_script.tools.cases.loader import ObjectLoader
 
 QUESTIONS: Final = ("equals", "exists", "matches", "oneOf")
 _PARTIAL: Final = ("xr", "resources", "status", "ready", "requirements", "context")

@@ -4,13 +4,11 @@ As in a cluster, an object has the fields that Crossplane applied and those of o
 that is no longer desired does not exist any more.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from function_script import objects
 from function_script.diagnostics import Diagnostic
@@ -18,12 +16,10 @@ from function_script.errors import InputError
 from function_script.problems import suggest
 from function_script.reader import ObjectReader
 from function_script.tools import manifests
+from function_script.tools.cases.loader import ObjectLoader
 from function_script.tools.cases.model import Located, Setup, Step, XrPart
 from function_script.tools.render import RenderResult, conditions, names_and_uids, xrds
 from function_script.values import Object
-
-if TYPE_CHECKING:
-    from function_script.tools.cases.loader import ObjectLoader
 
 # Crossplane does not own these fields of a composed resource, or of its metadata.
 _UNOWNED: Final = ("apiVersion", "kind", "status")

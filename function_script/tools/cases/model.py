@@ -1,21 +1,16 @@
 """A case after it has been parsed: its setup, its steps and their expectations."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from function_script import objects
 from function_script.diagnostics import Diagnostic
+from function_script.documents import Document
+from function_script.proto.v1.run_function_pb2 import RunFunctionRequest
 from function_script.source import Span, excerpt
+from function_script.tools.render.steps import Step as PipelineStep
 from function_script.values import Object, Value
-
-if TYPE_CHECKING:
-    from function_script.documents import Document
-    from function_script.proto.v1.run_function_pb2 import RunFunctionRequest
-    from function_script.tools.render.steps import Step as PipelineStep
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,23 +1,21 @@
 """Run one case: its steps one after the other, each in the state that the one before left.
 
-The session runs cases in threads that share a sandbox.
+`command` runs cases in threads that share a sandbox.
 """
-
-from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from function_script.diagnostics import Diagnostic, to_frame
 from function_script.errors import FatalError
 from function_script.limits import Limits
+from function_script.proto.v1.run_function_pb2 import RunFunctionRequest, RunFunctionResponse
 from function_script.tools import render
-from function_script.tools.cases import comparison, fake_cluster, model, outcome, requests, snapshot
+from function_script.tools.cases import comparison, fake_cluster, model, outcome, requests
+from function_script.tools.cases.comparison import Mismatch
 from function_script.tools.cases.fake_cluster import FakeCluster
-from function_script.tools.cases.matching import Mismatch
 from function_script.tools.cases.model import Case, Expectation, Setup, Step
 from function_script.tools.cases.outcome import ResponseRecorder
 from function_script.tools.cases.verdicts import CaseVerdict, Problem, VerdictBuilder
@@ -26,9 +24,6 @@ from function_script.tools.render import RenderResult, error_positions, function
 from function_script.tools.render.functions import Selection
 from function_script.tools.render.runtimes.model import FunctionCaller
 from function_script.values import Object
-
-if TYPE_CHECKING:
-    from function_script.proto.v1.run_function_pb2 import RunFunctionRequest, RunFunctionResponse
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -196,18 +191,18 @@ class _CaseRun:
     def _compare_snapshot(self, step: Step, path: Path, documents: list[Object]) -> None:
         if not path.exists():
             if self._options.may_create_snapshots:
-                snapshot.write(path, documents)
+                comparison.write_snapshot(path, documents)
                 self._verdict.new_snapshots.append(path)
                 return
             message = f'documents: there is no "{path}" to compare with'
             hint = "run it without --ci to write the file, and review it"
             self._add_difference(step, Diagnostic(message=message, hint=hint))
             return
-        difference = snapshot.find_difference(path, documents)
+        difference = comparison.find_difference(path, documents)
         if difference is None:
             return
         if self._options.updates_snapshots:
-            snapshot.write(path, documents)
+            comparison.write_snapshot(path, documents)
             self._verdict.updated_snapshots.append(path)
             return
         message = f'documents: what was rendered is not what "{path}" holds'

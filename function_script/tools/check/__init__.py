@@ -17,6 +17,7 @@ from function_script.tools.check import (
     misplaced,
     paths,
     plain_scalars,
+    revisions,
     rules,
     searching,
     templates,
@@ -92,6 +93,9 @@ def check(
             schemas = _Schemas(xr=xr, definitions=definitions)
             findings += [
                 _finding(rules.INPUT, problem) for problem in misplaced.find_misplaced(document)
+            ]
+            findings += [
+                _finding(rules.REVISION, problem) for problem in revisions.find_selected(document)
             ]
             findings += _check_document(ours, directory, schemas, is_salted=is_salted)
             builtin = step_inputs.find_builtin(document)

@@ -12,7 +12,7 @@ from typing import Final
 from function_script import objects
 from function_script.documents import Document
 from function_script.errors import FatalError
-from function_script.tools import machinery, manifests, sources, structural_schema, xrds
+from function_script.tools import manifests, sources, structural_schema, xrds
 from function_script.tools.validate.catalog import Catalog
 from function_script.values import Object
 
@@ -125,7 +125,7 @@ def _has_spec(xrd: Object, api_version: str) -> bool:
 def _tolerant(schema: Object, scope: str) -> Object:
     """Return the schema with the fields that any version of Crossplane adds."""
     fields = dict(structural_schema.properties(schema))
-    for part, names in machinery.fields(scope).items():
+    for part, names in xrds.crossplane_fields(scope).items():
         own = fields.get(part, {})
         added: Object = {name: {} for name in names}
         fields[part] = {**own, "properties": {**structural_schema.properties(own), **added}}

@@ -8,12 +8,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from function_script import field_names, request_paths
+from function_script import field_names
 from function_script.engines.language import Language
 from function_script.objects import Path
 from function_script.problems import suggest
 from function_script.reader import child
-from function_script.tools import machinery, structural_schema
+from function_script.tools import structural_schema, xrds
 from function_script.values import Object
 
 _INT_OR_STRING: Final = "x-kubernetes-int-or-string"
@@ -67,9 +67,9 @@ class Request:
 
     def _hint(self, holder: Path, key: str, names: tuple[str, ...]) -> str:
         part = holder[-1] if holder[:-1] == _XR and _XR in self.kinds else ""
-        advice = machinery.advise(str(part), key)
+        advice = xrds.advise_field(str(part), key)
         if not holder:
-            advice = request_paths.advise(key)
+            advice = field_names.advise_root(key)
         if advice is not None:
             return advice
         if hint := suggest(key, names):

@@ -244,6 +244,11 @@ INPUT: Final = Rule(
     severity="error",
     means="The input is invalid: an unknown field, or a value of a wrong type.",
 )
+REVISION: Final = Rule(
+    name="function-revision",
+    severity="warning",
+    means="A step that selects a revision of its function, by a field that the API server drops.",
+)
 TEMPLATE: Final = Rule(
     name="template-metadata",
     severity="error",
@@ -264,6 +269,7 @@ RULES: Final = (
     YAML,
     INPUT,
     TEMPLATE,
+    REVISION,
     XR,
     XR_FIELD,
     Rule(

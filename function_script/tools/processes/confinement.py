@@ -18,6 +18,10 @@ _MAX_FILES: Final = 4096
 _MAX_THREADS: Final = 1024
 # From this kernel on, processes are counted for each user namespace.
 _COUNTING_KERNEL: Final = (5, 14)
+_TMP: Final = "/tmp"  # noqa: S108 - of its own
+_MAX_PASSWD_CHARACTERS: Final = 1 << 20
+# Name, password, user, group, comment, home, shell.
+_PASSWD_FIELDS: Final = 7
 _DEFAULT_PATH: Final = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 
@@ -52,13 +56,26 @@ def execute(assignment: Assignment, log: int) -> None:
     for descriptor, source in enumerate((null, log, log)):
         os.dup2(source, descriptor)
     os.umask(0o022)
-    # Its own /tmp, or none: nothing of the user's.
-    home = "/tmp" if assignment.is_confined else "/nonexistent"  # noqa: S108 - see above
+    home = _find_home(assignment.user) if assignment.is_confined else "/nonexistent"
     environment = {"PATH": _DEFAULT_PATH, "HOME": home, **assignment.environment}
     directory = _resolve(root, assignment.working_directory)
     os.chdir(directory)
     program = _find_program(root, assignment.arguments[0], environment["PATH"])
     os.execve(program, assignment.arguments, environment)  # noqa: S606 - the entrypoint
+
+
+def _find_home(user: str) -> str:
+    """Return the home of the image's user if it has files, which may be modules, or else /tmp.
+
+    /tmp can be written, and a home cannot. The function of an image for root is not root.
+    """
+    with suppress(OSError), open("/etc/passwd", errors="replace") as file:  # noqa: PTH123 - light
+        for line in file.read(_MAX_PASSWD_CHARACTERS).splitlines():
+            fields = line.split(":")
+            if len(fields) == _PASSWD_FIELDS and user in {fields[0], fields[2]}:
+                home, is_root = fields[5], fields[2] == "0"
+                return home if not is_root and os.listdir(home) else _TMP  # noqa: PTH208 - light
+    return _TMP
 
 
 def _find_program(root: str, name: str, path: str) -> str:
@@ -67,7 +84,7 @@ def _find_program(root: str, name: str, path: str) -> str:
         return _resolve(root, name) if name.startswith("/") else name
     for directory in path.split(":"):
         program = _resolve(root, f"{directory or '.'}/{name}")
-        if os.access(program, os.X_OK):
+        if os.access(program, os.X_OK) and not os.path.isdir(program):  # noqa: PTH112 - light
             return program
     return name
 

@@ -20,11 +20,12 @@ _ARCHITECTURES: Final = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImageConfig:
-    """The command of an image: its arguments, environment and working directory."""
+    """The command of an image: its arguments, environment, working directory and user."""
 
     arguments: tuple[str, ...]
     environment: dict[str, str]
     working_directory: str
+    user: str
 
 
 def parse(config: Object) -> ImageConfig:
@@ -43,6 +44,8 @@ def parse(config: Object) -> ImageConfig:
         arguments=arguments,
         environment={name: value for name, equals, value in pairs if name and equals},
         working_directory=manifests.text_at(config, "config", "WorkingDir") or "/",
+        # USER, or USER:GROUP.
+        user=manifests.text_at(config, "config", "User").partition(":")[0],
     )
 
 

@@ -167,6 +167,7 @@ class FunctionServer:
             arguments=(*self._config.arguments, "--insecure", *address),
             environment=self._config.environment,
             working_directory=self._config.working_directory,
+            user=self._config.user,
             port=port,
             is_confined=is_confined,
         )

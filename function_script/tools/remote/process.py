@@ -6,6 +6,7 @@ It has a network and the operator's credentials, and no requests. It ends with i
 from __future__ import annotations
 
 import os
+import resource
 import signal
 import socket
 import threading
@@ -17,6 +18,7 @@ from typing import TYPE_CHECKING, Final
 from function_script.remote import frames, login
 from function_script.remote.fetcher import FetcherOptions
 from function_script.remote.store import Failure, FetchKey
+from function_script.sandbox import rlimits
 from function_script.tools.remote.disk_cache import DiskCache
 from function_script.tools.remote.errors import FetchError
 from function_script.tools.remote.fetching import Source
@@ -28,12 +30,16 @@ if TYPE_CHECKING:
     from function_script.remote.reference import RemoteReference
 
 _THREADS: Final = 4
+_MAX_MEMORY_BYTES: Final = 2 << 30
 
 
 def main(descriptor: int, options_text: str) -> None:
     """Serve orders until the socket is closed."""
     # The server ends this process; a Ctrl-C in a terminal is for the server.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    # This process's memory holds credentials.
+    rlimits.forbid_inspection()
+    resource.setrlimit(resource.RLIMIT_AS, (_MAX_MEMORY_BYTES, _MAX_MEMORY_BYTES))
     options = FetcherOptions.from_json(options_text)
     source = build_source(options)
     connection = socket.socket(fileno=descriptor)

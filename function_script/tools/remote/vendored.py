@@ -43,7 +43,7 @@ def find(directory: Path, reference: RemoteReference) -> bytes | None:
     entry = manifests.object_at(_read_index(directory), reference.key)
     if not entry:
         return None
-    folder = directory / manifests.text_at(entry, "folder")
+    folder = directory / selection.check_name(manifests.text_at(entry, "folder"))
     texts: dict[str, str] = {}
     names = entry.get("files")
     try:

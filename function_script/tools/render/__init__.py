@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 class RenderInputs(PipelineInputs):
     """An XR, its Composition, and the objects of the cluster.
 
+    ``desired`` are composed resources that steps desire which ran elsewhere, by resource name.
     ``spans`` are the positions of observed resources, by their index. ``report`` gets what the
     validation of the XR against ``xrd`` finds besides errors, with a severity: ``warning`` or
     ``note``. None: the XR is not validated.
@@ -40,6 +41,7 @@ class RenderInputs(PipelineInputs):
     xr: Object
     composition: Object
     observed: Sequence[Object] = ()
+    desired: Mapping[str, Object] = field(default_factory=dict)
     xrd: Object | None = None
     spans: Mapping[int, Span] = field(default_factory=dict)
     report: Callable[[Diagnostic, str], None] | None = None
@@ -84,6 +86,7 @@ def reconcile(inputs: RenderInputs, runner: Runner) -> RenderResult:
             },
         ),
         context=inputs.context,
+        desired=messages.desired_state(inputs.desired),
     )
     outcome = pipeline.run(pipeline_steps, start, source, runner)
     is_failed = outcome.failure is not None

@@ -174,11 +174,11 @@ def load_inputs(paths: RenderPaths, composition: Document, xr: Document) -> Rend
     shared_inputs = loading.load_shared(paths)
     xrd = None
     if paths.xrd is not None:
-        from function_script.tools.validate import definitions  # noqa: PLC0415 - slow to import
+        from function_script.tools.validate import catalog  # noqa: PLC0415 - slow to import
 
         document = loading.load_one(paths.xrd, "an XRD")
         # Crossplane must be able to make a CRD of it.
-        definitions.check([document])
+        catalog.check_definitions([document])
         xrd = document.value
     composite = claims.resolve(xr.value, xrd)
     observed = [document for document in observed if not _is_output(document.value, composite)]

@@ -50,7 +50,7 @@ def compose(xr: Xr, observed: Mapping[str, Object], outcome: PipelineResult) -> 
     return Composition(
         xr=_composed_xr(xr, outcome, resources.values(), _ready_condition(outcome, unready)),
         resources=resources,
-        events=(*outcome.events, *overridden, *map(_unready_event, unready)),
+        events=(*outcome.events, *overridden, *map(unready_event, unready)),
         deleted=tuple(
             _without_labels(manifest)
             for name, manifest in sorted(observed.items())
@@ -191,7 +191,8 @@ def _ready_condition(outcome: PipelineResult, unready: list[str]) -> Condition:
     return conditions.unready(unready) if unready else conditions.AVAILABLE
 
 
-def _unready_event(name: str) -> Event:
+def unready_event(name: str) -> Event:
+    """Return the event of a composed resource that is not ready."""
     return Event(
         severity="Normal",
         reason=COMPOSE,

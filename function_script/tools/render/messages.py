@@ -69,6 +69,14 @@ def state(xr: Observed, composed: Mapping[str, Observed]) -> fnv1.State:
     return message
 
 
+def desired_state(composed: Mapping[str, Object]) -> fnv1.State:
+    """Build the state that earlier steps desire; nothing says that a resource is ready."""
+    message = fnv1.State()
+    for name, manifest in composed.items():
+        write_struct(message.resources[name].resource, manifest)
+    return message
+
+
 def _write_resource(message: fnv1.Resource, observed: Observed) -> None:
     write_struct(message.resource, observed.manifest)
     message.connection_details.update(observed.connection_details)

@@ -76,13 +76,14 @@ class PipelineError(ProgramError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InitialState:
-    """The observed state, which is the same for all steps, and the first step's context.
+    """The observed state, which is the same for all steps, and what the first step gets.
 
-    ``observed`` is None for Operations.
+    ``observed`` is None for Operations; ``desired`` is None unless earlier steps ran elsewhere.
     """
 
     observed: fnv1.State | None
     context: Object
+    desired: fnv1.State | None = None
 
 
 def run(
@@ -106,7 +107,7 @@ class _Execution:
         self._source = source
         self._runner = runner
         self._previous = fnv1.RunFunctionResponse()
-        self._previous.desired.SetInParent()
+        self._previous.desired.CopyFrom(start.desired or fnv1.State())
         messages.write_struct(self._previous.context, start.context, "the context")
         self._events: list[Event] = []
         self._conditions: list[Condition] = []

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import queue
+import threading
 import time
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -13,7 +15,7 @@ from function_script.errors import ProgramError
 from function_script.proto.v1 import run_function_pb2 as fnv1
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from function_script.tools.render.steps import Step
 
@@ -68,7 +70,7 @@ class Connection:
 
     def close(self) -> None:
         """Close the connection."""
-        self._channel.close()
+        _close(self._channel)
 
 
 def call(
@@ -76,7 +78,7 @@ def call(
 ) -> fnv1.RunFunctionResponse:
     """Call a function. Raises ProgramError if there is no response."""
     deadline = time.monotonic() + options.timeout_seconds
-    with grpc.insecure_channel(address) as channel:
+    with _open_channel(address) as channel:
         if not _wait_until_ready(channel, f"waiting for {step.function} at {address}", options):
             raise ProgramError.of(
                 f'cannot run step "{step.name}": no function answers at {address}',
@@ -96,7 +98,7 @@ def is_answering(address: str, max_seconds: float = _SILENT_SECONDS) -> bool:
     """Report whether a function accepts connections; a refusal is not waited out."""
     states: queue.SimpleQueue[grpc.ChannelConnectivity] = queue.SimpleQueue()
     deadline = time.monotonic() + max_seconds
-    with grpc.insecure_channel(address) as channel:
+    with _open_channel(address) as channel:
         channel.subscribe(states.put, try_to_connect=True)
         while True:
             try:
@@ -107,6 +109,23 @@ def is_answering(address: str, max_seconds: float = _SILENT_SECONDS) -> bool:
                 return True
             if state is grpc.ChannelConnectivity.TRANSIENT_FAILURE:
                 return False
+
+
+@contextmanager
+def _open_channel(address: str) -> Iterator[grpc.Channel]:
+    channel = grpc.insecure_channel(address)
+    try:
+        yield channel
+    finally:
+        _close(channel)
+
+
+def _close(channel: grpc.Channel) -> None:
+    """Close a channel in the background.
+
+    `Channel.close` waits up to 0.2 s for the thread that watches whether the channel is ready.
+    """
+    threading.Thread(target=channel.close, daemon=True).start()
 
 
 def _wait_until_ready(channel: grpc.Channel, note: str, options: CallOptions) -> bool:

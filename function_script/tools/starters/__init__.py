@@ -3,12 +3,10 @@
 The Compositions are files in the language's folder, the other files are below this package.
 """
 
-from __future__ import annotations
-
 import re
 from importlib import resources
+from importlib.resources.abc import Traversable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from function_script import release
 from function_script.engines.registry import LANGUAGES
@@ -17,9 +15,6 @@ from function_script.tools.starters import example_project
 from function_script.tools.starters.api import Api
 from function_script.tools.starters.example_project import Example
 from function_script.tools.starters.origins import Origins, parse_package
-
-if TYPE_CHECKING:
-    from importlib.resources.abc import Traversable
 
 
 def load(

@@ -7,7 +7,7 @@ from function_script import documents, objects
 from function_script.diagnostics import Diagnostic
 from function_script.documents import Document
 from function_script.errors import InputError
-from function_script.tools import author_positions, machinery, sources, xr_validation, xrds
+from function_script.tools import author_positions, sources, xr_validation, xrds
 from function_script.tools.starters import api as apis
 from function_script.tools.starters import inference
 from function_script.tools.starters.api import Api
@@ -113,7 +113,7 @@ def files(example: Example) -> dict[str, str]:
 def _xrd(example: Example) -> Object:
     api, xr = example.api, example.xr
     scope = _scope(xr)
-    own = machinery.fields(scope)
+    own = xrds.crossplane_fields(scope)
     properties: Object = {}
     for part in ("spec", "status"):
         value = xr.get(part)
@@ -153,7 +153,7 @@ def _xrd(example: Example) -> Object:
 def _scope(xr: Object) -> str:
     """Return LegacyCluster for an XR without a namespace that has fields of Crossplane 1."""
     spec = xr.get("spec")
-    legacy = {*machinery.fields(xrds.LEGACY)["spec"]}
+    legacy = {*xrds.crossplane_fields(xrds.LEGACY)["spec"]}
     has_legacy = isinstance(spec, dict) and not legacy.isdisjoint(spec)
     is_namespaced = objects.find_path(xr, "metadata.namespace") is not None
     return xrds.LEGACY if has_legacy and not is_namespaced else xrds.NAMESPACED

@@ -13,7 +13,7 @@ from function_script.errors import FatalError, InputError
 from function_script.tools import input_schema, manifests, sources, step_inputs, structural_schema
 from function_script.tools.validate import (
     builtin,
-    definitions,
+    catalog,
     openapi,
     packages,
     rules,
@@ -22,14 +22,16 @@ from function_script.tools.validate import (
 )
 from function_script.tools.validate.catalog import Catalog
 from function_script.tools.validate.evaluator import Evaluator
-from function_script.tools.validate.findings import (
+from function_script.tools.validate.report import (
     Problem,
     Report,
     Result,
     SkippedRule,
     Status,
+    render_json,
+    render_text,
+    render_yaml,
 )
-from function_script.tools.validate.reporters import render_json, render_text, render_yaml
 from function_script.values import Object
 
 __all__ = ["Problem", "Report", "Result", "SkippedRule"]
@@ -70,9 +72,9 @@ def load_catalog(
 ) -> tuple[Catalog, list[str]]:
     """Load the schemas in ``extensions``, in the cache and our own; also return notes on gaps."""
     loaded = sources.load(extensions)
-    definitions.check(loaded)
+    catalog.check_definitions(loaded)
     cached, notes = packages.load(loaded, cache_directory, crossplane_image)
-    if extensions and not any(map(definitions.defines_schemas, loaded)):
+    if extensions and not any(map(catalog.defines_schemas, loaded)):
         notes.append(f"there is no XRD, CRD or package in {_quote_names(extensions)}")
     return Catalog(item.value for item in [*packages.bundled(), *cached, *loaded]), notes
 

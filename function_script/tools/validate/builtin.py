@@ -13,7 +13,7 @@ from function_script.reader import child
 from function_script.source import Source
 from function_script.tools import manifests, sources, structural_schema
 from function_script.tools.validate import openapi
-from function_script.tools.validate.findings import Problem
+from function_script.tools.validate.report import Problem
 from function_script.values import Object
 
 _TEXT: Final[Object] = {"type": "string"}

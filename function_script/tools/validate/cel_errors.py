@@ -5,19 +5,15 @@ absent fields would look like one that cannot be evaluated. See "Logical Operato
 the language definition.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from functools import wraps
-from typing import TYPE_CHECKING, Final, cast
+from typing import Final, cast
 
+import lark
 from celpy import Runner, celtypes
 from celpy.evaluation import CELEvalError, Context, Evaluator, Result
 
 from function_script.tools.validate.cel_functions import PARSERS
-
-if TYPE_CHECKING:
-    import lark
 
 Function = Callable[..., object]  # type: ignore[explicit-any] # of any arguments
 _Operator = Callable[[object, object], object]

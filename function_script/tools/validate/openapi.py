@@ -8,15 +8,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from function_script.tools import patterns, structural_schema
 from function_script.tools.validate import formats, wording
-from function_script.tools.validate.findings import SkippedRule
+from function_script.tools.validate.report import Problem, SkippedRule
 from function_script.values import Object, Value
-
-if TYPE_CHECKING:
-    from function_script.tools.validate.findings import Problem
 
 _NUMERIC: Final = {"integer", "number"}
 # Larger numbers are not integers to the API server's library.

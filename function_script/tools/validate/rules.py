@@ -4,22 +4,17 @@ The evaluator is an optional dependency (extra `cel`) and runs in a process that
 starts. A rule that cannot be evaluated is reported as such; it never counts as passed or failed.
 """
 
-from __future__ import annotations
-
 import importlib.util
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from function_script.tools import structural_schema
 from function_script.tools.validate import wording
-from function_script.tools.validate.evaluator import RuleError, UnsupportedError
-from function_script.tools.validate.findings import Problem, SkippedRule
+from function_script.tools.validate.evaluator import Evaluator, RuleError, UnsupportedError
+from function_script.tools.validate.report import Problem, SkippedRule
 from function_script.values import Object, Value
-
-if TYPE_CHECKING:
-    from function_script.tools.validate.evaluator import Evaluator
 
 RULES: Final = "x-kubernetes-validations"
 _OLD_SELF: Final = re.compile(r"\boldSelf\b")

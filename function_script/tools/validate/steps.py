@@ -15,7 +15,7 @@ from function_script.tools import author_positions, input_schema, step_inputs, s
 from function_script.tools.input_schema import Violation
 from function_script.tools.step_inputs import StepInput
 from function_script.tools.validate import wording
-from function_script.tools.validate.findings import Problem
+from function_script.tools.validate.report import Problem
 from function_script.values import Object, Value
 
 _MAX_INT64: Final = 1 << 63
@@ -45,21 +45,17 @@ def _to_problems(violation: Violation) -> Iterator[Problem]:
             yield wording.too_long(path, cast("int", expected))
         case "maxItems" | "maxProperties":
             yield wording.too_many(path, len(cast("Object", value)), cast("int", expected))
-        case "anyOf" | "allOf":
-            yield _alternatives_problem(violation)
+        case "anyOf":
+            yield wording.whole(path, f'"{path}" must validate at least one schema (anyOf)')
+        case "allOf":
+            count = "" if expected else ". None validated"
+            yield wording.whole(path, f'"{path}" must validate all the schemas (allOf){count}')
         case "type" | structural_schema.INT_OR_STRING:
             yield from _type_problems(violation)
         case keyword:
             # Problems of lists and objects show their size in place of their value.
             value_or_size = len(value) if isinstance(value, (list, dict)) else value
             yield wording.invalid(path, value_or_size, _FAULTS[keyword].format(expected))
-
-
-def _alternatives_problem(violation: Violation) -> Problem:
-    rule = "at least one schema (anyOf)"
-    if violation.keyword == "allOf":
-        rule = f"all the schemas (allOf){'' if violation.expected else '. None validated'}"
-    return wording.whole(violation.path, f'"{violation.path}" must validate {rule}')
 
 
 def _type_problems(violation: Violation) -> Iterator[Problem]:

@@ -12,7 +12,7 @@ from function_script.errors import InputError
 from function_script.limits import Limits
 from function_script.proto.v1 import run_function_pb2 as pb
 from function_script.source import Source
-from function_script.tools.cases import discovery, session
+from function_script.tools.cases import command, discovery
 from function_script.tools.cases.runner import RunOptions
 from function_script.tools.cases.verdicts import CaseVerdict, Status
 from function_script.values import Object
@@ -86,7 +86,7 @@ def replayed(text: str, directory: Path) -> CaseVerdict:
     """Run the case, and return the report of `test`."""
     path = directory / "a.case.yaml"
     path.write_text(text)
-    (verdict,) = session.run_all(discovery.find([path]), RunOptions(may_create_snapshots=False), 1)
+    (verdict,) = command.run_all(discovery.find([path]), RunOptions(may_create_snapshots=False), 1)
     return verdict
 
 

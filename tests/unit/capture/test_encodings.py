@@ -14,7 +14,7 @@ from function_script import capture, documents, function
 from function_script.limits import Limits
 from function_script.proto.v1 import run_function_pb2 as pb
 from function_script.source import Source
-from function_script.tools.cases import discovery, session
+from function_script.tools.cases import command, discovery
 from function_script.tools.cases.runner import RunOptions
 from function_script.tools.cases.verdicts import Status
 from function_script.values import Object
@@ -182,7 +182,7 @@ def test_program_that_encodes_secrets_gives_the_same_again(secret: str, tmp_path
     assert "hunter2" not in text.lower()
     path = tmp_path / "a.case.yaml"
     path.write_text(text)
-    (verdict,) = session.run_all(discovery.find([path]), RunOptions(may_create_snapshots=False), 1)
+    (verdict,) = command.run_all(discovery.find([path]), RunOptions(may_create_snapshots=False), 1)
     assert [problem.diagnostic.message for problem in verdict.problems] == []
     assert verdict.status is Status.PASSED
 

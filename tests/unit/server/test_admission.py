@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from function_script.limits import MIB
-from function_script.server import admission, connections, memory
+from function_script.server import admission, memory, sockets
 from function_script.server.admission import Admission
 
 PEER = "ipv4:192.0.2.1:5000"
@@ -25,7 +25,7 @@ def test_call_that_makes_progress_is_spared_when_memory_is_short(
     resident_bytes = 0
     peers: list[str] = []
     monkeypatch.setattr(memory, "resident_bytes", lambda: resident_bytes)
-    monkeypatch.setattr(connections, "shut_down", peers.append)
+    monkeypatch.setattr(sockets, "shut_down", peers.append)
 
     async def send() -> None:
         nonlocal resident_bytes

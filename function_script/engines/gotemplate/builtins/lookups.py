@@ -11,11 +11,12 @@ from typing import Final, Protocol, cast
 
 from function_script.engines.gotemplate.builtins import core
 from function_script.engines.gotemplate.errors import CallError
-from function_script.engines.gotemplate.function import Function
+from function_script.engines.gotemplate.function import Function, FunctionTable
 from function_script.engines.gotemplate.run import Run
 from function_script.engines.gotemplate.sprig import defaults, dicts
 from function_script.engines.gotemplate.values import MISSING, AnyMap, NilList, go_type, is_nil
 
+_OVERRIDES: Final = FunctionTable()
 # Functions whose nil means that nothing matched.
 _LOOKUPS: Final = (
     *("first", "mustFirst", "last", "mustLast", "fromJson"),
@@ -32,8 +33,8 @@ def override_lookups(functions: Mapping[str, Function]) -> dict[str, Function]:
     }
     slicing = {name: _with_nothing(functions[name], NilList()) for name in ("slice", "mustSlice")}
     overrides = {
-        name: replace(functions[name], parameters=parameters, call=call)
-        for name, (parameters, call) in _OVERRIDES.items()
+        each.name: replace(functions[each.name], parameters=each.parameters, call=each.call)
+        for each in _OVERRIDES
     }
     return lookups | slicing | overrides
 
@@ -53,6 +54,12 @@ def _with_nothing(function: Function, nothing: object) -> Function:
     return replace(function, call=call)
 
 
+_OVERRIDES.add("default", parameters="value value...")(defaults.default)
+_OVERRIDES.add("dig", parameters="value...")(partial(dicts.dig, beyond_null=True))
+_OVERRIDES.add("include", parameters="string value")(Run.include)
+
+
+@_OVERRIDES.add("index", parameters="value value...")
 def _index(item: object, *keys: object) -> object:
     for key in keys:
         if key is MISSING:
@@ -66,27 +73,19 @@ def _index(item: object, *keys: object) -> object:
     return item
 
 
+@_OVERRIDES.add("get", parameters="map string")
 def _get(mapping: dict[str, object], key: str) -> object:
     return mapping.get(key, MISSING)
 
 
+@_OVERRIDES.add("coalesce", parameters="value...")
 def _coalesce(*values: object) -> object:
     """Return the first that is not empty, or the last."""
     return next(filter(None, values), values[-1] if values else MISSING)
 
 
+@_OVERRIDES.add("ternary", parameters="value value value")
 def _ternary(yes: object, no: object, condition: object) -> object:
     if condition is not MISSING and type(condition) is not bool:
         raise CallError(f"wants true or false to decide, got {go_type(condition)}")
     return yes if condition else no
-
-
-_OVERRIDES: Final = {
-    "coalesce": ("value...", _coalesce),
-    "default": ("value value...", defaults.default),
-    "dig": ("value...", partial(dicts.dig, beyond_null=True)),
-    "get": ("map string", _get),
-    "include": ("string value", Run.include),
-    "index": ("value value...", _index),
-    "ternary": ("value value value", _ternary),
-}

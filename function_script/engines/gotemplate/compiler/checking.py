@@ -33,8 +33,13 @@ class CheckingGenerator(codegen.CodeGenerator):
 
     def refuse_missing(self, value: Value) -> None:
         """Add a line that fails if the value does not exist."""
-        if value.nil:
-            self.code.line(f"if {value.code} is MISSING: {_missing_code(value)}", self.site())
+        if not value.nil:
+            return
+        arguments = ""
+        if value.origin is not None:
+            start, prefix, names = value.origin
+            arguments = f"{start}, {', '.join(map(repr, (prefix, *names)))}"
+        self.code.line(f"if {value.code} is MISSING: raise_missing({arguments})", self.site())
 
     # Pipelines and fields
 
@@ -128,13 +133,6 @@ class CheckingGenerator(codegen.CodeGenerator):
 
 # The result of `include` is a text.
 _RETURNS_MISSING = missing.PASSES_MISSING - {"include"}
-
-
-def _missing_code(value: Value) -> str:
-    if value.origin is None:
-        return "raise_missing()"
-    start, prefix, names = value.origin
-    return f"raise_missing({start}, {', '.join(map(repr, (prefix, *names)))})"
 
 
 def _last_stage(pipe: nodes.Pipe) -> nodes.Placed:

@@ -4,10 +4,12 @@ A shortcut covers some types of arguments; for others the expression calls the f
 """
 
 import re
+from collections.abc import Callable
 from itertools import pairwise
 from typing import Final
 
 from function_script.engines.gotemplate.compiler.code import Value
+from function_script.engines.tables import Table
 
 _OPERATORS: Final = {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
 # A text of more pieces than this is measured before it is built.
@@ -19,6 +21,10 @@ _TESTS: Final = {
     "d": "type({}) in INTEGERS",
     "v": "type({}) in PLAIN",
 }
+# Shortcuts that test the types of their arguments, and call the function for others.
+_GUARDED: Final = Table[str, Callable[[list[Value], str], Value | None]]()
+# Shortcuts for all types of arguments.
+_TOTAL: Final = Table[str, Callable[[list[Value]], Value | None]]()
 _COVERED: Final = {"s": ("string",), "d": ("int", "int64"), "v": ("string", "int", "int64")}
 
 
@@ -29,14 +35,9 @@ def shorten(name: str, values: list[Value], call: str) -> Value | None:
     """
     if name in _OPERATORS and len(values) == 2:  # noqa: PLR2004 # eq may compare with more
         return _shorten_comparison(_OPERATORS[name], values, call)
-    if name == "printf":
-        return _shorten_printf(values, call)
-    if name == "print":
-        return _shorten_print(values, call)
-    if name == "quote":
-        return _shorten_quote(values, call)
-    make = _SHORTENERS.get(name)
-    return make(values) if make is not None else None
+    if name in _GUARDED:
+        return _GUARDED[name](values, call)
+    return _TOTAL[name](values) if name in _TOTAL else None
 
 
 def any_code(value: Value) -> str:
@@ -73,6 +74,7 @@ def _shorten_comparison(operator: str, values: list[Value], call: str) -> Value 
     return Value(f"{expression} if {test} else {call}", "bool", nil=False, null=False)
 
 
+@_GUARDED.add("printf")
 def _shorten_printf(values: list[Value], call: str) -> Value | None:
     template = values[0]
     if not _is_literal(template) or len(values) > _MAX_PIECES:
@@ -94,6 +96,7 @@ def _shorten_printf(values: list[Value], call: str) -> Value | None:
     return Value(expression, "string", nil=False, null=False)
 
 
+@_GUARDED.add("print")
 def _shorten_print(values: list[Value], call: str) -> Value | None:
     """Compile ``print``, which puts a blank only between two values that are not strings."""
     if len(values) > _MAX_PIECES or not any(map(_is_text, values)):
@@ -108,6 +111,7 @@ def _shorten_print(values: list[Value], call: str) -> Value | None:
     return Value(expression, "string", nil=False, null=False)
 
 
+@_GUARDED.add("quote")
 def _shorten_quote(values: list[Value], call: str) -> Value | None:
     if len(values) != 1:
         return None
@@ -123,6 +127,7 @@ def _is_literal(value: Value) -> bool:
     return value.type == "string" and value.code[0] in "'\""
 
 
+@_TOTAL.add("default")
 def _shorten_default(values: list[Value]) -> Value | None:
     if len(values) != 2:  # noqa: PLR2004 # a default and what is given
         return None
@@ -130,14 +135,17 @@ def _shorten_default(values: list[Value]) -> Value | None:
     return Value(f"{value.code} or {any_code(fallback)}", nil=fallback.nil, null=fallback.nil)
 
 
+@_TOTAL.add("empty", "not")
 def _shorten_empty(values: list[Value]) -> Value:
     return Value(f"(not {values[0].code})", "bool", nil=False, null=False)
 
 
+@_TOTAL.add("list", "tuple")
 def _shorten_list(values: list[Value]) -> Value:
     return Value(f"[{', '.join(map(any_code, values))}]", nil=False, null=False)
 
 
+@_TOTAL.add("dict")
 def _shorten_dict(values: list[Value]) -> Value | None:
     keys = values[::2]
     if len(values) % 2 or not all(map(_is_literal, keys)):
@@ -147,16 +155,6 @@ def _shorten_dict(values: list[Value]) -> Value | None:
     return Value(f"{{{entries}}}", nil=False, null=False)
 
 
+@_TOTAL.add("hasKey")
 def _shorten_has_key(values: list[Value]) -> Value:
     return Value(f"{values[1].code} in {values[0].code}", "bool", nil=False, null=False)
-
-
-_SHORTENERS: Final = {
-    "default": _shorten_default,
-    "dict": _shorten_dict,
-    "empty": _shorten_empty,
-    "hasKey": _shorten_has_key,
-    "list": _shorten_list,
-    "not": _shorten_empty,
-    "tuple": _shorten_list,
-}

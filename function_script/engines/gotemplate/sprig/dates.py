@@ -37,7 +37,13 @@ def date(layout: str, value: object) -> str:
 @FUNCTIONS.add("date_in_zone", "dateInZone", parameters="string any string", returns="string")
 def date_in_zone(layout: str, value: object, zone: str) -> str:
     """A time in Go's layout and a time zone."""
-    return format_time(_to_time(value).in_zone(zone), layout)
+    time = _find_time(value)
+    if time is None:
+        raise CallError(
+            f"{_article(go_type(value))} is no date, and there is no current time to take instead: "
+            "use toDate, or seconds since 1970"
+        )
+    return format_time(time.in_zone(zone), layout)
 
 
 @FUNCTIONS.add("htmlDate", parameters="any", returns="string")
@@ -50,16 +56,6 @@ def html_date(value: object) -> str:
 def html_date_in_zone(value: object, zone: str) -> str:
     """Like htmlDate, in a time zone."""
     return date_in_zone(_HTML, value, zone)
-
-
-def _to_time(value: object) -> Time:
-    time = _find_time(value)
-    if time is None:
-        raise CallError(
-            f"{_article(go_type(value))} is no date, and there is no current time to take instead: "
-            "use toDate, or seconds since 1970"
-        )
-    return time
 
 
 def _find_time(value: object) -> Time | None:
@@ -166,7 +162,11 @@ def duration_round(value: object) -> str:
             nanoseconds = _parse_duration(value)
         except CallError:
             nanoseconds = 0
-    return _rounded_text(nanoseconds)
+    size = abs(nanoseconds)
+    for unit, name in _ROUNDED:
+        if size > unit:
+            return f"{size // unit}{name}"
+    return "0s"
 
 
 @FUNCTIONS.add("now", parameters="", injects=Injects.RUN, option="stable_values")
@@ -231,17 +231,14 @@ def _read_part(match: re.Match[str], text: str) -> tuple[int, int]:
         unknown = f"unknown unit {quote_time(to_narrow(name))}"
         raise CallError(f"time: {unknown} in duration {quote_time(to_narrow(text))}")
     unit = _UNITS[name]
-    digits = _significant_digits(fraction)
+    zeros = len(fraction) - len(fraction.lstrip("0"))
+    digits = fraction[: zeros + _MAX_DIGITS]
+    if int(digits or "0") > _LARGEST:
+        # Go reads as many digits as 63 bits hold.
+        digits = digits[:-1]
     # Go computes the fraction as a float.
     part = int(int(digits) * (unit / 10.0 ** len(digits))) if digits else 0
     return int(whole or "0") * unit + part, match.end()
-
-
-def _significant_digits(fraction: str) -> str:
-    """Cut a fraction to the digits that 63 bits hold."""
-    zeros = len(fraction) - len(fraction.lstrip("0"))
-    digits = fraction[: zeros + _MAX_DIGITS]
-    return digits if int(digits or "0") <= _LARGEST else digits[:-1]
 
 
 def _invalid(text: str) -> CallError:
@@ -269,12 +266,3 @@ def _decimal(size: int, unit: int) -> str:
     whole, fraction = divmod(size, unit)
     digits = f"{fraction:0{len(str(unit)) - 1}}".rstrip("0") if fraction else ""
     return f"{whole}.{digits}" if digits else str(whole)
-
-
-def _rounded_text(nanoseconds: int) -> str:
-    """Return a duration in the largest unit that it exceeds: ``16d``."""
-    size = abs(nanoseconds)
-    for unit, name in _ROUNDED:
-        if size > unit:
-            return f"{size // unit}{name}"
-    return "0s"

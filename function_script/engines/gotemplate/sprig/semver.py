@@ -19,6 +19,7 @@ from function_script.engines.gotemplate.function import (
 )
 from function_script.engines.gotemplate.values import MAX_UINT64, Int, Struct, Uint64, whole
 from function_script.engines.library.regex import compiled
+from function_script.engines.tables import Table
 
 FUNCTIONS: Final = FunctionTable()
 
@@ -130,26 +131,7 @@ def _check_pre(pre: str) -> None:
             raise CallError("version segment starts with 0")
 
 
-def _next(major: int, minor: int, patch: int) -> Version:
-    return ChangedVersion((major & MAX_UINT64, minor & MAX_UINT64, patch & MAX_UINT64))
-
-
-def _next_patch(version: Version) -> Version:
-    major, minor, patch = version.numbers
-    return _next(major, minor, patch if version.pre else patch + 1)
-
-
-def _with_pre(version: Version, pre: str) -> Version:
-    if pre and re.fullmatch(IDENTIFIERS, pre) is None:
-        raise CallError("invalid prerelease string")
-    _check_pre(pre)
-    return ChangedVersion(version.numbers, pre, version.metadata)
-
-
-def _with_metadata(version: Version, metadata: str) -> Version:
-    if metadata and re.fullmatch(IDENTIFIERS, metadata) is None:
-        raise CallError("invalid metadata string")
-    return ChangedVersion(version.numbers, version.pre, metadata)
+# Methods
 
 
 def _compare_versions(left: Version, right: Version) -> Int:
@@ -157,17 +139,18 @@ def _compare_versions(left: Version, right: Version) -> Int:
     return Int((mine > other) - (mine < other))
 
 
-_GETTERS: Final[dict[str, Callable[[Version], object]]] = {
-    "Major": lambda version: Uint64(version.numbers[0]),
-    "Minor": lambda version: Uint64(version.numbers[1]),
-    "Patch": lambda version: Uint64(version.numbers[2]),
-    "Prerelease": lambda version: version.pre,
-    "Metadata": lambda version: version.metadata,
-    "String": Version.text,
-    "IncMajor": lambda version: _next(version.numbers[0] + 1, 0, 0),
-    "IncMinor": lambda version: _next(version.numbers[0], version.numbers[1] + 1, 0),
-    "IncPatch": _next_patch,
-}
+_GETTERS: Final = Table[str, Callable[[Version], object]](
+    {
+        "Major": lambda version: Uint64(version.numbers[0]),
+        "Minor": lambda version: Uint64(version.numbers[1]),
+        "Patch": lambda version: Uint64(version.numbers[2]),
+        "Prerelease": lambda version: version.pre,
+        "Metadata": lambda version: version.metadata,
+        "String": Version.text,
+        "IncMajor": lambda version: _next(version.numbers[0] + 1, 0, 0),
+        "IncMinor": lambda version: _next(version.numbers[0], version.numbers[1] + 1, 0),
+    }
+)
 _COMPARISONS: Final[dict[str, Callable[[Version, Version], object]]] = {
     "Compare": _compare_versions,
     "Equal": lambda left, right: _compare_versions(left, right) == 0,
@@ -176,10 +159,32 @@ _COMPARISONS: Final[dict[str, Callable[[Version, Version], object]]] = {
     "GreaterThan": lambda left, right: _compare_versions(left, right) > 0,
     "GreaterThanEqual": lambda left, right: _compare_versions(left, right) >= 0,
 }
-_SETTERS: Final[dict[str, Callable[[Version, str], object]]] = {
-    "SetPrerelease": _with_pre,
-    "SetMetadata": _with_metadata,
-}
+_SETTERS: Final = Table[str, Callable[[Version, str], object]]()
+
+
+def _next(major: int, minor: int, patch: int) -> Version:
+    return ChangedVersion((major & MAX_UINT64, minor & MAX_UINT64, patch & MAX_UINT64))
+
+
+@_GETTERS.add("IncPatch")
+def _next_patch(version: Version) -> Version:
+    major, minor, patch = version.numbers
+    return _next(major, minor, patch if version.pre else patch + 1)
+
+
+@_SETTERS.add("SetPrerelease")
+def _with_pre(version: Version, pre: str) -> Version:
+    if pre and re.fullmatch(IDENTIFIERS, pre) is None:
+        raise CallError("invalid prerelease string")
+    _check_pre(pre)
+    return ChangedVersion(version.numbers, pre, version.metadata)
+
+
+@_SETTERS.add("SetMetadata")
+def _with_metadata(version: Version, metadata: str) -> Version:
+    if metadata and re.fullmatch(IDENTIFIERS, metadata) is None:
+        raise CallError("invalid metadata string")
+    return ChangedVersion(version.numbers, version.pre, metadata)
 
 
 # Constraints
@@ -257,78 +262,62 @@ def _parse(operator: str, text: str) -> _Constraint:
 
 # Operators; missing numbers are zeros
 
-_Check = Callable[[Version, _Constraint], bool]
-_CHECKS: Final[dict[str, _Check]] = {}
+_CHECKS: Final = Table[str, Callable[[Version, _Constraint], bool]]()
 
 
-def _operator(*signs: str) -> Callable[[_Check], _Check]:
-    """Return a decorator that adds a check by its operators."""
-
-    def register(check: _Check) -> _Check:
-        _CHECKS.update(dict.fromkeys(signs, check))
-        return check
-
-    return register
-
-
-def _compare_with(version: Version, constraint: _Constraint) -> int:
-    mine, other = version.precedence(), constraint.version.precedence()
-    return (mine > other) - (mine < other)
-
-
-@_operator("!=")
+@_CHECKS.add("!=")
 def _differs(version: Version, constraint: _Constraint) -> bool:
     if constraint.parts == _MAX_PARTS:
-        return _compare_with(version, constraint) != 0
+        return _compare_versions(version, constraint.version) != 0
     count = max(constraint.parts, 1)
     if version.numbers[:count] != constraint.version.numbers[:count]:
         return True
     if constraint.parts == 0:
-        return _compare_with(version, constraint) != 0
+        return _compare_versions(version, constraint.version) != 0
     if constraint.parts == 1:
         return False
     return precedence(version.pre) != precedence(constraint.version.pre)
 
 
-@_operator(">")
+@_CHECKS.add(">")
 def _is_greater(version: Version, constraint: _Constraint) -> bool:
     major, minor, _ = version.numbers
     if constraint.parts == _MAX_PARTS or major != constraint.version.numbers[0]:
-        return _compare_with(version, constraint) > 0
+        return _compare_versions(version, constraint.version) > 0
     if constraint.parts == 0:
-        return _compare_with(version, constraint) > 0
+        return _compare_versions(version, constraint.version) > 0
     return constraint.parts > 1 and minor > constraint.version.numbers[1]
 
 
-@_operator("<")
+@_CHECKS.add("<")
 def _is_less(version: Version, constraint: _Constraint) -> bool:
-    return _compare_with(version, constraint) < 0
+    return _compare_versions(version, constraint.version) < 0
 
 
-@_operator(">=", "=>")
+@_CHECKS.add(">=", "=>")
 def _is_at_least(version: Version, constraint: _Constraint) -> bool:
-    return _compare_with(version, constraint) >= 0
+    return _compare_versions(version, constraint.version) >= 0
 
 
-@_operator("<=", "=<")
+@_CHECKS.add("<=", "=<")
 def _is_at_most(version: Version, constraint: _Constraint) -> bool:
     if constraint.parts == _MAX_PARTS:
-        return _compare_with(version, constraint) <= 0
+        return _compare_versions(version, constraint.version) <= 0
     count = 1 if constraint.parts == 1 else len(("major", "minor"))
     return version.numbers[:count] <= constraint.version.numbers[:count]
 
 
-@_operator("", "=")
+@_CHECKS.add("", "=")
 def _equals(version: Version, constraint: _Constraint) -> bool:
     if constraint.parts < _MAX_PARTS:
         return _is_near(version, constraint)
-    return _compare_with(version, constraint) == 0
+    return _compare_versions(version, constraint.version) == 0
 
 
-@_operator("~", "~>")
+@_CHECKS.add("~", "~>")
 def _is_near(version: Version, constraint: _Constraint) -> bool:
     """Check ``~``: the last number may be larger; of three numbers, the patch."""
-    if _compare_with(version, constraint) < 0:
+    if _compare_versions(version, constraint.version) < 0:
         return False
     numbers = constraint.version.numbers
     if not any(numbers) and constraint.parts in {0, _MAX_PARTS}:
@@ -337,10 +326,10 @@ def _is_near(version: Version, constraint: _Constraint) -> bool:
     return version.numbers[:count] == numbers[:count]
 
 
-@_operator("^")
+@_CHECKS.add("^")
 def _is_compatible(version: Version, constraint: _Constraint) -> bool:
     """Check ``^``: versions up to the next change of the first number that is not 0."""
-    if _compare_with(version, constraint) < 0:
+    if _compare_versions(version, constraint.version) < 0:
         return False
     major, minor, _ = numbers = constraint.version.numbers
     if major > 0 or constraint.parts == 1:

@@ -187,18 +187,13 @@ def write_url(url: Url) -> str:
     if url.opaque:
         text += url.opaque
     else:
-        text += _authority_text(url)
+        if url.host or url.user is not None or (url.scheme and url.path):
+            user = f"{url.user}@" if url.user is not None else ""
+            text += f"//{user}{escape(url.host, _HOST)}"
         text += _path_text(url, first=not text)
     if url.query:
         text += f"?{url.query}"
     return f"{text}#{escape(url.fragment, FRAGMENT)}" if url.fragment else text
-
-
-def _authority_text(url: Url) -> str:
-    if not (url.host or url.user is not None or (url.scheme and url.path)):
-        return ""
-    user = f"{url.user}@" if url.user is not None else ""
-    return f"//{user}{escape(url.host, _HOST)}"
 
 
 def _path_text(url: Url, *, first: bool) -> str:
@@ -243,7 +238,13 @@ def url_join(parts: dict[str, object]) -> str:
         opaque=_part(parts, "opaque"),
         fragment=_part(parts, "fragment"),
     )
-    return to_wide(write_url(url._replace(user=_user(_part(parts, "userinfo")))))
+    userinfo = _part(parts, "userinfo")
+    if userinfo:
+        try:
+            url = url._replace(user=parse_url(f"proto://{userinfo}@host").user)
+        except CallError as error:
+            raise CallError(f"unable to parse userinfo in dict: {error.text}") from error
+    return to_wide(write_url(url))
 
 
 def _part(parts: dict[str, object], key: str) -> str:
@@ -254,12 +255,3 @@ def _part(parts: dict[str, object], key: str) -> str:
         problem = f"must be of type string, but {go_kind(value)} found"
         raise CallError(f"unable to parse {key} key, {problem}")
     return to_narrow(value)
-
-
-def _user(text: str) -> str | None:
-    if not text:
-        return None
-    try:
-        return parse_url(f"proto://{text}@host").user
-    except CallError as error:
-        raise CallError(f"unable to parse userinfo in dict: {error.text}") from error

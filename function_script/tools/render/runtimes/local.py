@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Final
 
@@ -50,14 +51,17 @@ class Local(Runtime):
             raise InputError.of(f'cannot run step "{step.name}" here: there is no sandbox')
         started = time.monotonic()
         pool = caller.pool
-        try:
-            reply = evaluation.run(
-                request.SerializeToString(),
-                lambda data: pool.run(data, timeout_seconds),
-                caller.servers.packages,
-            )
-        except InputError as unfetched:
-            raise PipelineError(step, *unfetched.diagnostics) from unfetched
+        with ThreadPoolExecutor(1) as executor:
+            # The validator's import takes as long as the sandbox needs to start.
+            validation = executor.submit(step_inputs.validate, step.input or {})
+            try:
+                reply = evaluation.run(
+                    request.SerializeToString(),
+                    lambda data: pool.run(data, timeout_seconds),
+                    caller.servers.packages,
+                )
+            except InputError as unfetched:
+                raise PipelineError(step, *unfetched.diagnostics) from unfetched
         if reply.log:
             caller.print(reply.log)
         if not isinstance(reply, Answered):
@@ -68,7 +72,7 @@ class Local(Runtime):
         response = fnv1.RunFunctionResponse.FromString(reply.response)
         if step.input and not reply.diagnostics:
             try:
-                step_inputs.validate(step.input)
+                validation.result()
             except InputError as error:
                 raise PipelineError(step, *error.diagnostics) from error
         return StepResponse(response=response, diagnostics=reply.diagnostics, blocked=reply.blocked)

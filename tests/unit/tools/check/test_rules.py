@@ -373,3 +373,32 @@ def test_input_of_a_builtin_function_is_compared_with_its_schema(
     report = check.check([str(file)])
     assert [finding.diagnostic.message for finding in report.findings] == [message]
     assert not report.others
+
+
+@pytest.mark.parametrize(
+    ("line", "count"),
+    [
+        ("functionRevisionSelector: {matchLabels: {channel: next}}", 1),
+        ("functionRevisionRef: {name: function-script-1a2b}", 1),
+        ("requirements: {}", 0),
+    ],
+)
+def test_function_revision_of_a_step_is_found(tmp_path: Path, line: str, count: int) -> None:
+    """No released Crossplane reads these fields, so every XR would use the new version at once."""
+    path = tmp_path / "composition.yaml"
+    path.write_text(
+        "apiVersion: apiextensions.crossplane.io/v1\nkind: Composition\nmetadata: {name: c}\n"
+        "spec:\n  mode: Pipeline\n  pipeline:\n  - step: a\n"
+        f"    functionRef: {{name: function-script}}\n    {line}\n"
+        "    input:\n      apiVersion: script.fn.crossplane.io/v1beta1\n"
+        '      kind: JinjaTemplate\n      inline: "{# nothing #}"\n'
+    )
+
+    findings = [
+        each for each in check.check([str(path)]).findings if each.rule == "function-revision"
+    ]
+
+    assert len(findings) == count
+    for finding in findings:
+        assert finding.diagnostic.span is not None
+        assert finding.diagnostic.span.line == 9

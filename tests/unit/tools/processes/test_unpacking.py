@@ -150,6 +150,15 @@ def test_archive_that_no_image_has_is_refused(tmp_path: Path, entry: Entry, caus
     assert list(tmp_path.rglob("escape")) == []
 
 
+def test_device_files_below_dev_are_left_out(tmp_path: Path) -> None:
+    """Bases of distributions have them, and nobody sees them below the /dev of a container."""
+    device = member("./dev/console", type=tarfile.CHRTYPE)
+    files = unpack(tmp_path, [directory("dev"), device, member("dev/a")])
+    assert names(files) == ["dev", "dev/a"]
+    with pytest.raises(ValueError, match="is a device"):
+        Unpacker(files, 1 << 20).add(archive([member("device/a", type=tarfile.CHRTYPE)]))
+
+
 def test_path_below_a_file_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="no directory"):
         unpack(tmp_path, [member("a"), member("a/b")])

@@ -93,6 +93,48 @@ def test_observed_generation_is_that_of_the_xr() -> None:
     assert items == [{**RESPONSIVE, "observedGeneration": 4}, SYNCED, READY]
 
 
+FATAL: Object = {"results": [{"severity": "SEVERITY_FATAL", "message": "no"}]}
+UNDETERMINED: Object = {
+    "status": "Unknown",
+    "reason": "FatalError",
+    "message": "A fatal error occurred before the status of this condition could be determined.",
+}
+
+
+@pytest.mark.parametrize("generation", [0, 3])
+def test_conditions_that_no_function_sets_before_a_fatal_result_are_undetermined(
+    generation: int,
+) -> None:
+    """Those of Crossplane, and what a function sets until then, are as they would be anyway."""
+    old: Object = {**READY, "lastTransitionTime": "2020-01-01T00:00:00Z"}
+    xr: Object = {
+        **CLUSTER_XR,
+        "metadata": {"name": "demo", **({"generation": generation} if generation else {})},
+        "status": {"conditions": [old, {**old, "type": "Mine"}, {**old, "type": "Other"}]},
+    }
+    mine: Object = {"type": "Mine", "status": "STATUS_CONDITION_FALSE", "reason": "Why"}
+    inputs = render.RenderInputs(xr=xr, composition=composition({}, {}))
+    result = render.reconcile(inputs, script({"conditions": [mine]}, FATAL))
+    observed: Object = {"observedGeneration": generation} if generation else {}
+    assert result.failure is not None
+    status = result.composition.xr["status"]
+    assert isinstance(status, dict)
+    assert status["conditions"] == [
+        old,
+        {**RESPONSIVE, "type": "Mine", "status": "False", "reason": "Why"},
+        {**old, "type": "Other", **UNDETERMINED, **observed},
+        {**RESPONSIVE, **observed},
+        {
+            **SYNCED,
+            "status": "False",
+            "reason": "ReconcileError",
+            "message": 'cannot compose resources: pipeline step "step-1" returned a fatal result: '
+            "no",
+            **observed,
+        },
+    ]
+
+
 def test_times_are_replaced() -> None:
     """Every condition gets the same time, so that output can be compared."""
     dated: Object = {**READY, "lastTransitionTime": "2020-02-02T02:02:02Z"}

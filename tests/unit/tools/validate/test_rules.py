@@ -8,7 +8,7 @@ from support.timing import stretched
 
 from function_script.tools.validate import rules
 from function_script.tools.validate.evaluator import Evaluator
-from function_script.tools.validate.findings import Problem, SkippedRule
+from function_script.tools.validate.report import Problem, SkippedRule
 from function_script.values import Object, Value
 
 

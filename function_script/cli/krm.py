@@ -1,0 +1,115 @@
+"""The command ``krm``: a KRM function, which kustomize and kpt call."""
+
+from __future__ import annotations
+
+import sys
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, Unpack
+
+import click
+
+from function_script.cli import exit_codes, options, render_options, terminal
+from function_script.cli.flags import Command
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from function_script.tools.krm import Options
+    from function_script.tools.krm.results import Result
+
+
+class _Flags(render_options.PipelineFlags):
+    required_schemas: Path | None
+
+
+_EPILOG: Final = """\b
+Examples:
+  function-script krm < resource-list.yaml
+  kustomize build --enable-alpha-plugins --enable-exec .
+  kpt fn eval --exec "function-script krm" --fn-config composition.yaml
+"""
+
+
+@click.command(
+    cls=Command,
+    short_help="Run as a KRM function.",
+    epilog=_EPILOG,
+    params=[
+        *render_options.pipeline("programs/ in the current directory"),
+        render_options.required_schemas(),
+    ],
+)
+def krm(**flags: Unpack[_Flags]) -> int:
+    """Render the XRs of a ResourceList, as a KRM function of kustomize and kpt.
+
+    Reads a ResourceList of config.kubernetes.io/v1 from stdin and prints it with what its
+    functionConfig composes. The functionConfig is a Composition, which is run for every XR of its
+    type; or an input of one step, for one XR; or a ConfigMap that holds one of both as text.
+
+    The list is the cluster: resources that were composed before are observed, Functions and XRDs
+    are used, and steps find what they require. Items that do not change keep every line.
+
+    After an error, the items are printed unchanged, with results, and the exit code is 1.
+    """
+    from function_script.sandbox import Pool, PoolOptions  # noqa: PLC0415 - slow to import
+    from function_script.tools import krm as tool  # noqa: PLC0415 - slow to import
+    from function_script.tools import local_pool, sources  # noqa: PLC0415 - slow to import
+
+    source = sources.load_text(sources.STDIN)
+    programs = flags["program_root"] or local_pool.programs_beside(Path("functionConfig"))
+    pool = PoolOptions(
+        limits=options.read_limits(flags).with_root(programs),
+        workers=1,
+        min_idle=0,
+        preload=local_pool.engines_in([source.text]),
+    )
+    with Pool(pool) as sandbox:
+        terminal.print_sandbox_note()
+        run_options = _read_options(flags, programs)
+        with run_options.servers:
+            output = tool.run(source, run_options, sandbox)
+    terminal.echo_exact(output.text)
+    return _print_results(output.results)
+
+
+def _read_options(flags: _Flags, programs: Path | None) -> Options:
+    from function_script.tools import krm as tool  # noqa: PLC0415 - slow to import
+    from function_script.tools.render import loading  # noqa: PLC0415 - slow to import
+    from function_script.tools.render.runtimes.servers import Servers  # noqa: PLC0415 - as above
+
+    paths = loading.PipelinePaths(
+        required=render_options.split_paths(flags["required_resources"]),
+        schemas=flags["required_schemas"],
+        credentials=flags["function_credentials"],
+        context=render_options.context_files(flags),
+        context_values=render_options.context_values(flags),
+    )
+    pairs = render_options.split_pairs(flags["function_annotations"], "--function-annotations", ",")
+    return tool.Options(
+        shared=loading.load_shared(paths),
+        runtimes=options.read_runtimes(flags["function"]),
+        annotations=dict(pairs),
+        timeout_seconds=flags["timeout"],
+        servers=Servers(options.read_packages(is_offline=flags["offline"], is_quiet=True)),
+        is_strict=flags["strict_versions"],
+        directory=Path.cwd(),
+        programs=programs,
+        print=partial(terminal.echo, err=True),
+    )
+
+
+def _print_results(results: Sequence[Result]) -> int:
+    """Print errors and warnings on stderr, since kustomize shows no results. Return the code."""
+    from function_script import diagnostics  # noqa: PLC0415 - slow to import
+    from function_script.tools import console  # noqa: PLC0415 - slow to import
+
+    is_colourful = console.is_colourful(sys.stderr)
+    for result in results:
+        if result.severity != "info":
+            frame = diagnostics.to_frame(result.problem, result.severity)
+            terminal.echo_coloured(
+                console.colour_frames(frame) if is_colourful else frame, err=True
+            )
+    has_error = any(result.severity == "error" for result in results)
+    return exit_codes.PROBLEM if has_error else exit_codes.OK

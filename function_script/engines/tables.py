@@ -1,0 +1,29 @@
+"""Tables of functions that each function enters where it is defined."""
+
+from collections.abc import Callable
+from typing import TypeVar
+
+_Key = TypeVar("_Key")
+_Call = TypeVar("_Call")
+
+
+class Table(dict[_Key, _Call]):
+    """Functions by key."""
+
+    def add(self, *keys: _Key) -> Callable[[_Call], _Call]:
+        """Return a decorator that enters a function by its keys."""
+
+        def register(call: _Call) -> _Call:
+            self.update(dict.fromkeys(keys, call))
+            return call
+
+        return register
+
+
+class Rules(list[_Call]):
+    """Functions in the order of their definitions, in which they are asked."""
+
+    def add(self, call: _Call) -> _Call:
+        """Enter a function: a decorator."""
+        self.append(call)
+        return call

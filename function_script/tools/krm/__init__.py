@@ -1,0 +1,301 @@
+"""Run a Composition, or a single input, as a KRM function: a ResourceList in, a ResourceList out.
+
+The list is the cluster: it holds the XRs, what was composed for them before, Functions, XRDs and
+the objects that steps require. It is rendered as by `render`, and only changed items are written.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Final
+
+from function_script import objects
+from function_script.diagnostics import Diagnostic
+from function_script.errors import DocumentError, FatalError, InputError, LimitError
+from function_script.reader import format_path
+from function_script.sandbox import Pool
+from function_script.source import Source
+from function_script.tools import author_positions, manifests, render
+from function_script.tools.krm import items, program, resource_list
+from function_script.tools.krm.items import Composite, Item
+from function_script.tools.krm.program import Program
+from function_script.tools.krm.results import Result, Severity
+from function_script.tools.render import (
+    RenderInputs,
+    RenderResult,
+    functions,
+    runners,
+    steps,
+)
+from function_script.tools.render.compose import unready_event
+from function_script.tools.render.errors import XrError
+from function_script.tools.render.functions import FunctionIndex, Selection
+from function_script.tools.render.loading import SharedInputs
+from function_script.tools.render.pipeline import PipelineError
+from function_script.tools.render.requirements import Runner
+from function_script.tools.render.runtimes.model import FunctionCaller
+from function_script.tools.render.runtimes.servers import Servers
+from function_script.tools.render.steps import Step
+from function_script.tools.step_inputs import StepInput
+from function_script.values import Object, Value
+
+_FUNCTION: Final = ("pkg.crossplane.io", "Function")
+# Fields of an XR's status that record the state of a cluster.
+_RECORDS: Final = {"conditions", "claimConditionTypes", "lastHandledReconcileAt"}
+_SEVERITIES: Final[Mapping[str, Severity]] = {"Warning": "warning", "warning": "warning"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """The flags; ``shared`` has the objects and the context that do not come with the list.
+
+    The file of the functionConfig may be in ``directory``. ``print`` gets what programs print.
+    """
+
+    shared: SharedInputs
+    runtimes: Mapping[str, Selection] = field(default_factory=dict)
+    annotations: Mapping[str, str] = field(default_factory=dict)
+    timeout_seconds: float = 60.0
+    servers: Servers = field(default_factory=Servers)
+    is_strict: bool = False
+    directory: Path
+    programs: Path | None = None
+    print: Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Output:
+    """The ResourceList to write, and the results in it."""
+
+    text: str
+    results: Sequence[Result]
+
+
+def run(source: Source, options: Options, pool: Pool) -> Output:
+    """Run the functionConfig. After an error the items stay as they are.
+
+    Raises FatalError if ``source`` is no ResourceList.
+    """
+    request = resource_list.parse(source)
+    notes: list[Result] = []
+    values = list(request.items)
+    try:
+        function = program.read(request.config, options.directory)
+        values = _Run(function, options, pool, notes).apply(items.read(request.items))
+    except _FailureError as failure:
+        notes += failure.results
+    except FatalError as error:
+        notes += [
+            Result(severity="error", problem=problem, subject=request.config)
+            for problem in error.diagnostics
+        ]
+    text = request.write(values, [note.to_object() for note in notes])
+    return Output(text=text, results=notes)
+
+
+class _FailureError(Exception):
+    """The run ended with results of severity error."""
+
+    def __init__(self, problems: Sequence[Result]) -> None:
+        super().__init__()
+        self.results = problems
+
+
+class _Run:
+    """One functionConfig over the items of a list; ``notes`` receives warnings and events."""
+
+    def __init__(
+        self, function: Program, options: Options, pool: Pool, notes: list[Result]
+    ) -> None:
+        self._function = function
+        self._options = options
+        self._pool = pool
+        self._notes = notes
+
+    def apply(self, before: Sequence[Item]) -> list[Value]:
+        """Return the new items: changed ones in their place, new ones at the end."""
+        function = self._function
+        composites = items.find_composites(before, function.value, function.type)
+        if not composites:
+            api_version, kind = function.type or ("", "")
+            problem = Diagnostic(message=f"no item is a {kind} of {api_version}: nothing is done")
+            self._notes.append(self._of_config("warning", problem))
+        after: dict[int, Value] = {item.index: item.value for item in before}
+        added: list[Value] = []
+        for composite in composites:
+            result = self._render(composite)
+            self._add_events(result, composite.xr)
+            added += _update(composite, result, after)
+        return [*after.values(), *added]
+
+    def _render(self, composite: Composite) -> RenderResult:
+        composition = self._function.composition(composite.xr.manifest)
+        try:
+            return render.render(
+                self._inputs(composite, composition), self._runner(composite, composition)
+            )
+        except XrError as error:
+            raise _FailureError(
+                [_of_xr("error", each, composite.xr) for each in error.diagnostics]
+            ) from error
+        except PipelineError as error:
+            raise _FailureError(
+                [self._of_step(each, error.step) for each in error.diagnostics]
+            ) from error
+        except (InputError, DocumentError, LimitError) as error:
+            raise _FailureError([*map(self._of_composition, error.diagnostics)]) from error
+
+    def _inputs(self, composite: Composite, composition: Object) -> RenderInputs:
+        xr = composite.xr.manifest
+        others = [item.manifest for item in composite.others]
+        shared = self._options.shared
+        earlier = composite.composed if self._function.is_step else {}
+        return RenderInputs(
+            xr=xr,
+            composition=composition,
+            observed=[
+                items.observed(name, item, has_owner=_has_uid(xr))
+                for name, item in composite.composed.items()
+            ],
+            desired={name: items.desired(item) for name, item in earlier.items()},
+            xrd=_find_xrd(others, xr),
+            report=lambda problem, severity: self._notes.append(
+                _of_xr(_SEVERITIES.get(severity, "info"), problem, composite.xr)
+            ),
+            required=[*others, *shared["required"]],
+            credentials=shared["credentials"],
+            schemas=shared["schemas"],
+            context=shared["context"],
+        )
+
+    def _runner(self, composite: Composite, composition: Object) -> Runner:
+        options = self._options
+        manifests_ = [item.manifest for item in composite.others if _is_function(item.manifest)]
+        index = FunctionIndex(
+            manifests=manifests_ or None,
+            runtimes=options.runtimes,
+            annotations=options.annotations,
+            is_strict=options.is_strict,
+        )
+        caller = FunctionCaller(
+            pool=self._pool, print=options.print, servers=options.servers, is_quiet=True
+        )
+        runtimes = functions.find_runtimes(steps.parse(composition), index)
+        return runners.build(runtimes, caller, options.timeout_seconds)
+
+    def _add_events(self, result: RenderResult, xr: Item) -> None:
+        """Add what the functions say; the state of composed resources is a cluster's."""
+        unready = {unready_event(name) for name in result.composition.resources}
+        for event in result.composition.events:
+            if event not in unready:
+                severity = _SEVERITIES.get(event.severity, "info")
+                self._notes.append(_of_xr(severity, Diagnostic(message=event.message), xr))
+
+    def _of_step(self, problem: Diagnostic, step: Step) -> Result:
+        """Return the result of a problem in a step's program or input."""
+        function = self._function
+        path = function.own_path(("spec", "pipeline", step.index, "input"))
+        span, value = problem.span, step.input or {}
+        inner = None if span is None else author_positions.find_text(span, value)
+        inner = inner or objects.read_path(problem.field)[1:]
+        field_path = function.config_path((*path, *inner))
+        if function.document is not None:
+            step_input = StepInput(
+                step=step.name, value=value, document=function.document, path=path
+            )
+            problem = author_positions.map_to_source(problem, step_input, self._options.programs)
+        elif span is not None and inner:
+            name = format_path(field_path)
+            problem = replace(problem, span=replace(span, name=name))
+        return self._of_config("error", problem, field_path)
+
+    def _of_config(
+        self, severity: Severity, problem: Diagnostic, path: objects.Path = ()
+    ) -> Result:
+        config, file = self._function.config, self._function.file
+        return Result(severity=severity, problem=problem, subject=config, path=path, file=file)
+
+    def _of_composition(self, problem: Diagnostic) -> Result:
+        """Return the result of a problem with a field of the Composition."""
+        function = self._function
+        path = function.own_path(objects.read_path(problem.field))
+        if function.document is not None and path:
+            problem = author_positions.locate(problem, function.document, path)
+        return self._of_config("error", problem, function.config_path(path))
+
+
+def _of_xr(severity: Severity, problem: Diagnostic, xr: Item) -> Result:
+    path = objects.read_path(problem.field)
+    file = items.file_of(xr.value)
+    return Result(severity=severity, problem=problem, subject=xr.value, path=path, file=file)
+
+
+def _update(composite: Composite, result: RenderResult, after: dict[int, Value]) -> list[Value]:
+    """Write what an XR composes into ``after``, by index; return the items that are new."""
+    xr = composite.xr
+    after[xr.index] = _with_status(xr.value, result.composition.xr)
+    taken = {_key(item.manifest) for item in composite.others}
+    is_alpha, has_owner = items.has_alpha_type(xr), _has_uid(xr.manifest)
+    added: list[Value] = []
+    resources = result.composition.resources
+    for name, manifest in resources.items():
+        if _key(manifest) in taken:
+            raise InputError.of(
+                f'cannot add resource "{name}": the list already has '
+                f"{manifests.describe(manifest)}, which it is not",
+                hint=f"if it is, give it the annotation {manifests.RESOURCE_NAME}: {name}",
+            )
+        before = composite.composed.get(name)
+        value = items.to_item(
+            manifest,
+            None if before is None else before.value,
+            name if is_alpha else "",
+            has_owner=has_owner,
+        )
+        if before is None:
+            added.append(value)
+        else:
+            after[before.index] = value
+    for name, item in composite.composed.items():
+        if name not in resources:
+            del after[item.index]
+    return added
+
+
+def _with_status(value: Object, composed: Object) -> Object:
+    """Return the XR with the status that the functions desire."""
+    status = manifests.object_at(composed, "status")
+    desired = {key: item for key, item in status.items() if key not in _RECORDS}
+    current = manifests.object_at(value, "status")
+    if desired.items() <= current.items():
+        return value
+    return {**value, "status": {**current, **desired}}
+
+
+def _key(manifest: Object) -> tuple[str, str, str, str]:
+    api_version, kind = objects.api_version_and_kind(manifest)
+    group = manifests.group(api_version)
+    return group, kind, manifests.namespace(manifest), manifests.name(manifest)
+
+
+def _has_uid(xr: Object) -> bool:
+    return bool(manifests.text_at(xr, "metadata", "uid"))
+
+
+def _is_function(manifest: Object) -> bool:
+    api_version, kind = objects.api_version_and_kind(manifest)
+    return (manifests.group(api_version), kind) == _FUNCTION
+
+
+def _find_xrd(others: Sequence[Object], xr: Object) -> Object | None:
+    """Return the XRD in the list that defines an XR."""
+    api_version, kind = objects.api_version_and_kind(xr)
+    for manifest in others:
+        is_xrd = manifest.get("kind") == "CompositeResourceDefinition"
+        defined = (
+            manifests.text_at(manifest, "spec", "group"),
+            manifests.text_at(manifest, "spec", "names", "kind"),
+        )
+        if is_xrd and defined == (manifests.group(api_version), kind):
+            return manifest
+    return None

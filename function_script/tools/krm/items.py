@@ -1,0 +1,261 @@
+"""The items of a ResourceList: XRs, their composed resources, and what is beside them.
+
+The annotations that tell them apart are those of Crossplane, or of the alpha design of composition
+functions, whose functions took ResourceLists.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from function_script import objects
+from function_script.errors import InputError
+from function_script.tools import manifests
+from function_script.values import Object, Value
+
+TYPE: Final = "fn.apiextensions.crossplane.io/type"
+NAME: Final = "fn.apiextensions.crossplane.io/name"
+COMPOSITE: Final = "CompositeResource"
+COMPOSED: Final = "ComposedResource"
+PATH: Final = "internal.config.kubernetes.io/path"
+INDEX: Final = "internal.config.kubernetes.io/index"
+# Names that kustomize used before, and still sets.
+_OLD_NAMES: Final = {PATH: "config.kubernetes.io/path", INDEX: "config.kubernetes.io/index"}
+
+# Groups of annotations that an orchestrator sets on its way; no program sees them.
+_ORCHESTRATORS: Final = {
+    "config.k8s.io",
+    "config.kubernetes.io",
+    "internal.config.kubernetes.io",
+    "internal.kpt.dev",
+    "kustomize.config.k8s.io",
+}
+_ALPHA_GROUP: Final = "fn.apiextensions.crossplane.io"
+_ANNOTATIONS: Final = ("metadata", "annotations")
+# Fields of metadata that the API server sets, which an export from a cluster has.
+_SERVER_FIELDS: Final = (
+    "uid",
+    "resourceVersion",
+    "generation",
+    "creationTimestamp",
+    "managedFields",
+    "selfLink",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    """The path of a file, and the index of an object among those of the file."""
+
+    path: str
+    index: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Item:
+    """An item by its index; ``manifest`` has no annotations of the orchestrator."""
+
+    index: int
+    value: Object
+    manifest: Object
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Composite:
+    """An XR, its composed resources by resource name, and all other items."""
+
+    xr: Item
+    composed: Mapping[str, Item]
+    others: Sequence[Item]
+
+
+def read(values: Iterable[Value]) -> list[Item]:
+    """Read the items. Raises InputError for one that is no object with apiVersion and kind."""
+    items = []
+    for index, value in enumerate(values):
+        if not isinstance(value, dict) or not all(objects.api_version_and_kind(value)):
+            raise InputError.of(f"cannot read items[{index}]: it has no apiVersion and kind")
+        items.append(Item(index=index, value=value, manifest=without_transport(value)))
+    return items
+
+
+def without_transport(value: Object) -> Object:
+    """Copy a manifest without the annotations of orchestrators and of the alpha design."""
+    texts = manifests.object_at(value, *_ANNOTATIONS)
+    others: Object = {key: item for key, item in texts.items() if not _is_transport(key)}
+    return _with_annotations(value, others) if texts else _copy(value)
+
+
+def _is_transport(key: str) -> bool:
+    group = key.partition("/")[0]
+    return group in _ORCHESTRATORS or group == _ALPHA_GROUP
+
+
+def _with_annotations(value: Object, annotations: Object) -> Object:
+    copy = _copy(value)
+    metadata = manifests.make_object(copy, "metadata")
+    metadata.pop("annotations", None)
+    if annotations:
+        metadata["annotations"] = annotations
+    return copy
+
+
+def _copy(value: Object) -> Object:
+    return {key: objects.deep_copy(item) for key, item in value.items()}
+
+
+def find_composites(
+    items: Sequence[Item], composition: Object, type_: tuple[str, str] | None
+) -> list[Composite]:
+    """Return the XRs with their composed resources, in the order of the list.
+
+    ``type_`` is the apiVersion and kind that a Composition is for. Without one there is one XR: the
+    item that has the annotation of the alpha design, else the only one that is not composed.
+    """
+    if type_ is None:
+        xrs = [_find_only(items)]
+    else:
+        matches = [item for item in items if objects.api_version_and_kind(item.manifest) == type_]
+        xrs = [item for item in matches if _selects(item.manifest, composition)]
+    return [_collect(xr, items, is_alone=len(xrs) == 1) for xr in xrs]
+
+
+def _find_only(items: Sequence[Item]) -> Item:
+    marked = [item for item in items if manifests.annotation(item.value, TYPE) == COMPOSITE]
+    others = [item for item in items if not _name(item) and not _is_local(item)]
+    candidates = marked or others
+    if len(candidates) == 1:
+        return candidates[0]
+    cause = f"{len(candidates)} items may be the XR" if candidates else "the list has no XR"
+    raise InputError.of(
+        f"cannot run an input: {cause}",
+        hint=f"give the XR the annotation {TYPE}: {COMPOSITE}, or give a Composition as "
+        "functionConfig",
+    )
+
+
+def _is_local(item: Item) -> bool:
+    """Report whether kustomize and kpt never apply an item, such as a functionConfig."""
+    key = "config.kubernetes.io/local-config"
+    return manifests.annotation(item.value, key) not in {"", "false"}
+
+
+def _selects(xr: Object, composition: Object) -> bool:
+    """Report whether an XR has no reference to another Composition."""
+    name = manifests.name(composition)
+    references = [
+        manifests.text_at(xr, "spec", *path, "compositionRef", "name")
+        for path in ((), ("crossplane",))
+    ]
+    return all(reference in {"", name} for reference in references)
+
+
+def _collect(xr: Item, items: Sequence[Item], *, is_alone: bool) -> Composite:
+    composed: dict[str, Item] = {}
+    others = []
+    for item in items:
+        name = _name(item)
+        if item is xr:
+            continue
+        if not name or not _is_owned(item.manifest, xr.manifest, is_alone=is_alone):
+            others.append(item)
+            continue
+        if name in composed:
+            both = f"items[{composed[name].index}] and items[{item.index}]"
+            raise InputError.of(f'cannot read the list: {both} are both resource "{name}"')
+        composed[name] = item
+    return Composite(xr=xr, composed=composed, others=others)
+
+
+def _name(item: Item) -> str:
+    """Return the resource name of a composed resource; "" for other items."""
+    name = manifests.resource_name(item.value) or manifests.annotation(item.value, NAME)
+    is_composed = manifests.annotation(item.value, TYPE) == COMPOSED
+    if is_composed and not name:
+        raise InputError.of(
+            f"cannot read items[{item.index}]: it is a {COMPOSED} without a name",
+            hint=f"give it the annotation {NAME}",
+        )
+    return name
+
+
+def _is_owned(manifest: Object, xr: Object, *, is_alone: bool) -> bool:
+    """Report whether an XR composed an object: by its controller, by its label, or as the only."""
+    controller = manifests.controller(manifest)
+    if controller is not None:
+        uid = manifests.text_at(xr, "metadata", "uid")
+        if uid:
+            return controller.get("uid") == uid
+        kind = (controller.get("kind"), controller.get("name"))
+        return kind == (manifests.text_at(xr, "kind"), manifests.name(xr))
+    label = manifests.labels(manifest).get(manifests.COMPOSITE)
+    if label:
+        name = manifests.labels(xr).get(manifests.COMPOSITE) or manifests.name(xr)
+        namespace = manifests.namespace(xr)
+        return label == name and namespace in {"", manifests.namespace(manifest)}
+    return is_alone
+
+
+def observed(name: str, item: Item, *, has_owner: bool) -> Object:
+    """Return a composed resource as Crossplane observes it: with its resource name.
+
+    ``has_owner``: the XR has a UID; without one, no owner can be compared with it.
+    """
+    copy = _copy(item.manifest)
+    manifests.add_texts(copy, {manifests.RESOURCE_NAME: name}, *_ANNOTATIONS)
+    if not has_owner:
+        manifests.object_at(copy, "metadata").pop("ownerReferences", None)
+    return copy
+
+
+def desired(item: Item) -> Object:
+    """Return a composed resource as an earlier step desires it: without status."""
+    copy = {key: value for key, value in _copy(item.manifest).items() if key != "status"}
+    metadata = manifests.object_at(copy, "metadata")
+    for key in (*_SERVER_FIELDS, "ownerReferences"):
+        metadata.pop(key, None)
+    return copy
+
+
+def to_item(manifest: Object, before: Object | None, alpha_name: str, *, has_owner: bool) -> Object:
+    """Return a composed resource as an item; ``before`` is the item that it replaces.
+
+    The orchestrator's annotations, what the API server has set, and the status stay. ``alpha_name``
+    is the resource name, for lists with the annotations of the alpha design; else it is empty. The
+    owner of an XR that has no UID would be unknown to a cluster, which deletes such objects.
+    """
+    annotations = dict(manifests.object_at(manifest, *_ANNOTATIONS))
+    copy = _copy(manifest)
+    metadata = manifests.make_object(copy, "metadata")
+    metadata.pop("generateName", None)
+    own_fields = list(_SERVER_FIELDS)
+    if not has_owner:
+        metadata.pop("ownerReferences", None)
+        own_fields.append("ownerReferences")
+    if before is not None:
+        texts = manifests.object_at(before, *_ANNOTATIONS)
+        annotations |= {key: text for key, text in texts.items() if _is_transport(key)}
+        for key in own_fields:
+            if (value := objects.find_path(before, ("metadata", key))) is not None:
+                metadata[key] = objects.deep_copy(value)
+        if "status" in before:
+            copy["status"] = objects.deep_copy(before["status"])
+    if alpha_name:
+        annotations |= {TYPE: COMPOSED, NAME: alpha_name}
+    return _with_annotations(copy, annotations)
+
+
+def has_alpha_type(item: Item) -> bool:
+    """Report whether an item has the annotation of the alpha design."""
+    return bool(manifests.annotation(item.value, TYPE))
+
+
+def file_of(value: Object) -> File | None:
+    """Return the place of an item by the orchestrator's annotations; None without them."""
+    path, index = (
+        manifests.annotation(value, key) or manifests.annotation(value, _OLD_NAMES[key])
+        for key in (PATH, INDEX)
+    )
+    if not path:
+        return None
+    return File(path, int(index) if index.isascii() and index.isdecimal() else 0)

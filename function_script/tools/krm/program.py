@@ -1,0 +1,192 @@
+"""The functionConfig: the Composition, or the single input of ours, that a run evaluates."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Final
+
+from function_script import documents, inputs, objects
+from function_script.documents import Document
+from function_script.errors import FatalError, InputError
+from function_script.reader import format_path
+from function_script.source import Source
+from function_script.tools import bounded, manifests
+from function_script.tools.krm import items
+from function_script.tools.krm.items import File
+from function_script.values import Object
+
+_HINT: Final = (
+    "give a Composition, an input such as a JinjaTemplate, or a ConfigMap with the YAML of one of "
+    "both under a key of its data"
+)
+# The files beside a functionConfig are compared with it, to show positions in its author's file.
+_MAX_FILES: Final = 200
+_MAX_FILE_BYTES: Final = 1 << 20
+_SUFFIXES: Final = {".yaml", ".yml"}
+# The place of an input of ours in the Composition that is made of it.
+_STEP: Final[objects.Path] = ("spec", "pipeline", 0, "input")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Program:
+    """What a run evaluates.
+
+    ``value`` is a Composition or an input. ``config`` is the functionConfig that holds it at
+    ``path``: as an object, or as the text of a ConfigMap. ``document`` has its positions, in the
+    file of its author if that was found.
+    """
+
+    value: Object
+    config: Object
+    path: objects.Path
+    document: Document | None
+    file: File | None
+
+    @property
+    def type(self) -> tuple[str, str] | None:
+        """Return the type of XRs that a Composition is for; None for an input."""
+        if self.is_step:
+            return None
+        reference = manifests.object_at(self.value, "spec", "compositeTypeRef")
+        return objects.api_version_and_kind(reference)
+
+    @property
+    def is_step(self) -> bool:
+        """Report whether it is a single step, which adds to what is there."""
+        return not _is_composition(self.value)
+
+    def composition(self, xr: Object) -> Object:
+        """Return the Composition to run for an XR."""
+        if not self.is_step:
+            return self.value
+        api_version, kind = objects.api_version_and_kind(xr)
+        name = manifests.name(self.value) or manifests.name(self.config) or "input"
+        step: Object = {
+            "step": name,
+            "functionRef": {"name": "function-script"},
+            "input": self.value,
+        }
+        return {
+            "apiVersion": manifests.COMPOSITION[0],
+            "kind": manifests.COMPOSITION[1],
+            "metadata": {"name": name},
+            "spec": {
+                "compositeTypeRef": {"apiVersion": api_version, "kind": kind},
+                "mode": "Pipeline",
+                "pipeline": [step],
+            },
+        }
+
+    def own_path(self, path: objects.Path) -> objects.Path:
+        """Return the path in ``value`` of a path in the Composition that ran."""
+        if not self.is_step:
+            return path
+        return path[len(_STEP) :] if path[: len(_STEP)] == _STEP else ()
+
+    def config_path(self, path: objects.Path) -> objects.Path:
+        """Return the path in ``config`` of a path in ``value``; a text has no fields."""
+        return self.path or path
+
+
+def read(config: Object | None, directory: Path) -> Program:
+    """Read a functionConfig; its author's file may be in ``directory``. Raises FatalError."""
+    if config is None:
+        raise InputError.of("cannot run: the ResourceList has no functionConfig", hint=_HINT)
+    value = items.without_transport(config)
+    origin = _find_origin(config, value, directory)
+    file = items.file_of(config) or (None if origin is None else _file_of(origin, directory))
+    if _is_runnable(value):
+        return Program(value=value, config=config, path=(), document=origin, file=file)
+    if objects.api_version_and_kind(value) != ("v1", "ConfigMap"):
+        raise InputError.of(
+            f"cannot run {manifests.describe(value)} of {objects.api_version_and_kind(value)[0]}: "
+            "it is no program of ours",
+            hint=_HINT,
+        )
+    return _read_config_map(config, value, origin, file)
+
+
+def _is_composition(value: Object) -> bool:
+    return objects.api_version_and_kind(value) == manifests.COMPOSITION
+
+
+def _is_runnable(value: Object) -> bool:
+    return _is_composition(value) or inputs.has_our_type(value)
+
+
+def _read_config_map(
+    config: Object, value: Object, origin: Document | None, file: File | None
+) -> Program:
+    data = manifests.texts_at(value, "data")
+    programs = []
+    for key, text in data.items():
+        source = Source(name=format_path(("data", key)), text=text)
+        document = _read_text(source, origin, ("data", key))
+        if document is not None and _is_runnable(document.value):
+            programs.append((key, document))
+    if len(programs) != 1:
+        raise InputError.of(
+            f'cannot run ConfigMap "{manifests.name(value)}": {len(programs)} values of its data '
+            "are a Composition or an input of ours, instead of one",
+            hint=_HINT,
+        )
+    ((key, document),) = programs
+    return Program(
+        value=document.value, config=config, path=("data", key), document=document, file=file
+    )
+
+
+def _read_text(source: Source, origin: Document | None, path: objects.Path) -> Document | None:
+    """Read a value of a ConfigMap, with its positions in the file of its author if possible."""
+    outer = None if origin is None else documents.find_embedded_text(origin.text, path)
+    file = None if origin is None else origin.origin.source
+    if outer is not None and origin is not None and file is not None:
+        # Blank lines and columns before it give every line of the text its place in the file.
+        margin = " " * outer.indentation
+        above = "\n" * (outer.first_line + origin.first_line - 2)
+        body = "".join(f"{margin}{line}" for line in source.text.splitlines(keepends=True))
+        source = Source(name=file.name, text=above + body)
+    try:
+        found = bounded.read_documents(source)
+    except FatalError:
+        return None
+    return found[0] if len(found) == 1 else None
+
+
+def _find_origin(config: Object, value: Object, directory: Path) -> Document | None:
+    """Return the functionConfig in the file of its author: an equal object, or None."""
+    for path in _candidates(config, directory):
+        try:
+            if path.stat().st_size > _MAX_FILE_BYTES:
+                continue
+            # Positions have the file's name as in the command's own directory.
+            name = path.relative_to(directory).as_posix()
+            text = bounded.load_file(path).text
+            found = bounded.read_documents(Source(name=name, text=text))
+        except (FatalError, OSError):
+            continue
+        for document in found:
+            if items.without_transport(document.value) == value:
+                return document
+    return None
+
+
+def _file_of(document: Document, directory: Path) -> File | None:
+    source = document.origin.source
+    if source is None:
+        return None
+    path = directory / source.name
+    return File(path.relative_to(directory).as_posix(), document.number - 1)
+
+
+def _candidates(config: Object, directory: Path) -> Iterator[Path]:
+    file = items.file_of(config)
+    path = Path(file.path) if file is not None else None
+    if path is not None and not path.is_absolute() and ".." not in path.parts:
+        yield directory / path
+    try:
+        paths = sorted(path for path in directory.iterdir() if path.suffix in _SUFFIXES)
+    except OSError:
+        return
+    yield from islice(paths, _MAX_FILES)

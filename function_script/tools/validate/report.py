@@ -1,0 +1,169 @@
+"""The report of a validation: a result for each resource, and the report as text, JSON or YAML."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final, Literal, TypeAlias
+
+from function_script import documents
+from function_script.diagnostics import cut
+from function_script.tools.console import one_line
+from function_script.values import Object, Value
+
+# Two types are ours: `program` for a step's program that does not compile, and `unreadable` for a
+# document or a file. The others are the official CLI's.
+ErrorType: TypeAlias = Literal["schema", "cel", "unknownField", "program", "unreadable"]
+Status: TypeAlias = Literal["valid", "invalid", "missingSchema", "notEvaluated"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Problem:
+    """One problem of a resource. ``message`` begins with the field's path where there is one.
+
+    ``field`` is as the official command prints it. ``path`` is the value's path; empty for the
+    object as a whole.
+    """
+
+    type: ErrorType
+    message: str
+    field: str = ""
+    value: Value = None
+    path: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SkippedRule:
+    """A rule, a pattern or a field that was not checked, and the reason.
+
+    ``rule`` is empty for a field whose schema is unknown.
+    """
+
+    field: str
+    rule: str
+    reason: str
+    type: Literal["cel", "pattern", "schema"] = "cel"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """The result of one resource; ``name`` may be empty."""
+
+    api_version: str
+    kind: str
+    name: str
+    namespace: str = ""
+    status: Status = "valid"
+    problems: tuple[Problem, ...] = ()
+    unevaluated: tuple[SkippedRule, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Report:
+    """All results in the order of the resources; ``notes`` are for people only."""
+
+    results: tuple[Result, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    def count(self, status: Status) -> int:
+        """Return the number of results with this status."""
+        return sum(result.status == status for result in self.results)
+
+    def is_success(self, *, error_on_missing_schemas: bool = False) -> bool:
+        """Report whether nothing is invalid, and optionally whether everything was checked."""
+        unchecked = self.count("missingSchema") + self.count("notEvaluated")
+        return not self.count("invalid") and not (error_on_missing_schemas and unchecked)
+
+
+_NOT_EVALUATED: Final = {"cel": "CEL rule", "pattern": "pattern", "schema": "schema"}
+_MAX_RULE_CHARACTERS: Final = 500
+_ERRORS: Final = {"cel": "CEL validation error", "program": "program error"}
+
+
+def render_text(report: Report, *, skip_success_results: bool = False) -> str:
+    """One line for each finding and a last one with the totals."""
+    lines = [
+        line
+        for result in report.results
+        for line in _lines(result)
+        if not (skip_success_results and line.startswith("[✓]"))
+    ]
+    total = (
+        f"Total {len(report.results)} resources: {report.count('missingSchema')} missing schemas, "
+        f"{report.count('valid')} success cases, {report.count('invalid')} failure cases"
+    )
+    skipped = report.count("notEvaluated")
+    return "\n".join([*lines, f"{total}, {skipped} not evaluated" if skipped else total])
+
+
+def render_json(report: Report) -> str:
+    """Return the whole report as indented JSON."""
+    return json.dumps(to_object(report), indent=2, ensure_ascii=False)
+
+
+def render_yaml(report: Report) -> str:
+    """Return the whole report as YAML."""
+    return documents.to_yaml(to_object(report))
+
+
+def to_object(report: Report) -> Object:
+    """Return the report as plain data."""
+    skipped = report.count("notEvaluated")
+    return {
+        "summary": {
+            "total": len(report.results),
+            "valid": report.count("valid"),
+            "invalid": report.count("invalid"),
+            "missingSchemas": report.count("missingSchema"),
+            **({"notEvaluated": skipped} if skipped else {}),
+        },
+        "resources": [_resource(result) for result in report.results],
+    }
+
+
+def _lines(result: Result) -> Iterator[str]:
+    gvk = one_line(f"{result.api_version}, Kind={result.kind}")
+    name = one_line(result.name)
+    if result.status == "missingSchema":
+        yield f"[!] could not find CRD/XRD for: {gvk}"
+    for problem in result.problems:
+        if problem.type == "unreadable":
+            yield f"[x] {problem.message}"
+            continue
+        error = _ERRORS.get(problem.type, "schema validation error")
+        yield f"[x] {error} {gvk}, {name} : {problem.message}"
+    for rule in result.unevaluated:
+        field = f"{rule.field}: " if rule.field and rule.rule else rule.field
+        text = cut(" ".join(rule.rule.split()), _MAX_RULE_CHARACTERS)
+        kind = _NOT_EVALUATED[rule.type]
+        yield f"[!] {kind} not evaluated {gvk}, {name} : {field}{text} ({rule.reason})"
+    if result.status == "valid":
+        yield f"[✓] {gvk}, {name} validated successfully"
+
+
+def _resource(result: Result) -> Object:
+    entry: Object = {
+        "apiVersion": result.api_version,
+        "kind": result.kind,
+        "name": result.name,
+    }
+    if result.namespace:
+        entry["namespace"] = result.namespace
+    entry["status"] = result.status
+    if result.problems:
+        entry["errors"] = [_error(problem) for problem in result.problems]
+    if result.unevaluated:
+        entry["notEvaluated"] = [
+            {"field": rule.field, "rule": rule.rule, "reason": rule.reason}
+            for rule in result.unevaluated
+        ]
+    return entry
+
+
+def _error(problem: Problem) -> Object:
+    fields: dict[str, Value] = {"type": problem.type}
+    if problem.field:
+        fields["field"] = problem.field
+    fields["message"] = problem.message
+    if problem.value is not None:
+        fields["value"] = problem.value
+    return fields

@@ -1,0 +1,67 @@
+"""Errors in functions that the interpreter inlines: goldens show the places, this the run."""
+
+from collections.abc import Callable
+
+import pytest
+
+from function_script.engines.starlark import engine as starlark
+from function_script.engines.starlark import error_positions
+from function_script.errors import ProgramError
+from function_script.limits import Limits
+from function_script.program import Lazy, Program, Scope
+from function_script.source import Source
+
+SMALL = "def small(x):\n    return x['a']\n\n"
+CALL = """\
+error: Key `a` was not found
+ --> script:5:12
+  |
+5 |     return small(req)
+  |            ^^^^^^^^^^
+  |
+"""
+
+
+def place(text: str) -> str:
+    """Where the script is said to fail."""
+    scope = Scope(request=Lazy({}))
+    with pytest.raises(ProgramError) as caught:
+        starlark.evaluate(Program(main=Source(name="script", text=text)), scope, Limits())
+    return str(caught.value.diagnostics[0].span)
+
+
+def test_printed_text_is_printed_once(capfd: pytest.CaptureFixture[str]) -> None:
+    """The second run is silent, while modules are loaded and after."""
+    text = f"print('top')\n{SMALL}def main(req):\n    print('main')\n    return small(req)\n"
+    assert place(text) == "script:3:12"
+    assert capfd.readouterr().err == "top\nmain\n"
+
+
+def test_long_run_is_not_repeated_to_its_end() -> None:
+    """The call is blamed: the same on every machine, and for the price of a short run."""
+    loop = "def main(req):\n    for i in range({}):\n        pass\n    return small(req)\n"
+    assert place(SMALL + loop.format(1_000)) == "script:2:12"
+    assert place(SMALL + loop.format(3_000_000)) == "script:7:12"
+
+
+def test_second_run_that_ends_otherwise_is_not_believed() -> None:
+    """As when the text of a script changed that a script looks at."""
+    program = Program(main=Source(name="script", text=SMALL + "def main(req): return small(req)"))
+    others: list[Callable[[Program], str]] = [
+        lambda _: "",
+        lambda _: CALL.replace("Key `a`", "Key `b`"),
+        lambda _: "no text of the interpreter",
+    ]
+    for run in others:
+        assert error_positions.correct_position(CALL, program, run) == CALL
+
+
+def test_inlining_looks_into_calls_only() -> None:
+    """An operator that fails is where it fails."""
+
+    def run(_program: Program) -> str:
+        pytest.fail("a second run")
+
+    program = Program(main=Source(name="script", text=SMALL))
+    said = CALL.replace("small(req)", "req['ab']-").replace("^^^^^^^^^^", "^^^^^^^^^")
+    assert error_positions.correct_position(said, program, run) == said
