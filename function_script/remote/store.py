@@ -34,7 +34,7 @@ class Failure(NamedTuple):
     hint: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class _FailedFetch:
     failure: Failure
     count: int
@@ -104,7 +104,9 @@ class ContentStore:
             former = self._failed.pop(key, None)
             count = 1 if former is None else former.count + 1
             pause = min(_FIRST_PAUSE * 2 ** min(count - 1, 10), _LONGEST_PAUSE)
-            self._failed[key] = _FailedFetch(outcome, count, self._clock() + pause)
+            self._failed[key] = _FailedFetch(
+                failure=outcome, count=count, retry_time=self._clock() + pause
+            )
             if len(self._failed) > _MAX_FAILURES:
                 self._failed.popitem(last=False)
 

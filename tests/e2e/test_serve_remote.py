@@ -462,6 +462,18 @@ def test_a_git_server_with_tls_gets_a_token_and_a_redirect_is_not_followed(
 
 
 @needs_git
+def test_a_huge_commit_is_refused(tmp_path: Path) -> None:
+    make_repository(tmp_path)
+    (tmp_path / "work/large.txt").write_text("x" * (9 << 20))
+    revision = commit(tmp_path)
+    with serving_git(tmp_path) as git_server:
+        flags = ("--insecure", "--remote-allow", git_server.name)
+        with Server(*flags) as server, server.channel() as channel:
+            url = f"{git_server.url}/lib.git"
+            assert "it has more than 8 MiB" in failure(channel, git_step(url, revision))
+
+
+@needs_git
 def test_links_in_a_commit_are_left_out(tmp_path: Path) -> None:
     make_repository(tmp_path)
     (tmp_path / "work/passwords.star").symlink_to("/etc/passwd")

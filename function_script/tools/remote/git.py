@@ -240,7 +240,7 @@ class _Drain:
 
     def _run(self) -> None:
         stream = self._process.stderr
-        while stream is not None and (chunk := stream.read1(_CHUNK_BYTES)):  # type: ignore[attr-defined]
+        while stream is not None and (chunk := os.read(stream.fileno(), _CHUNK_BYTES)):
             self._head = (self._head + chunk)[:_CHUNK_BYTES]
 
 
@@ -260,8 +260,9 @@ def _kill(process: subprocess.Popen[bytes]) -> None:
 def _explain(code: int, text: str) -> FetchError:
     lines = [line.removeprefix("fatal: ") for line in text.splitlines() if line.strip()]
     fatal = next((line for line in reversed(lines) if line), "")
-    if f"signal {signal.SIGXFSZ}" in text or "File size limit exceeded" in text:
-        return FetchError(f"the commit has more than {_MAX_PACK_BYTES >> 20} MiB")
+    if "index-pack" in text:
+        # The limit of file sizes ends it without a word.
+        return FetchError(f"the commit has more than {_MAX_PACK_BYTES >> 20} MiB, or is broken")
     if "not our ref" in text or "upload-pack: not our ref" in text:
         return FetchError("the repository does not have the commit")
     if "Authentication failed" in text or "could not read Username" in text or "403" in fatal:
