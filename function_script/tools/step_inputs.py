@@ -149,10 +149,19 @@ def find_ours(document: Document) -> list[StepInput]:
 
 def is_elsewhere(step_input: StepInput) -> bool:
     """Report whether only a request brings the program: it is neither in the input nor here."""
-    source = step_input.value.get("source")
-    if source == REMOTE:
-        return bool(parse(step_input).missing)
-    return source not in (None, "Inline", "FileSystem")
+    if _has_remote(step_input.value):
+        try:
+            return bool(parse(step_input).missing)
+        except InputError:
+            # Its problems are found where it is checked.
+            return False
+    return step_input.value.get("source") not in (None, "Inline", "FileSystem")
+
+
+def describe_source(step_input: StepInput) -> str:
+    """Return where a program is that `is_elsewhere`: the input's source, or that of modules."""
+    source = step_input.value.get("source") or "Inline"
+    return str(source) if source != "Inline" else f"{REMOTE} of modules"
 
 
 def is_ours(value: Object) -> bool:

@@ -165,11 +165,30 @@ def test_check_finds_a_mistake_in_a_module_that_is_on_this_machine(
     registry: Registry, project: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     write(project, f"oci: {{ref: '{put_module(registry, {'main.star': 'def main(req)'})}'}}")
-    assert "0 errors" in run(capsys, "check")[1]
+    assert (
+        "1 program that only a request brings\n  things: source Remote" in run(capsys, "check")[1]
+    )
     run(capsys, "vendor")
     code, text = run(capsys, "check")
     assert code == 1
     assert "/main.star:1" in text
+
+
+def test_url_in_place_of_the_object_is_shown_as_the_object(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The form of the first design."""
+    write(project, "PLACE")
+    path = project / "composition.yaml"
+    text = path.read_text().replace(
+        "remote:\n        PLACE", "remote: git://a.org/b//main.star?ref=v1"
+    )
+    path.write_text(text)
+    form = "write `remote: {git: {url: https://a.org/b, commit: …, path: main.star}}`"
+    for command in (["check"], ["vendor"], ["render", "xr.yaml", "composition.yaml"]):
+        code, output = run(capsys, *command)
+        assert (code, form in output) == (1, True), output
+        assert "composition.yaml:14:" in output
 
 
 @needs_git

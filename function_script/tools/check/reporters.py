@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from function_script import diagnostics
 from function_script.source import Span
 from function_script.tools import console as frames
+from function_script.tools import step_inputs
 from function_script.values import Object
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ def _unchecked_lines(report: Report) -> Iterator[str]:
         count = _count(len(report.unchecked), "program")
         yield f"Not looked at: {count} that only a request brings"
     yield from _indented(
-        f"{each.step or each.document.span()}: source {each.value.get('source')}"
+        f"{each.step or each.document.span()}: source {step_inputs.describe_source(each)}"
         for each in report.unchecked
     )
     if report.skipped:
@@ -94,7 +95,7 @@ def to_object(report: Report) -> Object:
             ],
             "programs": [
                 _with_position(
-                    {"step": each.step, "source": each.value.get("source")},
+                    {"step": each.step, "source": step_inputs.describe_source(each)},
                     each.document.span((*each.path, "source")),
                 )
                 for each in report.unchecked

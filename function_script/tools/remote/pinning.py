@@ -11,7 +11,7 @@ from function_script import objects
 from function_script.documents import Document
 from function_script.errors import FatalError, InputError
 from function_script.problems import Problem, ProblemList
-from function_script.reader import ObjectReader
+from function_script.reader import ObjectReader, format_path
 from function_script.remote import parsing
 from function_script.remote.reference import RemoteReference
 from function_script.tools import manifests, sources, step_inputs
@@ -38,8 +38,8 @@ class Place:
     @property
     def field(self) -> str:
         """Return the path of the object for messages: ``input.modulesFrom[0].remote``."""
-        is_module = _MANY in self.path
-        return f"input.{_MANY}[{self.path[-2]}].remote" if is_module else "input.remote"
+        begin = self.path.index("input") if "input" in self.path else 0
+        return format_path(self.path[begin:]) if begin else format_path(("input", *self.path))
 
     @property
     def version_field(self) -> tuple[str, str]:
@@ -98,8 +98,13 @@ def _find_in(file: Path, step_input: step_inputs.StepInput) -> Iterator[Place]:
     ]
     for path, holder in holders:
         remote = holder.get(parsing.FIELD) if isinstance(holder, dict) else None
+        whole = (*step_input.path, *path, parsing.FIELD)
+        if isinstance(remote, str):
+            field = format_path(("input", *path, parsing.FIELD))
+            hint = f"write `{parsing.form_of(remote)}`"
+            problem = Problem(field, "must be an object, not a string", hint)
+            raise InputError(problem.to_diagnostic(span=step_input.document.span(whole)))
         if isinstance(remote, dict):
-            whole = (*step_input.path, *path, parsing.FIELD)
             yield Place(file=file, document=step_input.document, path=whole, value=remote)
 
 
