@@ -5,7 +5,7 @@ BIN := .venv/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PIP_ROOT_USER_ACTION := ignore
 
-.PHONY: FORCE help demo test test-browser test-attacks test-compiled test-portable test-install test-image lint proto lock bench neighbours soak fuzz search goldens names clean
+.PHONY: FORCE help demo test test-browser test-attacks test-compiled test-portable test-install test-image lint proto lock bench neighbours scale soak fuzz search goldens names clean
 
 help: ## List the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -76,6 +76,9 @@ bench: .venv/dev ## Measure CPU, latency and memory of a real server; see benchm
 
 neighbours: .venv/dev ## Measure sound programs beside loops of others and in a flood; see benchmarks/README.md
 	@cd benchmarks && ../$(BIN)/python neighbours.py $(NEIGHBOURS)
+
+scale: .venv/dev ## Compute how many XRs a replica bears, or find the knee of a server; see benchmarks/README.md
+	@cd benchmarks && ../$(BIN)/python scale.py $(SCALE)
 
 soak: .venv/dev ## Load a real server with good and hostile requests while its workers are killed; see benchmarks/README.md
 	@cd benchmarks && ../$(BIN)/python soak.py $(SOAK)

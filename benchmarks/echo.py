@@ -15,7 +15,12 @@ if TYPE_CHECKING:
 RESPONSE_BYTES = 30_000
 
 
-def handle(data: bytes, limits: Limits, on_limits: Callable[[Limits], None]) -> HandlerResult:  # noqa: ARG001 - the handler's signature
+def handle(
+    data: bytes,  # noqa: ARG001 - the handler's signature
+    limits: Limits,
+    on_limits: Callable[[Limits], None],
+    seed: bytes,  # noqa: ARG001 - the same
+) -> HandlerResult:
     """Answer with as many bytes as about 50 resources have."""
     on_limits(limits)
     return HandlerResult(response=bytes(RESPONSE_BYTES), info=RequestInfo(input="none"))

@@ -26,6 +26,7 @@ from function_script import (
 )
 from function_script.limits import Limits
 from function_script.sandbox import Pool, PoolOptions
+from function_script.sandbox.outcome import Failed
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -113,7 +114,9 @@ def relay(size: int) -> float:
     data = bytes(size)
     with Pool(PoolOptions(module="echo", workers=1)) as pool:
         for _ in range(RELAYS // 10):
-            pool.run(data, 10.0)
+            reply = pool.run(data, 10.0)
+            if isinstance(reply, Failed):
+                raise RuntimeError(str(reply.error))  # noqa: TRY004 - its type says that it failed
         before = cpu_seconds(os.getpid())
         for _ in range(RELAYS):
             pool.run(data, 10.0)

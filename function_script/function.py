@@ -3,6 +3,7 @@
 Pure: the same request gives the same response. Nothing here knows gRPC, processes or signals.
 """
 
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -125,8 +126,11 @@ def run(
         raise MissingContentError.of_step(step)
     on_limits(step.limits)
     view = moves.build_view(data)
-    scope = scope_of(view.request, step, seed)
-    resolved = requirements.resolve(step.requirements, scope, data)
+    try:
+        scope = scope_of(view.request, step, seed)
+        resolved = requirements.resolve(step.requirements, scope, data)
+    except InputError as error:
+        raise error if step.reference is None else step.reference.locate(error) from error
     if requirements.unresolved(resolved, data):
         waiting = response.waiting(data, resolved, ttl.while_unmet(step))
         return response.encode(waiting, step.limits)
@@ -147,7 +151,7 @@ def run(
     on_change = None if output.results else partial(record.fingerprint, step)
     state = desired.merge(data, output, on_change)
     is_unanswered = request.has_unanswered(data, output.resources, output.schemas)
-    seconds = ttl.choose(step, output, record.info, has_unmet_requirement=is_unanswered)
+    seconds = ttl.choose(step, output, record.identity, has_unmet_requirement=is_unanswered)
     return response.encode(response.build_response(data, state, output, seconds), step.limits)
 
 
@@ -155,8 +159,11 @@ def evaluate(
     step: inputs.Step, scope: Scope, record: telemetry.Recorder
 ) -> contribution.Contribution:
     """Run the step's program, and read what it contributes."""
-    with record.program(step):
+    start = time.perf_counter_ns()
+    try:
         result = step.language.engine.evaluate(step.program, scope, step.limits)
+    finally:
+        record.program(step, time.perf_counter_ns() - start)
     return contribution.read(result, scope, step.limits, step.dialect, step.doubts)
 
 

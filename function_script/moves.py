@@ -20,6 +20,7 @@ from function_script.values import Object
 _MARK: Final = MOVED_TO.encode()
 _USAGE: Final = "usage"
 _IN_USE: Final = "compose nothing of that name beside it, or leave moved-from out"
+_IN_TWO_RELEASES: Final = "move one of them in a later release"
 _BOTH_NAMES: Final = "return it whichever of its names is observed"
 _USAGE_PARTS: Final = 3
 
@@ -64,37 +65,47 @@ def build_view(request: wire.Request) -> View:
 
 
 def find_moves(view: View, contribution: Contribution) -> dict[str, str]:
-    """Return the old names of resources that ``moved-from`` moves and ``view`` does not have yet.
+    """Return the old names of resources that move and that ``view`` does not have yet.
 
-    Raises DocumentError where the old name does not tell which object is meant.
+    ``moved-from`` moves a resource, and so does the return of a moved one to its first name. Raises
+    DocumentError where the old name does not tell which object is meant.
     """
-    claims = _claims(contribution)
     owners: dict[str, str] = {}
     moves: dict[str, str] = {}
-    for name, old_names in claims.items():
+    for name, old_names in (_returns(view, contribution) | _claims(contribution)).items():
         for old in old_names:
             if old in owners:
                 text = f'"{owners[old]}" is moved from "{old}", too'
                 raise _problem(name, text, contribution, "an object moves to one resource")
             owners[old] = name
         old_name = _find_old_name(name, old_names, view, contribution)
-        if old_name is not None:
-            moves[name] = old_name
+        if old_name is None:
+            continue
+        other = next((new for new, old in moves.items() if old == old_name), None)
+        if other is not None:
+            text = f'"{other}" has the same object'
+            raise _problem(name, text, contribution, _IN_TWO_RELEASES)
+        moves[name] = old_name
     return moves
 
 
 def with_moves(view: View, moves: Mapping[str, str]) -> View:
     """Return the view in which ``moves`` are made, too."""
     moved = set(moves.values())
-    old_names = {new: old for new, old in view.old_names.items() if old not in moved}
-    return _rename(view.original, {**old_names, **moves}, view.conflicts)
+    old_names = {
+        new: old
+        for new, old in view.old_names.items()
+        if old not in moved and _read_usage(old) is None
+    }
+    old_names |= {new: old for new, old in moves.items() if new != old}
+    return _rename(view.original, old_names, view.conflicts)
 
 
 def check_moves(view: View, moves: Mapping[str, str], contribution: Contribution) -> None:
     """Raise DocumentError if a program that sees the new names does not move the same resources."""
-    claims = _claims(contribution)
+    desired_names = _desired_names(contribution)
     for name in moves:
-        if name not in claims:
+        if name not in desired_names:
             raise _problem(
                 name, "its program leaves it out when it sees it moved", contribution, _BOTH_NAMES
             )
@@ -145,13 +156,9 @@ def _rename(
     new_names = {old: new for new, old in old_names.items()}
     for old in _resources(request.observed):
         # The Usages of a moved resource have its name in theirs.
-        kind, *names = old.split(":")
-        if (
-            kind == _USAGE
-            and len(names) == _USAGE_PARTS - 1
-            and not new_names.keys().isdisjoint(names)
-        ):
-            new_names[old] = ":".join((kind, *(new_names.get(name, name) for name in names)))
+        names = _read_usage(old)
+        if names is not None and not new_names.keys().isdisjoint(names):
+            new_names[old] = ":".join((_USAGE, *(new_names.get(name, name) for name in names)))
     states = [
         None
         if state is None
@@ -162,6 +169,12 @@ def _rename(
     ]
     renamed = request._replace(observed=states[0], desired=states[1])
     return View(request, renamed, {new: old for old, new in new_names.items()}, conflicts)
+
+
+def _read_usage(name: str) -> list[str] | None:
+    """Return the two resources in the name of a Usage; None for the name of another resource."""
+    kind, *names = name.split(":")
+    return names if kind == _USAGE and len(names) == _USAGE_PARTS - 1 else None
 
 
 def _claims(contribution: Contribution) -> dict[str, tuple[str, ...]]:
@@ -177,6 +190,26 @@ def _claims(contribution: Contribution) -> dict[str, tuple[str, ...]]:
     return claims
 
 
+def _returns(view: View, contribution: Contribution) -> dict[str, tuple[str, ...]]:
+    """Return the resources that have the first name of a moved one, which is not desired now.
+
+    They are of an older revision of the Composition.
+    """
+    earlier = _resources(view.request.desired)
+    desired_names = _desired_names(contribution)
+    return {
+        old: ()
+        for new, old in view.old_names.items()
+        if old in desired_names and new not in desired_names and new not in earlier
+    }
+
+
+def _desired_names(contribution: Contribution) -> set[str]:
+    """Return the names of resources that the step composes, deferred ones included."""
+    names = {name for name, entry in contribution.composed.items() if entry.resource is not None}
+    return names | {each.name for each in contribution.deferred if each.name is not None}
+
+
 def _find_old_name(
     name: str, old_names: Collection[str], view: View, contribution: Contribution
 ) -> str | None:
@@ -186,6 +219,9 @@ def _find_old_name(
     observed = _resources(view.original.observed)
     olds = [view.old_names.get(old, old) for old in old_names]
     existing = [old for old in dict.fromkeys(olds) if old in observed]
+    is_return = name in view.old_names.values()
+    if is_return and name not in existing:
+        existing.insert(0, name)
     if name in view.old_names:
         existing = [old for old in existing if old != view.old_names[name]]
         if existing:
@@ -193,13 +229,12 @@ def _find_old_name(
         return None
     if not existing:
         return None
-    if name in observed or len(existing) > 1:
-        raise _both(name, name if name in observed else existing[1], existing[0], contribution)
+    if len(existing) > 1 or (name in observed and not is_return):
+        first = next((old for old in existing[1:] if old != name), name)
+        raise _both(name, first, existing[0], contribution)
     (old,) = existing
     visible = next((new for new, raw in view.old_names.items() if raw == old), old)
-    entry = contribution.composed.get(visible)
-    is_deferred = any(each.name == visible for each in contribution.deferred)
-    if is_deferred or (entry is not None and entry.resource is not None):
+    if visible in _desired_names(contribution):
         raise _problem(name, f'this step desires "{visible}"', contribution, _IN_USE)
     earlier = _resources(view.request.desired)
     if visible in earlier:

@@ -7,12 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
 from function_script.source import Source, Span
 from function_script.values import Object, Readable, Value
 
 # Prefix of the function's own requirements, whose resources programs do not see.
 OWN_REQUIREMENTS = "script.fn.crossplane.io/"
+
+PartTree: TypeAlias = Mapping[str, "PartTree | None"]
+"""The keys of an object whose values are needed: in part, or with None as a whole."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,12 +72,13 @@ class Lazy(Mapping[str, Readable]):
     """
 
     # ``kept[key]`` equals ``self[key]``, without a call for a value that was built before.
-    __slots__ = ("_decode", "_keys", "kept")
+    __slots__ = ("_decode", "_keys", "_select", "kept")
 
     def __init__(self, builders: Mapping[str, Callable[[], Readable]]) -> None:
         self._keys: Collection[str] = builders
         self.kept: dict[str, Readable] = _LazyDictByKey(builders)
         self._decode: Callable[[str], Value] | None = None
+        self._select: Callable[[PartTree], Object] | None = None
 
     @classmethod
     def of(
@@ -81,13 +86,16 @@ class Lazy(Mapping[str, Readable]):
         keys: Collection[str],
         build: Callable[[str], Readable],
         decode: Callable[[str], Value] | None = None,
+        select: Callable[[PartTree], Object] | None = None,
     ) -> Lazy:
         """Return a mapping with one function for all values, which raises KeyError.
 
         ``decode`` returns the same value in dicts and lists, where ``build`` returns lazy ones.
+        ``select`` returns parts of the mapping in the same way.
         """
         lazy = cls.__new__(cls)
-        lazy._keys, lazy.kept, lazy._decode = keys, _LazyDict(build), decode  # noqa: SLF001 - its own kind
+        lazy._keys, lazy.kept = keys, _LazyDict(build)  # noqa: SLF001 - its own kind
+        lazy._decode, lazy._select = decode, select  # noqa: SLF001 - its own kind
         return lazy
 
     def __getitem__(self, key: str) -> Readable:
@@ -112,6 +120,13 @@ class Lazy(Mapping[str, Readable]):
             return plain(self.kept[key])
         return self._decode(key)
 
+    def select(self, tree: PartTree) -> Object | None:
+        """Return the parts of a tree that exist, in dicts and lists; None if they are not encoded.
+
+        Stores nothing.
+        """
+        return None if self._select is None else self._select(tree)
+
     def __repr__(self) -> str:
         return f"Lazy({', '.join(self._keys)})"
 
@@ -132,15 +147,17 @@ class Scope:
     ``request`` has the protocol's field names: meta, observed, desired, input, context,
     required_resources, extra_resources, credentials, required_schemas; absent fields are empty.
     Its resources are ``{"resource": {...}, "connection_details": {...}, "ready": ...}``.
-    ``seed`` is the text from which stable random values derive: a secret of the XR if
-    ``is_salted``, else the XR's uid (empty without an XR), with which anybody can compute them.
-    ``random_texts`` collects the random texts that the program makes.
+    ``uid`` is the XR's, empty without an XR: the root of names and choices that stay. ``seed`` is
+    that of random values: a secret of the XR if ``is_salted``, else the uid, with which anybody can
+    compute them. ``random_texts`` collects those texts that the program makes of either and that
+    anybody can compute.
     ``sent`` has the names among observed, desired, input, context and ``desired.composite`` that
     the request has, even if they are empty.
     """
 
     request: Lazy
     params: Object = field(default_factory=dict)
+    uid: str = ""
     seed: str = ""
     is_salted: bool = False
     random_texts: list[str] = field(default_factory=list, compare=False)

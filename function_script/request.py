@@ -10,7 +10,7 @@ from functools import partial
 from function_script import wire
 from function_script.errors import InputError
 from function_script.problems import Problem
-from function_script.program import OWN_REQUIREMENTS, Lazy, Scope
+from function_script.program import OWN_REQUIREMENTS, Lazy, PartTree, Scope
 from function_script.values import Object, Readable, Value
 from function_script.wire import enums
 
@@ -68,10 +68,12 @@ def scope(  # noqa: PLR0913 # the facts of a scope
         },
         "required_schemas": lambda: _schemas(request, struct),
     }
+    uid = _uid(request)
     return Scope(
         request=Lazy(parts),
         params=params,
-        seed=seed.hex() if seed else _uid(request),
+        uid=uid,
+        seed=seed.hex() if seed else uid,
         is_salted=bool(seed),
         sent=_sent(request),
     )
@@ -251,7 +253,7 @@ class _Encoded:
 
     def lazy(self) -> Lazy:
         """Return the view for a program."""
-        return Lazy.of(self, self.read, self.decode)
+        return Lazy.of(self, self.read, self.decode, self.select)
 
     def read(self, key: str) -> Readable:
         """Return the value of a key; objects down to _LEVELS are lazy."""
@@ -265,6 +267,22 @@ class _Encoded:
     def decode(self, key: str) -> Value:
         """Decode the value of a key as a whole."""
         return self._decode(self._find(key), key)
+
+    def select(self, tree: PartTree) -> Object:
+        """Decode the parts of a tree."""
+        selected: Object = {}
+        for key, tree_below in tree.items():
+            part = self._search(key)
+            if part is None:
+                continue
+            below = None if tree_below is None else wire.open_part(part)
+            if tree_below is None or below is None:
+                selected[key] = self._decode(part, key)
+            else:
+                unread = self._unread_in(key)
+                encoded = _Encoded(below, self.level + 1, unread=unread, sort_keys=self.sort_keys)
+                selected[key] = encoded.select(tree_below)
+        return selected
 
     def parts(self) -> dict[str, wire.Part]:
         """Return the encoded value of each key."""

@@ -5,10 +5,8 @@ field holds the contents of a request, since everything here may be logged.
 """
 
 import hashlib
-import time
 import traceback
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -85,34 +83,33 @@ def read(data: bytes) -> RequestInfo:
 class Recorder:
     """Collects the facts of one request while it is handled.
 
-    ``blocked`` is for the tools: it names resources, so it is not logged.
+    ``identity`` has the fields that are read from the request alone. ``blocked`` is for the tools:
+    it names resources, so it is not logged.
     """
 
-    __slots__ = ("blocked", "info")
+    __slots__ = ("_facts", "blocked", "identity")
 
     def __init__(self, data: bytes) -> None:
-        self.info = read(data)
+        self.identity: Final = read(data)
         self.blocked: tuple[Blocked, ...] = ()
+        self._facts: dict[str, str | int] = {}
 
-    @contextmanager
-    def program(self, step: Step) -> Iterator[None]:
-        """Record the kind of input as parsed, and the time of the block, also when it raises."""
-        start = time.perf_counter_ns()
-        try:
-            yield
-        finally:
-            self.info = self.info._replace(
-                input=step.kind,
-                language=step.language.name,
-                program_microseconds=(time.perf_counter_ns() - start) // 1000,
-            )
+    @property
+    def info(self) -> RequestInfo:
+        """Return all facts so far."""
+        return self.identity._replace(**self._facts)  # type: ignore[arg-type] # of the same types
+
+    def program(self, step: Step, nanoseconds: int) -> None:
+        """Record the kind of input as parsed, and the time that its program took."""
+        self._facts["input"] = step.kind
+        self._facts["language"] = step.language.name
+        self._facts["program_microseconds"] = nanoseconds // 1000
 
     def counts(self, resources: int) -> None:
         """Record how many resources the program stated, and reset the cache's statistics."""
-        looked_up, remembered = cache.reset_stats()
-        self.info = self.info._replace(
-            documents=resources, looked_up=looked_up, remembered=remembered
-        )
+        facts = self._facts
+        facts["looked_up"], facts["remembered"] = cache.reset_stats()
+        facts["documents"] = resources
 
     def fingerprint(self, step: Step, added: Mapping[str, bytes]) -> None:
         """Record what the step added to desired state, by name, to count unchanged responses."""
@@ -120,11 +117,11 @@ class Recorder:
         names = sorted(added)
         parts = [" ".join(names).encode("utf-8", "replace"), *map(added.__getitem__, names)]
         digest = hashlib.blake2b(b"\0".join(parts), digest_size=8).hexdigest()
-        self.info = self.info._replace(fingerprint=program + digest)
+        self._facts["fingerprint"] = program + digest
 
     def limit(self, name: str) -> None:
         """Record the limit that was reached."""
-        self.info = self.info._replace(limit=name)
+        self._facts["limit"] = name
 
     def bug(self, error: Exception) -> None:
         """Record where an internal error was raised: code positions only, values may be secret."""
@@ -132,7 +129,7 @@ class Recorder:
         positions = " > ".join(
             f"{Path(frame.filename).stem}:{frame.lineno} in {frame.name}" for frame in frames
         )
-        self.info = self.info._replace(bug=f"{type(error).__name__} at {positions}")
+        self._facts["bug"] = f"{type(error).__name__} at {positions}"
 
 
 @lru_cache(maxsize=8)

@@ -15,6 +15,7 @@ from typing import Final, NamedTuple
 from function_script import objects, wire
 from function_script.contribution import Contribution
 from function_script.diagnostics import cut
+from function_script.request import has_unanswered
 from function_script.values import Object, Readable
 from function_script.wire import enums
 
@@ -26,6 +27,8 @@ _HEADER: Final = re.compile(r"Generation \S+( of (?P<revision>\S+))?:")
 _SECTION: Final = re.compile(r"(?P<label>\S+): (?P<text>.*)")
 _MAX_BYTES: Final = 1_000
 _LABEL_DIGITS: Final = 6
+_NUMBER_SIGN: Final = "#"
+_LAST_CALL: Final = ""
 _REVISION_PATHS: Final = (
     ("spec", "crossplane", "compositionRevisionRef", "name"),
     ("spec", "compositionRevisionRef", "name"),
@@ -52,16 +55,24 @@ def apply(request: wire.Request, contribution: Contribution) -> Contribution:
     old = _parse(observed, revision)
     handed = _read_handed(request)
     position = _position(request)
-    label = _label(request, position, {} if handed is None else handed.positions)
+    positions = {} if handed is None else handed.positions
+    label = _label(request, position, positions)
     sections = dict(old if handed is None else handed.sections)
     sections.pop(label, None)
-    if warnings:
-        sections[label] = _section(warnings)
-    is_old = sections.get(label) == old.get(label)
     results = contribution.results
-    if is_old:
-        results = tuple(each for each in results if each.severity != enums.SEVERITY_WARNING)
-    to_hand: Object = {"sections": _to_lines(sections), "positions": {label: position}}
+    if warnings:
+        text = _section(warnings)
+        # A step that is called once more than it needs to be has no second section.
+        earlier = {each: sections[each] for each in sections.keys() & positions.keys()}
+        if not _has_text(label, text, earlier):
+            sections[label] = text
+        if _has_text(label, text, old):
+            results = tuple(each for each in results if each.severity != enums.SEVERITY_WARNING)
+    is_called_again = has_unanswered(request, contribution.resources, contribution.schemas)
+    to_hand: Object = {
+        "sections": _to_lines(sections),
+        "positions": {label: position if is_called_again else _LAST_CALL},
+    }
     return replace(
         contribution,
         results=results,
@@ -75,7 +86,10 @@ def _has_handed(request: wire.Request) -> bool:
 
 
 class _Handed(NamedTuple):
-    """The sections as earlier steps of this reconcile leave them, and the positions of these."""
+    """The sections as earlier calls of this reconcile leave them, and the positions of these.
+
+    A position is that of a call which Crossplane repeats with what it requires, or _LAST_CALL.
+    """
 
     sections: dict[str, str]
     positions: Object
@@ -130,10 +144,7 @@ def _to_lines(sections: Mapping[str, str]) -> str:
 
 
 def _position(request: wire.Request) -> str:
-    """Return a digest that differs between steps of a pipeline, mostly.
-
-    It is the same when Crossplane calls a step again with what it requires.
-    """
+    """Return a digest that is the same when Crossplane calls a step again with what it requires."""
     names = sorted(request.desired.resources) if request.desired is not None else []
     digest = hashlib.sha256("\0".join(names).encode("utf-8", "replace"))
     return digest.hexdigest()[:_LABEL_DIGITS]
@@ -143,7 +154,8 @@ def _label(request: wire.Request, position: str, positions: Mapping[str, Readabl
     """Return the name of the step: of its input, since Crossplane does not send the step's.
 
     A digest of the input distinguishes steps whose inputs have no name, and a number those that
-    have the same input. ``positions`` are those of earlier steps by their labels.
+    have the same input: a call is one of the next of them, unless the call before is repeated.
+    ``positions`` are those of earlier calls by their labels.
     """
     value = wire.decode_struct(request.input or b"", sort_keys=True)
     name = objects.find_path(value, ("metadata", "name")) or value.get("kind")
@@ -153,8 +165,21 @@ def _label(request: wire.Request, position: str, positions: Mapping[str, Readabl
     number = 1
     while positions.get(label, position) != position:
         number += 1
-        label = f"{first}-{number}"
+        label = f"{first}{_NUMBER_SIGN}{number}"
     return label
+
+
+def _has_text(label: str, text: str, sections: Mapping[str, str]) -> bool:
+    """Report whether the section of a step, or of another one with the same input, is ``text``.
+
+    The numbers of steps with the same input change when the first of them begins to warn.
+    """
+    first = label.partition(_NUMBER_SIGN)[0]
+    return any(
+        other_text == text
+        for other, other_text in sections.items()
+        if other.partition(_NUMBER_SIGN)[0] == first
+    )
 
 
 def _section(warnings: list[wire.Result]) -> str:

@@ -60,6 +60,7 @@ def krm(**flags: Unpack[_Flags]) -> int:
     programs = flags["program_root"] or local_pool.programs_beside(Path("functionConfig"))
     pool = PoolOptions(
         limits=options.read_limits(flags).with_root(programs),
+        derive_seed=options.read_salt(flags),
         workers=1,
         min_idle=0,
         preload=local_pool.engines_in([source.text]),

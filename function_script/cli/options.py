@@ -83,12 +83,14 @@ def address_or_nothing(text: str) -> str:
     return address(text) if text else text
 
 
-def limits(*, has_timeout: bool = False) -> list[click.Parameter]:
-    """Return the flags that bound one run of one step, with the same variables in every command.
+def operator(*, has_timeout: bool = False) -> list[click.Parameter]:
+    """Return an operator's flags that decide a response, with the same variables in every command.
 
     ``has_timeout``: the command's --timeout is one of its own.
     """
-    return [_limit(limit, {"--timeout"} if has_timeout else set()) for limit in LIMITS.values()]
+    others = {"--timeout"} if has_timeout else set()
+    bounds = [_limit(limit, others) for limit in LIMITS.values()]
+    return [*bounds, _default_ttl(), _seed_file()]
 
 
 def _limit(limit: Limit, others: Container[str]) -> click.Option:
@@ -151,15 +153,25 @@ _UNITS: Final = {
 
 
 def read_limits(flags: Mapping[str, object]) -> Limits:
-    """Return the limits that the flags of `limits` set; a command has flags of its own, too."""
+    """Return the limits that the flags of `operator` set; a command has flags of its own, too."""
     values = {
         limit.field: flags[limit.flag.removeprefix("--").replace("-", "_")]
         for limit in LIMITS.values()
     }
+    values["default_ttl_seconds"] = flags["default_ttl"]
     return Limits(**values)  # type: ignore[arg-type] # each flag has the type of its field
 
 
-def default_ttl() -> click.Option:
+def read_salt(flags: Mapping[str, object]) -> Callable[[bytes], bytes]:
+    """Return the function that derives the seed of a request. Raises InputError."""
+    from function_script.salt import SaltFile  # noqa: PLC0415 - slow to import
+    from function_script.sandbox.pool import no_seed  # noqa: PLC0415 - slow to import
+
+    path = flags["seed_file"]
+    return SaltFile(path).derive_seed if isinstance(path, Path) else no_seed
+
+
+def _default_ttl() -> click.Option:
     """Return the flag of the TTL where neither a program nor its input sets one."""
     return Flag(
         ["--default-ttl"],
@@ -168,6 +180,7 @@ def default_ttl() -> click.Option:
         default=_format_duration(Limits().default_ttl_seconds),
         show_default=True,
         metavar="DURATION",
+        envvar=[f"{PREFIX}_DEFAULT_TTL"],
         help="TTL of a step that waits for nothing, ±10% by XR, unless its input or program "
         "sets one.",
     )
@@ -183,13 +196,14 @@ def _ttl(text: str) -> float:
     return seconds
 
 
-def seed_file() -> click.Option:
+def _seed_file() -> click.Option:
     """Return the flag of the file with the salt."""
     return Flag(
         ["--seed-file"],
         group="Input",
         type=PATH,
         metavar="FILE",
+        envvar=[f"{PREFIX}_SEED_FILE"],
         help="File with a secret of at least 16 bytes, without which random values of programs "
         "can be computed from the XR's uid. Read again when it changes.",
     )

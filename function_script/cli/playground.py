@@ -20,7 +20,7 @@ Examples:
 @click.command(
     cls=Command,
     epilog=_EPILOG,
-    params=[options.functions(), options.offline(), *options.limits()],
+    params=[options.functions(), options.offline(), *options.operator()],
 )
 @click.argument("directory", type=options.PATH, default=".", metavar="[DIR]")
 @click.option(
@@ -57,8 +57,8 @@ def playground(
     terminal.print_sandbox_note()
     runtimes = options.read_runtimes(function)
     packages = options.read_packages(is_offline=offline)
-    limits = options.read_limits(flags)
-    with Playground(directory, port, runtimes, packages, limits) as server:
+    limits, salt = options.read_limits(flags), options.read_salt(flags)
+    with Playground(directory, port, runtimes, packages, limits, derive_seed=salt) as server:
         address = server.address
         terminal.echo(f"playground: {address}")
         terminal.echo("Ctrl-C ends it.", err=True)

@@ -127,7 +127,7 @@ def pipeline(programs: str) -> list[click.Parameter]:
             metavar="DURATION",
             help="Time limit of all steps together.",
         ),
-        *options.limits(has_timeout=True),
+        *options.operator(has_timeout=True),
         options.program_root(programs),
         options.functions(),
         options.strict_versions(),
@@ -174,7 +174,8 @@ def open_sandbox(file: Path, flags: Flags, *, is_quiet: bool = False) -> Pool:
     from function_script.tools import local_pool  # noqa: PLC0415 - slow to import
 
     programs = flags["program_root"] or local_pool.programs_beside(file)
-    pool = local_pool.open_pool(programs, file, options.read_limits(flags))
+    limits, salt = options.read_limits(flags), options.read_salt(flags)
+    pool = local_pool.open_pool(programs, file, limits, salt)
     terminal.print_sandbox_note(is_quiet=is_quiet)
     return pool
 

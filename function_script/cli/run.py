@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypedDict, Unpack
 
@@ -22,8 +21,6 @@ class _Flags(TypedDict):
     offline: bool
     program_root: Path | None
     capture: Path | None
-    default_ttl: float
-    seed_file: Path | None
     debug: bool
 
 
@@ -41,10 +38,8 @@ Examples:
     short_help="Answer a single request.",
     epilog=_EPILOG,
     params=[
-        *options.limits(),
-        options.default_ttl(),
+        *options.operator(),
         options.program_root(),
-        options.seed_file(),
         options.offline(),
         options.debug(),
     ],
@@ -76,18 +71,16 @@ def run(**flags: Unpack[_Flags]) -> int:
     """
     if flags["function"]:
         return _run_package(flags["function"], flags)
-    from function_script.salt import SaltFile  # noqa: PLC0415 - slow to import
     from function_script.sandbox import PoolOptions  # noqa: PLC0415 - slow to import
     from function_script.tools import run as tool  # noqa: PLC0415 - slow to import
     from function_script.tools import sources  # noqa: PLC0415 - slow to import
 
-    limits = replace(
-        options.read_limits(flags).with_root(flags["program_root"]),
-        default_ttl_seconds=flags["default_ttl"],
+    pool = PoolOptions(
+        limits=options.read_limits(flags).with_root(flags["program_root"]),
+        derive_seed=options.read_salt(flags),
+        workers=1,
+        min_idle=0,
     )
-    pool = PoolOptions(limits=limits, workers=1, min_idle=0)
-    if flags["seed_file"] is not None:
-        pool = replace(pool, derive_seed=SaltFile(flags["seed_file"]).derive_seed)
     path = flags["capture"]
     if path is not None:
         tool.check_name(path)

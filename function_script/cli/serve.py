@@ -25,7 +25,6 @@ class _Flags(TypedDict):
     capture_dir: Path | None
     capture_limit: int
     require_sandbox: bool
-    default_ttl: float
     seed_file: Path | None
     remote_allow: tuple[str, ...]
     remote_cache: Path | None
@@ -68,10 +67,8 @@ def _absolute(path: Path | None) -> str:
     cls=Command,
     epilog=_EPILOG,
     params=[
-        *options.limits(),
-        options.default_ttl(),
+        *options.operator(),
         options.program_root(),
-        options.seed_file(),
         options.debug(_DEBUG),
     ],
 )
@@ -249,7 +246,6 @@ def serve(**flags: Unpack[_Flags]) -> None:
         options.read_limits(flags),
         default_source="" if source is None else str(source.resolve()),
         default_options=flags["default_options"],
-        default_ttl_seconds=flags["default_ttl"],
     )
     server.serve(
         server.ServeOptions(

@@ -31,7 +31,7 @@ Examples:
     short_help="Print the text of a template.",
     epilog=_EPILOG,
     params=[
-        *options.limits(),
+        *options.operator(),
         options.program_root("programs/ beside INPUT"),
         options.debug(),
     ],
@@ -82,6 +82,7 @@ def template(**flags: Unpack[_Flags]) -> None:
         data,
         tool.Options(
             limits=options.read_limits(flags).with_root(programs),
+            derive_seed=options.read_salt(flags),
             programs=programs,
             plain=flags["plain"],
             print=partial(terminal.echo, err=True),

@@ -54,7 +54,7 @@ Examples:
     params=[
         options.functions(),
         options.skip_xr_validation(),
-        *options.limits(has_timeout=True),
+        *options.operator(has_timeout=True),
         options.strict_versions(),
         options.offline(),
         options.output("text", "json", "junit"),
@@ -169,6 +169,7 @@ def _options(flags: _Flags, print_text: Callable[[str], None]) -> Options:
         updates_snapshots=flags["update"],
         skips_xr_validation=flags["skip_xr_validation"],
         limits=options.read_limits(flags),
+        derive_seed=options.read_salt(flags),
     )
     return command.Options(
         run_options=run_options,

@@ -61,9 +61,7 @@ def read(
     else:
         contribution = _read_documents(result, scope, limits, dialect, input_warnings)
     if scope.random_texts:
-        contribution = predictable_secrets.warn(
-            contribution, scope.random_texts, is_salted=scope.is_salted
-        )
+        contribution = predictable_secrets.warn(contribution, scope.random_texts)
     return result_limits.enforce(contribution)
 
 

@@ -12,6 +12,8 @@ MOVED_TO: Final = "script.fn.crossplane.io/moved-to"
 
 The function writes it, so that a program may return an observed object that has it.
 """
+MOVED_FROM: Final = "script.fn.crossplane.io/moved-from"
+"""Annotation of documents of every dialect, with names that the resource had before."""
 _NAMES: Final = (
     "composition-resource-name",
     "ready",
@@ -19,7 +21,6 @@ _NAMES: Final = (
     "depends-on",
     "ready-when",
     "usages",
-    "moved-from",
 )
 
 
@@ -27,7 +28,8 @@ class Annotations:
     """The keys below ``prefix``.
 
     ``owns_prefix``: every key with the prefix is removed from the resource. Otherwise only
-    the resource's name and ``ready`` are, which are all that function-go-templating reads.
+    the resource's name and ``ready`` are, which are all that function-go-templating reads, and
+    ``moved-from``, which is ours.
     """
 
     def __init__(self, prefix: str, *, owns_prefix: bool) -> None:
@@ -35,20 +37,20 @@ class Annotations:
         self._owns_prefix: Final = owns_prefix
         self._start: Final = f"{prefix}/"
         keys = [f"{prefix}/{name}" for name in _NAMES]
-        self.keys: Final = tuple(keys)
+        self.keys: Final = (*keys, MOVED_FROM)
         self.name: Final = keys[0]
         self.ready: Final = keys[1]
         self.merge: Final = keys[2]
         self.depends_on: Final = keys[3]
         self.ready_when: Final = keys[4]
         self.usages: Final = keys[5]
-        self.moved_from: Final = keys[6]
+        self.moved_from: Final = MOVED_FROM
 
     def is_own(self, key: str) -> bool:
         """Report whether an annotation is for the function, and not part of the resource."""
         if self._owns_prefix:
             return key.startswith(self._start)
-        return key in (self.name, self.ready)
+        return key in {self.name, self.ready, MOVED_FROM}
 
     def unknown_in(self, annotations: Object) -> list[str]:
         """List the keys that have the prefix and no meaning."""

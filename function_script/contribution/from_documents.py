@@ -233,12 +233,13 @@ def _read_composed(
     resource = (
         without_server_fields(document) if advice is None else copy_verbatim(document, advice)
     )
+    read_policy = ordering.from_annotations if has_policies else ordering.only_moves
     entry = DesiredResource(
         resource=_without_own_annotations(resource, dialect),
         keeps_nulls=dialect.is_lenient,
         ready=reader.choice(keys.ready, READY, exact=dialect.is_lenient),
         replace=dialect.replaces_by_default if replaces is None else replaces,
-        policy=ordering.from_annotations(reader, keys, name) if has_policies else None,
+        policy=read_policy(reader, keys, name),
         key=key,
     )
     results = lint.name_warnings(name, advice) if advice is not None else ()

@@ -54,7 +54,8 @@ _LEFTOVERS: Final = (
 
 def find(text: str) -> Iterator[tuple[Leftover, int]]:
     """Yield leavings with the numbers of their lines."""
-    candidates = [each for each in _LEFTOVERS if each.part in text]
+    # Most texts lack the first characters, which are found in a fraction of the time.
+    candidates = [each for each in _LEFTOVERS if each.part[0] in text and each.part in text]
     if not candidates:
         return
     for number, line in enumerate(text.split("\n"), 1):

@@ -80,6 +80,17 @@ def from_annotations(
     )
 
 
+def only_moves(annotations: ObjectReader, keys: Annotations, name: str) -> ResourcePolicy | None:
+    """Read the policy of a resource in a dialect that has no other annotations of policies."""
+    misplaced = f"{keys.prefix}/moved-from"
+    if misplaced != keys.moved_from and misplaced in annotations.value:
+        hint = f"write {keys.moved_from}"
+        annotations.problems.add(annotations.at(misplaced), "unknown annotation", hint=hint)
+    if keys.moved_from not in annotations.value:
+        return None
+    return ResourcePolicy(moved_from=moved_from.from_annotation(annotations, keys.moved_from, name))
+
+
 def from_entry(entry: ObjectReader, name: str) -> ResourcePolicy | None:
     """Read the fields of a policy of the resource ``name``; None without any."""
     values = entry.value

@@ -1,4 +1,4 @@
-"""Warnings for secrets that can be computed: random texts of a program that was given no salt."""
+"""Warnings for secrets that can be computed, since no salt is in their random texts."""
 
 import base64
 import binascii
@@ -24,15 +24,10 @@ _SECRET: Final = ("v1", "Secret")
 _MEMBERS: Final = ("data", "stringData")
 
 
-def warn(
-    contribution: Contribution, random_texts: Collection[str], *, is_salted: bool
-) -> Contribution:
-    """Return the contribution with a warning for each secret that has one of the texts in it.
-
-    ``is_salted``: the texts derive from a secret, so that nobody can compute them.
-    """
+def warn(contribution: Contribution, random_texts: Collection[str]) -> Contribution:
+    """Return the contribution with a warning for each secret that has one of the texts in it."""
     texts = {text for text in random_texts if len(text) >= _MIN_CHARACTERS}
-    if is_salted or not texts:
+    if not texts:
         return contribution
     search = _Search(sorted(texts)[:_MAX_TEXTS])
     places = [*_places(contribution, search)]
@@ -48,7 +43,8 @@ def warn(
 def _message(place: str) -> str:
     return (
         f"{place} is a random text that is no secret: whoever knows the XR's uid and the program "
-        "can compute it (take it from a Secret, or serve with --seed-file)"
+        "can compute it (take it from a Secret, or make it by a function for secrets, and serve "
+        "with --seed-file)"
     )
 
 

@@ -50,16 +50,21 @@ def is_public(name: str) -> bool:
 
 
 class RandomSecret(NamedTuple):
-    """A call that makes a random text for the field ``name``, and where it is."""
+    """A call that makes a random text for the field ``name``, and where it is.
+
+    ``has_no_salt``: its function uses none.
+    """
 
     name: str
     source: Source
     span: Span
+    has_no_salt: bool
 
 
 def find_random(program: Program, call: re.Pattern[str]) -> Iterator[RandomSecret]:
     """Find calls, which ``call`` matches, whose text goes into a secret for all to see.
 
+    Its group ``public``, if it has one, matches calls of functions that use no salt.
     The line says so: by a key or a variable that is called like a secret, or as a member of the
     data of a Secret.
     """
@@ -77,7 +82,8 @@ def find_random(program: Program, call: re.Pattern[str]) -> Iterator[RandomSecre
                 in_secret = _is_in_secret(lines, number) and not is_public(name)
                 if is_secret(name) or in_secret:
                     span = span_at(source, offset + match.start(), len(match[0]))
-                    yield RandomSecret(name, source, span)
+                    has_no_salt = bool(match.groupdict().get("public"))
+                    yield RandomSecret(name, source, span, has_no_salt)
             offset += len(line) + 1
 
 

@@ -52,7 +52,7 @@ _FATAL: Final = re.compile(r"severity: *[\"']?(?:SEVERITY_FATAL|Fatal)\b")
 
 
 class TemplateLint(Lint, ABC):
-    """What a template language adds: how its actions begin, and the text that every run writes.
+    """The additions of a template language: marks of its actions, text that every run writes.
 
     ``silent_actions`` are those beginnings of actions that never write text.
     """

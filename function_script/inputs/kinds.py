@@ -16,8 +16,13 @@ Number = TypeVar("Number", int, float)
 API_VERSION = "script.fn.crossplane.io/v1beta1"
 
 _COMMON_FIELDS = (
+<<<<<<< HEAD
     *("apiVersion", "kind", "metadata"),
     *("source", "fileSystem", "environment", "context", "requiredResource", "remote"),
+=======
+    *("apiVersion", "kind", "metadata", "inputRef"),
+    *("source", "fileSystem", "environment", "context", "requiredResource"),
+>>>>>>> main
     *("modules", "modulesFrom", "params", "requirements", "credentials"),
     *("ttl", "limits", "options"),
     *readiness_options.FIELDS,
@@ -26,6 +31,7 @@ _COMMON_FIELDS = (
 _MAX_SECONDS = (2**63 - 1) / 1e9
 _NUMBERS = ("steps", "documents", "nodes", "depth")
 _MAX_CREDENTIALS = 100
+_MAX_NAME_LENGTH = 253
 
 
 def parse(
@@ -74,6 +80,10 @@ def _credentials(fields: ObjectReader) -> tuple[str, ...]:
         if not isinstance(name, str) or not name:
             actual = "an empty one" if name == "" else type_phrase(name)
             fields.problems.add(f"{path}[{index}]", f"must be a name, not {actual}")
+        elif len(name) > _MAX_NAME_LENGTH:
+            fields.problems.add(
+                f"{path}[{index}]", f"must have at most {_MAX_NAME_LENGTH} characters"
+            )
         elif name in names[:index]:
             fields.problems.add(f"{path}[{index}]", f'duplicate name "{name}"')
     return tuple(str(name) for name in names)

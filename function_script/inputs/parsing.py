@@ -11,9 +11,14 @@ from function_script.engines import registry
 from function_script.engines.gotemplate.language import LANGUAGE as GOTEMPLATE
 from function_script.engines.language import Language
 from function_script.errors import InputError
+<<<<<<< HEAD
 from function_script.inputs import gotemplating, kinds
+=======
+from function_script.inputs import gotemplating, input_objects, kinds, program_source
+>>>>>>> main
 from function_script.inputs.files import files_below
-from function_script.inputs.program_source import FILE_SYSTEM, INLINE
+from function_script.inputs.input_reference import InputReference
+from function_script.inputs.program_source import FILE_SYSTEM, INLINE, NO_PROGRAM
 from function_script.inputs.step import ExternalState, ProgramSources, Step
 from function_script.limits import Limits
 from function_script.problems import ProblemList, suggest
@@ -90,7 +95,7 @@ def _has_own_program(value: Object) -> bool:
 
     Without a source, an input of function-go-templating uses the operator's templates.
     """
-    if value.get("modulesFrom") is not None:
+    if value.get("modulesFrom") is not None or value.get(input_objects.FIELD) is not None:
         return False
     if value.get("source") is None:
         return value.get("apiVersion") == kinds.API_VERSION
@@ -175,12 +180,65 @@ def _parse(value: Object, ceilings: Limits, sources: ProgramSources) -> Step:
     kind = find_kind(value, has_default_source=has_default_source)
     if kind is None:
         _add_kind_problem(fields)
+<<<<<<< HEAD
     elif not (kind == PEERS and gotemplating.refuse_remote(fields)):
         step = KINDS[kind](fields, ceilings, sources)
         if not problems:
             missing = tuple(sources.missing)
             return replace(step, reads_files=_reads_files(value), missing=missing)
+=======
+    elif not program_source.refuse_remote(fields):
+        is_ours = kind[0] == kinds.API_VERSION
+        reference = input_objects.find(fields) if is_ours else None
+        if reference is not None and not problems:
+            return _parse_referenced(kind, reference, ceilings, sources)
+        step = None if problems else KINDS[kind](fields, ceilings, sources)
+        if step is not None and not problems:
+            return replace(step, reads_files=_reads_files(value))
+>>>>>>> main
     raise InputError(*(problem.to_diagnostic() for problem in problems))
+
+
+def _parse_referenced(
+    kind: Kind, reference: InputReference, ceilings: Limits, sources: ProgramSources
+) -> Step:
+    """Parse the input that an object of the cluster has, with the step's own fields.
+
+    The program is empty, and only the own fields are checked, until Crossplane has looked for the
+    object.
+    """
+    external = sources.external
+    items = None
+    if external is not None:
+        items = external.required(input_objects.REQUIREMENT, reference.selector)
+    language = LANGUAGES[kind]
+    if items is None:
+        value = input_objects.complete_own_fields(reference, language)
+    else:
+        value = input_objects.merge(reference, items)
+    problems = ProblemList()
+    step = KINDS[kind](ObjectReader(value, "input", problems), ceilings, sources)
+    diagnostics = [each.to_diagnostic() for each in problems]
+    if items is None:
+        diagnostics = [each for each in diagnostics if reference.has_own(each.field)]
+    if diagnostics:
+        raise reference.locate(InputError(*diagnostics))
+    programs = {**step.requirements.programs, input_objects.REQUIREMENT: reference.selector}
+    step = replace(
+        step,
+        requirements=replace(step.requirements, programs=programs),
+        reads_files=_reads_files(value),
+        reference=reference,
+    )
+    if items is None:
+        return replace(step, program=NO_PROGRAM)
+    return replace(step, program=reference.name_sources(step.program, language))
+
+
+def has_reference(value: Object) -> bool:
+    """Report whether an input of ours is in an object of the cluster."""
+    fields = ObjectReader(value, "input", ProblemList())
+    return find_kind(value) not in {None, PEERS} and input_objects.find(fields) is not None
 
 
 def _add_kind_problem(fields: ObjectReader) -> None:

@@ -25,7 +25,7 @@ MAX_PLACES = 20
 
 _SOURCES = {source: source for source in (INLINE, FILE_SYSTEM, *external_sources.SECTIONS)}
 # The field of each source.
-_SECTIONS = {
+SECTIONS = {
     FILE_SYSTEM: "fileSystem",
     **{s: key for s, (key, _) in external_sources.SECTIONS.items()},
 }
@@ -35,7 +35,7 @@ _CONTAINER_KEYS = ("dirPath", "key", "name", "oci", "git")
 _TEXT_FIELDS = ("inline", "script", "template", "program", "code")
 _BLANKS = " \t\r\n"
 # Placeholder for a program with a problem: the step is refused before anything runs it.
-_NO_PROGRAM = Program(main=Source(name="", text=""))
+NO_PROGRAM = Program(main=Source(name="", text=""))
 
 
 def read_program(fields: ObjectReader, language: Language, sources: ProgramSources) -> Program:
@@ -45,9 +45,9 @@ def read_program(fields: ObjectReader, language: Language, sources: ProgramSourc
     else:
         source = fields.choice("source", _SOURCES)
     if source is None:
-        return _NO_PROGRAM
+        return NO_PROGRAM
     reject_keys(
-        fields, *(key for key in _SECTIONS.values() if key != _SECTIONS.get(source)), beside=source
+        fields, *(key for key in SECTIONS.values() if key != SECTIONS.get(source)), beside=source
     )
     if source == INLINE:
         program = _read_inline(fields, language)
@@ -116,7 +116,7 @@ def _read_inline(fields: ObjectReader, language: Language) -> Program:
     if elsewhere is not None:
         problem = f"is no field of {language.kind}, which has its text in `{key}`"
         fields.problems.add(fields.at(elsewhere), problem, hint=f"write `{key}: |`")
-        return _NO_PROGRAM
+        return NO_PROGRAM
     main = Source(name=key, text=text(fields, key, beside=INLINE))
     modules = fields.texts("modules") or {}
     if len(modules) > MAX_MODULES:
@@ -135,14 +135,14 @@ def _read_inline(fields: ObjectReader, language: Language) -> Program:
 def _read_from_source(
     fields: ObjectReader, language: Language, sources: ProgramSources, source: str
 ) -> Program:
-    holder = section(fields, _SECTIONS[source], beside=source)
+    holder = section(fields, SECTIONS[source], beside=source)
     if holder is None:
-        return _NO_PROGRAM
+        return NO_PROGRAM
     has_main = holder.value.get("main") is not None
     main = holder.text("main", required=True) if has_main else language.default_file
     texts = _read_texts(holder, sources, source, "program", "main")
     if texts is None or not main:
-        return _NO_PROGRAM
+        return NO_PROGRAM
     if isinstance(texts, Source):
         if has_main:
             holder.problems.add(holder.at("main"), f"must not be set, for {texts.name} is a text")
@@ -174,7 +174,7 @@ def _select_main(texts: Mapping[str, Source], main: str, holder: ObjectReader) -
             container = container.get("ref") or container.get("url")
         problem = f'cannot find {noun}"{main}" in "{container}"'
         holder.problems.add(path, problem, hint=suggest(main, texts))
-        return _NO_PROGRAM
+        return NO_PROGRAM
     if not texts[main].text.strip(_BLANKS):
         holder.problems.add(path, f'{noun}"{texts[main].name}" must not be empty')
     modules = {name: source for name, source in texts.items() if name != main}
@@ -194,7 +194,7 @@ def _with_modules(fields: ObjectReader, program: Program, sources: ProgramSource
         texts = _read_modules(item, sources, f"modules-{index}")
         for name in sorted((texts or {}).keys() & modules.keys()):
             item.problems.add(item.path, f'duplicate module "{name}"')
-        program = program if texts is not None else _NO_PROGRAM
+        program = program if texts is not None else NO_PROGRAM
         modules |= texts or {}
     return replace(program, modules=modules)
 
@@ -203,14 +203,18 @@ def _read_modules(
     item: ObjectReader, sources: ProgramSources, name: str
 ) -> dict[str, Source] | None:
     """Return the texts of one entry; None if they were not read, or after a problem."""
-    item.refuse_unknown(*_SECTIONS.values())
-    used_sources = [source for source, key in _SECTIONS.items() if item.value.get(key) is not None]
+    item.refuse_unknown(*SECTIONS.values())
+    used_sources = [source for source, key in SECTIONS.items() if item.value.get(key) is not None]
     if len(used_sources) != 1:
-        choices = ", ".join(_SECTIONS.values())
+        choices = ", ".join(SECTIONS.values())
         item.problems.add(item.path, f"needs exactly one of {choices}")
         return None
     (source,) = used_sources
+<<<<<<< HEAD
     holder = _open(item, _SECTIONS[source])
+=======
+    holder = item.object(SECTIONS[source])
+>>>>>>> main
     texts = None if holder is None else _read_texts(holder, sources, source, name)
     if isinstance(texts, Source):
         if source == external_sources.REMOTE:

@@ -12,6 +12,7 @@ from function_script.program import OWN_REQUIREMENTS
 from function_script.reader import ObjectReader
 
 MAX_REQUIREMENTS = 100
+_MAX_LABELS = 100
 
 _SELECTING = ("matchName", "matchLabels", "namespace")
 
@@ -101,6 +102,10 @@ def _required(item: ObjectReader) -> Required:
     )
     paths.refuse_unknown(*_SELECTING)
     _check_selection(item, paths)
+    for holder in (item, paths):
+        match_labels = holder.value.get("matchLabels")
+        if isinstance(match_labels, dict) and len(match_labels) > _MAX_LABELS:
+            item.problems.add(holder.at("matchLabels"), f"must be at most {_MAX_LABELS}")
     labels = paths.object("matchLabels")
     return Required(
         api_version=item.text("apiVersion", required=True) or "",

@@ -8,6 +8,7 @@ from function_script import wire
 from function_script.diagnostics import Diagnostic
 from function_script.engines.language import Language
 from function_script.inputs.files import Files
+from function_script.inputs.input_reference import InputReference
 from function_script.inputs.readiness_options import ReadinessOptions
 from function_script.inputs.requirements import Requirements
 from function_script.limits import Limits
@@ -34,8 +35,13 @@ class Step:
     empty. ``credentials`` are the names that the program may see; None: all. ``readiness`` None:
     the input has no such field. ``doubts`` are warnings for fields of an input of
     function-go-templating that this function ignores. ``reads_files``: its program or a module is
+<<<<<<< HEAD
     in a file, which may change without a change of the request. ``missing`` are the remote
     programs and modules that are not in the request; with any, ``program`` may be empty.
+=======
+    in a file, which may change without a change of the request. ``reference`` is the object that
+    the input comes from, if it is not in the request's own.
+>>>>>>> main
     """
 
     api_version: str
@@ -52,7 +58,11 @@ class Step:
     readiness: ReadinessOptions | None = None
     doubts: tuple[Diagnostic, ...] = ()
     reads_files: bool = False
+<<<<<<< HEAD
     missing: tuple[MissingContent, ...] = ()
+=======
+    reference: InputReference | None = None
+>>>>>>> main
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

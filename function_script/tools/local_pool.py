@@ -4,7 +4,7 @@ The pool takes as long to start as a command takes to import, so the command lin
 this module must not import anything slow.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
@@ -13,19 +13,31 @@ from function_script.engines.registry import LANGUAGES
 from function_script.errors import FatalError
 from function_script.limits import Limits
 from function_script.sandbox import Failed, Pool, PoolOptions
+from function_script.sandbox.pool import no_seed
 
 _LIMITS: Final = Limits()
 BUSY: Final = "this machine is busy: try again"
 
 
-def open_pool(programs: Path | None, file: Path | None = None, limits: Limits = _LIMITS) -> Pool:
+def open_pool(
+    programs: Path | None,
+    file: Path | None = None,
+    limits: Limits = _LIMITS,
+    derive_seed: Callable[[bytes], bytes] = no_seed,
+) -> Pool:
     """Open a pool of one worker; ``programs`` is the directory of programs in files, if any.
 
     The engines of the languages in ``file``, which holds the steps to run, are preloaded.
     """
     preload = () if file is None else engines_of(file)
     return Pool(
-        PoolOptions(limits=limits.with_root(programs), workers=1, min_idle=0, preload=preload)
+        PoolOptions(
+            limits=limits.with_root(programs),
+            derive_seed=derive_seed,
+            workers=1,
+            min_idle=0,
+            preload=preload,
+        )
     )
 
 

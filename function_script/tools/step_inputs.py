@@ -2,12 +2,13 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from function_script import inputs, objects
 from function_script.documents import Document
 from function_script.errors import InputError
 from function_script.inputs import Step
+from function_script.inputs.kinds import API_VERSION
 from function_script.limits import Limits
 from function_script.problems import Problem
 from function_script.reader import format_path
@@ -17,7 +18,7 @@ from function_script.remote.parsing import SOURCE as REMOTE
 from function_script.remote.reference import RemoteReference
 from function_script.source import Span
 from function_script.tools import manifests
-from function_script.values import Object
+from function_script.values import Object, Readable
 
 _PIPELINES: Final[dict[str, objects.Path]] = {
     "Composition": ("spec", "pipeline"),
@@ -25,8 +26,8 @@ _PIPELINES: Final[dict[str, objects.Path]] = {
     "CronOperation": ("spec", "operationTemplate", "spec", "pipeline"),
     "WatchOperation": ("spec", "operationTemplate", "spec", "pipeline"),
 }
-MISPLACED: Final = "an input here reaches no function"
-MISPLACED_HINT: Final = "it belongs beside functionRef: `input` begins in the same column"
+_INPUT_REF: Final = "inputRef"
+_INPUT_REF_PATHS: Final = ((_INPUT_REF,), ("functionRef", _INPUT_REF))
 _OPERATIONS: Final = "ops.crossplane.io"
 _GROUPS: Final = ("apiextensions.crossplane.io", _OPERATIONS)
 
@@ -42,6 +43,14 @@ class StepInput:
     value: Object
     document: Document
     path: objects.Path = ()
+
+
+class Misplaced(NamedTuple):
+    """A field of a step that no function gets: its path in the step, and the problem."""
+
+    path: tuple[str, ...]
+    text: str
+    hint: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,8 +121,12 @@ def find_steps(document: Document) -> Iterator[tuple[objects.Path, Object]]:
             yield (*pipeline, index), step
 
 
-def find_misplaced(step: Object) -> tuple[str, ...] | None:
-    """Return the path of an input of ours that stands deeper in its step than it must."""
+def find_misplaced(step: Object) -> Misplaced | None:
+    """Return an input of ours, or a reference to one, that stands where no function gets it."""
+    for path in _INPUT_REF_PATHS:
+        reference = objects.find_path(step, path)
+        if reference is not None:
+            return Misplaced(path, "a step of Crossplane has no such field", _show(reference))
     if isinstance(step.get("input"), dict):
         return None
     for key, value in step.items():
@@ -121,8 +134,23 @@ def find_misplaced(step: Object) -> tuple[str, ...] | None:
             continue
         for inner, candidate in value.items():
             if isinstance(candidate, dict) and is_ours(candidate) and has_header(candidate):
-                return (key, inner)
+                hint = "it belongs beside functionRef: `input` begins in the same column"
+                return Misplaced((key, inner), "an input here reaches no function", hint)
     return None
+
+
+def _show(reference: Readable) -> str:
+    """Return the hint that has a reference in an input."""
+    kind = objects.find_path(reference, ("kind",))
+    is_known = isinstance(kind, str) and inputs.find_named_kind(API_VERSION, kind) is not None
+    parts = {key: objects.find_path(reference, (key,)) for key in ("name", "namespace")}
+    fields = ", ".join(
+        f"{key}: {value if isinstance(value, str) else key.upper()}" for key, value in parts.items()
+    )
+    return (
+        f"write `input: {{apiVersion: {API_VERSION}, kind: {kind if is_known else 'KIND'}, "
+        f"{_INPUT_REF}: {{{fields}}}}}`"
+    )
 
 
 def has_header(value: Object) -> bool:
@@ -130,11 +158,11 @@ def has_header(value: Object) -> bool:
     return all(objects.api_version_and_kind(value))
 
 
-def find_misplaced_fields(document: Document) -> Iterator[str]:
-    """Yield the paths of inputs of ours that no function gets."""
+def find_misplaced_fields(document: Document) -> Iterator[tuple[str, Misplaced]]:
+    """Yield inputs of ours, and references to them, that no function gets, with their paths."""
     for path, step in find_steps(document):
         if misplaced := find_misplaced(step):
-            yield format_path((*path, *misplaced))
+            yield format_path((*path, *misplaced.path)), misplaced
 
 
 def find_ours(document: Document) -> list[StepInput]:
@@ -148,6 +176,7 @@ def find_ours(document: Document) -> list[StepInput]:
 
 
 def is_elsewhere(step_input: StepInput) -> bool:
+<<<<<<< HEAD
     """Report whether only a request brings the program: it is neither in the input nor here."""
     if _has_remote(step_input.value):
         try:
@@ -156,6 +185,16 @@ def is_elsewhere(step_input: StepInput) -> bool:
             # Its problems are found where it is checked.
             return False
     return step_input.value.get("source") not in (None, "Inline", "FileSystem")
+=======
+    """Report whether only a request brings the program: it is neither in the input nor in files."""
+    source = step_input.value.get("source")
+    return source not in (None, "Inline", "FileSystem") or inputs.has_reference(step_input.value)
+
+
+def source_field(step_input: StepInput) -> str:
+    """Return the field that says where the program of `is_elsewhere` is."""
+    return _INPUT_REF if step_input.value.get(_INPUT_REF) is not None else "source"
+>>>>>>> main
 
 
 def describe_source(step_input: StepInput) -> str:

@@ -19,6 +19,7 @@ from function_script.limits import Limits
 from function_script.problems import suggest
 from function_script.proto.v1 import run_function_pb2 as fnv1
 from function_script.sandbox import Answered, Pool, PoolOptions
+from function_script.sandbox.pool import no_seed
 from function_script.source import Source
 from function_script.tools import author_positions, bounded, local_pool, sources, step_inputs
 from function_script.tools.render import messages
@@ -34,13 +35,17 @@ _FIELDS: Final = frozenset((*_NAMES, *_NAMES.values()))
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
-    """``limits`` are those of production; programs in files are below ``programs``.
+    """The options of a rendering.
+
+    ``limits`` and ``derive_seed`` are those of production; programs in files are below
+    ``programs``.
 
     ``plain``: the data is a GoTemplate's root value, not a request. ``print`` receives the output
     of the template other than its text.
     """
 
     limits: Limits
+    derive_seed: Callable[[bytes], bytes] = no_seed
     print: Callable[[str], None]
     programs: Path | None = None
     plain: bool = False
@@ -125,7 +130,13 @@ def _positions(template: StepInput, programs: Path | None) -> Iterator[None]:
 
 
 def _render(message: fnv1.RunFunctionRequest, options: Options) -> str:
-    pool = PoolOptions(limits=options.limits, module=_WORKER, workers=1, min_idle=0)
+    pool = PoolOptions(
+        limits=options.limits,
+        derive_seed=options.derive_seed,
+        module=_WORKER,
+        workers=1,
+        min_idle=0,
+    )
     with Pool(pool) as sandbox:
         reply = sandbox.run(message.SerializeToString())
     if reply.log:

@@ -8,8 +8,9 @@ from typing import cast
 
 import pytest
 from support import builders
+from support.core_model import Core
 
-from function_script import function
+from function_script import cli, function
 from function_script.limits import Limits
 from function_script.objects import find_path
 from function_script.proto.v1 import run_function_pb2 as pb
@@ -27,14 +28,10 @@ def go(text: str, **options: object) -> Object:
 STEPS = {
     "starlark": builders.starlark(
         "def main(req):\n"
-        '    values = {"id": stable_id("password", 32), "pick": stable_choice(list(range(1000)))}\n'
+        '    values = {"id": stable_secret("password")}\n'
         '    return {"desired": {"composite": {"resource": {"status": values}}}}\n'
     ),
-    "jinja": builders.jinja(
-        _STATUS
-        + '  id: "{{ stable_id("password", 32) }}"\n'
-        + "  pick: {{ stable_choice(range(1000)|list) }}\n"
-    ),
+    "jinja": builders.jinja(_STATUS + '  id: "{{ stable_secret("password") }}"\n'),
     "gotemplate": go(
         _STATUS
         + '  id: "{{ randAlphaNum 32 }}"\n  pick: {{ randInt 0 1000000 }}\n  uuid: {{ uuidv4 }}\n',
@@ -100,7 +97,12 @@ def test_random_values_are_computable_from_the_request_without_a_salt_only(tmp_p
     plain, salted = values(STEPS["gotemplate"]), values(STEPS["gotemplate"], seed)
     assert plain["id"] == computed
     assert salted["id"] != computed
-    unsalted = hmac.digest(b"8a4c2f0e", b"password", "sha256").hex()[:32]
+    numbers = (
+        hmac.digest(b"8a4c2f0e", f"stable_secret\0password\0{index}".encode(), "sha256")
+        for index in range(32)
+    )
+    letters = string.ascii_letters + string.digits
+    unsalted = "".join(letters[int.from_bytes(number) % 62] for number in numbers)
     assert values(STEPS["starlark"])["id"] == unsalted
     assert values(STEPS["starlark"], seed)["id"] != unsalted
 
@@ -111,7 +113,7 @@ def test_secret_of_random_text_is_warned_of_without_a_salt_only(tmp_path: Path) 
         'script.fn.crossplane.io/composition-resource-name: a}}\nstringData:\n  p: "%s"\n'
     )
     for step in (
-        builders.jinja(text % '{{ stable_id("password", 32) }}'),
+        builders.jinja(text % '{{ stable_secret("password") }}'),
         go(text % "{{ randAlphaNum 32 }}", options={"stableValues": True}),
     ):
         data = builders.request(step).SerializeToString()
@@ -120,3 +122,149 @@ def test_secret_of_random_text_is_warned_of_without_a_salt_only(tmp_path: Path) 
             result = function.handle(data, Limits(), lambda _: None, each)
             results = pb.RunFunctionResponse.FromString(result.response).results
             assert [each.reason for each in results] == ["PredictableSecret"] * count
+
+
+NAMES = {
+    "starlark": builders.starlark(
+        "def main(req):\n"
+        '    body = {"apiVersion": "example.org/v1", "kind": "Thing"}\n'
+        '    zone = stable_choice(["a", "b", "c", "d", "e"])\n'
+        '    name = "bucket-%s-%s" % (stable_id("bucket"), zone)\n'
+        '    return {"desired": {"resources": {name: {"resource": body}}}}\n'
+    ),
+    "jinja": builders.jinja(
+        "apiVersion: example.org/v1\nkind: Thing\nmetadata:\n  annotations:\n"
+        "    script.fn.crossplane.io/composition-resource-name: "
+        "bucket-{{ stable_id('bucket') }}-{{ stable_choice(range(9)|list) }}\n"
+    ),
+}
+
+
+@pytest.mark.parametrize("step", NAMES.values(), ids=NAMES)
+def test_names_and_choices_do_not_change_with_the_salt(tmp_path: Path, step: Object) -> None:
+    """Crossplane deletes a resource whose name changes."""
+    core = Core(pipeline=[step])
+    for salt in ("", "the salt of this cluster", "another salt of this cluster"):
+        core.seed = seed_of(tmp_path / "salt", salt) if salt else b""
+        core.run(10.0)
+    assert len(core.created) == 1
+    assert not core.deleted
+
+
+MANIFEST = (
+    "{{% set old = observed.resources['login'].resource.data.password | default('') %}}"
+    "apiVersion: v1\nkind: Secret\nmetadata: {{annotations: {{"
+    "script.fn.crossplane.io/composition-resource-name: login}}}}\n"
+    "data:\n  password: {}\n"
+)
+RANDOM_TEXT = "stable_secret('login') | b64encode"
+
+
+def password_of(core: Core) -> object:
+    """The password in the cluster."""
+    return find_path(core.resources["login"], "resource.data.password")
+
+
+def test_secret_that_takes_the_observed_value_stays_at_a_rotation(tmp_path: Path) -> None:
+    step = builders.jinja(MANIFEST.format(f"{{{{ old or ({RANDOM_TEXT}) }}}}"))
+    seed = seed_of(tmp_path / "salt", "the salt of this cluster")
+    core = Core(pipeline=[step], seed=seed)
+    core.run(10.0)
+    before = password_of(core)
+    core.seed = seed_of(tmp_path / "salt", "another salt of this cluster")
+    core.run(7200.0)
+    assert password_of(core) == before
+    # What is made after the rotation is of the new salt.
+    other = Core(pipeline=[step], seed=core.seed)
+    other.run(10.0)
+    assert password_of(other) != before
+
+
+def test_secret_that_does_not_changes_at_a_rotation(tmp_path: Path) -> None:
+    step = builders.jinja(MANIFEST.format(f"{{{{ {RANDOM_TEXT} }}}}"))
+    core = Core(pipeline=[step], seed=seed_of(tmp_path / "salt", "the salt of this cluster"))
+    core.run(10.0)
+    before = password_of(core)
+    core.seed = seed_of(tmp_path / "salt", "another salt of this cluster")
+    core.run(7200.0)
+    assert password_of(core) != before
+    assert not core.deleted
+
+
+COMPOSITION = """\
+apiVersion: apiextensions.crossplane.io/v1
+kind: Composition
+metadata: {name: app}
+spec:
+  compositeTypeRef: {apiVersion: example.org/v1, kind: XThing}
+  mode: Pipeline
+  pipeline:
+    - step: app
+      functionRef: {name: function-script}
+      input:
+        apiVersion: script.fn.crossplane.io/v1beta1
+        kind: JinjaTemplate
+        inline: |
+          apiVersion: example.org/v1
+          kind: XThing
+          status:
+            text: {{ stable_secret("a") }}
+"""
+CASE = """\
+xr: xr.yaml
+composition: composition.yaml
+expect:
+  xr:
+    status: {text: %s}
+"""
+
+
+def project(path: Path) -> None:
+    """A folder with a Composition, an XR and a salt."""
+    (path / "composition.yaml").write_text(COMPOSITION)
+    xr = "apiVersion: example.org/v1\nkind: XThing\nmetadata: {name: demo, uid: 8a4c2f0e}\n"
+    (path / "xr.yaml").write_text(xr)
+    (path / "salt").write_text("the salt of this cluster")
+
+
+def test_render_test_and_template_use_the_salt_of_the_server(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The same flag, so the same values for the same uid."""
+    project(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    seed = seed_of(tmp_path / "salt", "the salt of this cluster")
+    step = builders.jinja(_STATUS + '  text: {{ stable_secret("a") }}\n')
+    texts = [values(step)["text"], values(step, seed)["text"]]
+    for text, flags in zip(texts, ([], ["--seed-file", "salt"]), strict=True):
+        for command in (
+            ["render", "xr.yaml", "composition.yaml"],
+            ["template", "composition.yaml", "--data", "xr.yaml"],
+        ):
+            assert cli.execute([*command, *flags]) == 0
+            assert f"text: {text}" in capsys.readouterr().out
+        (tmp_path / "a.case.yaml").write_text(CASE % text)
+        assert cli.execute(["test", "--ci", *flags]) == 0
+    assert cli.execute(["test", "--ci"]) == 1
+
+
+@pytest.mark.parametrize("command", ["render xr.yaml composition.yaml", "test", "playground"])
+def test_salt_that_cannot_be_read_is_refused(
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    command: str,
+) -> None:
+    project(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "salt").write_text("short")
+    assert cli.execute([*command.split(), "--seed-file", "salt"]) != 0
+    assert "cannot read the salt" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "command", ["render", "template", "test", "playground", "run", "serve", "krm"]
+)
+def test_command_that_runs_programs_has_the_operators_flags(command: str) -> None:
+    names = {name for option in cli.commands.commands[command].params for name in option.opts}
+    assert {"--seed-file", "--default-ttl", "--memory-limit"} <= names

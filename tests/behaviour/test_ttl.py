@@ -183,7 +183,7 @@ def test_run_answers_as_the_server_does(tmp_path: Path, capsys: pytest.CaptureFi
     """With the same default TTL and the same salt."""
     script = (
         "def main(req):\n"
-        '    status = {"id": stable_id("a")}\n'
+        '    status = {"id": stable_secret("a")}\n'
         '    return {"desired": {"composite": {"resource": {"status": status}}}}\n'
     )
     observed = {"composite": {"resource": builders.XR}}

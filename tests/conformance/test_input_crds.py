@@ -144,7 +144,8 @@ def test_field_has_a_description() -> None:
     """The reference page is generated from the descriptions."""
 
     def undescribed(schema: Object, path: str) -> list[str]:
-        paths = [] if schema.get("description") else [path]
+        # The API server refuses a description of metadata.
+        paths = [] if schema.get("description") or path == ".metadata" else [path]
         for name, field in structural_schema.properties(schema).items():
             paths += undescribed(field, f"{path}.{name}")
         return paths
@@ -175,3 +176,36 @@ def test_schemas_are_structural() -> None:
         return paths
 
     assert [path for crd in crds() for path in untyped(schema_of(crd), "")] == []
+
+
+def subschemas(schema: Object) -> Iterator[Object]:
+    """Yield a schema and all schemas below it."""
+    yield schema
+    fields = structural_schema.properties(schema).values()
+    members, items = structural_schema.additional(schema), structural_schema.items(schema)
+    for below in (*fields, *filter(None, (members, items))):
+        yield from subschemas(below)
+
+
+def test_crd_can_be_installed() -> None:
+    """The API server refuses whatever describes metadata, and rules whose cost it cannot bound."""
+    for crd in crds():
+        schema = schema_of(crd)
+        assert at(schema, "properties.metadata") == {"type": "object"}
+        assert objects.find_path(crd, "spec.scope") == "Namespaced"
+        for each in subschemas(schema):
+            for rule in each.get(rules.RULES) or []:  # type: ignore[union-attr] # a list of rules
+                text = str(objects.find_path(rule, "rule"))
+                if re.search(r"self\.(all|exists|exists_one)\(", text):
+                    assert each.get("maxItems") or each.get("maxProperties"), text
+                if "exists_one" in text:
+                    assert at(each, "items")["maxLength"]
+
+
+def test_crd_has_columns_of_its_fields() -> None:
+    for crd in crds():
+        columns = at(crd, "spec.versions[0]")["additionalPrinterColumns"]
+        paths = [str(objects.find_path(column, "jsonPath")) for column in columns]  # type: ignore[union-attr] # a list
+        assert paths == [".source", ".ttl", ".metadata.creationTimestamp"]
+        for path in paths[:2]:
+            assert path.removeprefix(".") in at(schema_of(crd), "properties")

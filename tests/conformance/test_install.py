@@ -68,6 +68,29 @@ def test_argument_is_a_flag_of_the_server() -> None:
         option.type.convert(value, option, None)
 
 
+def test_salted_configuration_is_the_other_one_with_a_secret() -> None:
+    """The flag names a key of the Secret that the README creates, in the volume that is mounted."""
+    salted, plain = load("salt/deploymentruntimeconfig.yaml"), load("deploymentruntimeconfig.yaml")
+    pod = objects.find_path(salted, CONTAINER.rpartition(".")[0])
+    assert isinstance(pod, dict)
+    container = objects.find_path(salted, CONTAINER)
+    assert isinstance(container, dict)
+    (volume,), (mount,) = pod.pop("volumes"), container.pop("volumeMounts")  # type: ignore[misc, union-attr] # lists of one
+    *arguments, seed_file = container["args"]  # type: ignore[misc, union-attr] # a list
+    container["args"] = arguments
+    assert salted == plain
+    assert mount["name"] == volume["name"]  # type: ignore[index, call-overload] # objects
+    assert "subPath" not in mount  # type: ignore[operator] # an object
+    name, _, path = str(seed_file).partition("=")
+    option = flag(name)
+    option.type.convert(path, option, None)
+    directory, _, key = path.rpartition("/")
+    assert directory == objects.find_path(mount, "mountPath")
+    secret = objects.find_path(volume, "secret.secretName")
+    readme = (ROOT / "examples" / "install" / "README.md").read_text()
+    assert f"create secret generic {secret} --from-literal={key}=" in readme
+
+
 def test_kubelet_probes_the_plain_port() -> None:
     """The port that Crossplane calls asks for certificates."""
     default = str(flag("--metrics-address").default).rpartition(":")[2]
@@ -86,6 +109,7 @@ KINDS = {
     "deploymentruntimeconfig.yaml": ["DeploymentRuntimeConfig"],
     "poddisruptionbudget.yaml": ["PodDisruptionBudget"],
     "networkpolicy.yaml": ["NetworkPolicy"],
+    "salt/deploymentruntimeconfig.yaml": ["DeploymentRuntimeConfig"],
     "monitoring/podmonitor.yaml": ["PodMonitor"],
     "autoscaling/horizontalpodautoscaler.yaml": ["HorizontalPodAutoscaler"],
     "autoscaling/keepreplicas.yaml": [

@@ -14,7 +14,7 @@ from function_script.values import Object
 
 SCRIPT = (
     "def main(req):\n"
-    '    status = {"id": stable_id("password", 64)}\n'
+    '    status = {"id": stable_secret("password", 64)}\n'
     '    return {"desired": {"composite": {"resource": {"status": status}}}}\n'
 )
 # All that a script can ask for, and what it prints.

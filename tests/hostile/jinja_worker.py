@@ -22,7 +22,7 @@ BEFORE = "{% set l=[1,2] %}{% set d={'a':1} %}{% set s='abc' %}"
 def answer(template: str) -> dict[str, object]:
     """Render a template; return its text, or the error's type and message."""
     observed = {"composite": {"resource": {"spec": SPEC}}, "resources": {}}
-    scope = Scope(request=Lazy({"observed": lambda: observed}), seed="uid")
+    scope = Scope(request=Lazy({"observed": lambda: observed}), uid="uid", seed="uid")
     program = Program(main=Source(name="inline", text=BEFORE + template))
     try:
         rendered = jinja.evaluate(program, scope, Limits())

@@ -14,10 +14,10 @@ from function_script.engines.registry import LANGUAGES
 from function_script.errors import FatalError
 from function_script.limits import Limits
 from function_script.objects import find_path
-from function_script.program import Lazy, Program, Scope, TemplateResult, plain
+from function_script.program import Lazy, PartTree, Program, Scope, TemplateResult, plain
 from function_script.proto.v1 import run_function_pb2 as pb
 from function_script.source import Source
-from function_script.values import Object, Readable
+from function_script.values import Object, Readable, Value
 
 WAYS = {
     "jinja": [
@@ -60,6 +60,8 @@ WAYS = {
         "[e.resource for e in [struct(**e) for e in req['observed']['resources'].values()]]",
         'req["required_resources"]',
         '[r["metadata"], r["status"]["a"] if "a" in r["status"] else 0]',
+        'r["status"]["a"]["b"]',
+        '[get(r, "metadata.managedFields"), get(r, "spec.a.b"), "b" in r.get("spec", {})]',
     ],
 }
 FRAMES = {
@@ -129,3 +131,28 @@ def test_lazy_parts_equal_decoded_struct(resource: Object) -> None:
     struct = indexed.observed.resources["r"].struct if indexed.observed is not None else None
     whole = wire.decode_struct(struct or b"", drop_managed_fields=True, sort_keys=True)
     assert repr(read) == repr(whole)
+
+
+TREES = st.recursive(
+    st.none(), lambda below: st.dictionaries(KEYS, below, max_size=4), max_leaves=8
+)
+ROOTS = st.dictionaries(st.sampled_from(["kind", "metadata", "spec", "status"]), TREES)
+
+
+def select(value: Value, tree: PartTree | None) -> Value:
+    """Select the parts of a tree from an object that is decoded."""
+    if tree is None or not isinstance(value, dict):
+        return value
+    return {key: select(value[key], tree[key]) for key in tree if key in value}
+
+
+@given(RESOURCES, ROOTS, st.booleans())
+def test_selected_parts_equal_those_of_decoded_object(
+    resource: Object, tree: PartTree, keeps_managed_fields: bool
+) -> None:
+    indexed = message(resource, {})
+    scope = request.scope(indexed, {}, keep_managed_fields=keeps_managed_fields)
+    encoded = find_path(scope.request, "observed.resources.r.resource")
+    assert isinstance(encoded, Lazy)
+    assert repr(encoded.select(tree)) == repr(select(plain(encoded), tree))
+    assert not encoded.built()

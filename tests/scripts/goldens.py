@@ -77,7 +77,7 @@ def scope(given: dict[str, Value]) -> Scope:
         request[part] = _lazy({"composite": composite, "resources": resources})
     params, seed = given.get("params") or {}, given.get("seed") or ""
     assert isinstance(params, dict)
-    return Scope(request=_lazy(request), params=params, seed=str(seed))
+    return Scope(request=_lazy(request), params=params, uid=str(seed), seed=str(seed))
 
 
 def _lazy(parts: dict[str, Readable]) -> Lazy:

@@ -59,9 +59,12 @@ def request(step_input: Object | None = None, **parts: object) -> pb.RunFunction
     return json_format.ParseDict(whole, pb.RunFunctionRequest())
 
 
-def call(message: pb.RunFunctionRequest, limits: Limits | None = None) -> pb.RunFunctionResponse:
+def call(
+    message: pb.RunFunctionRequest, limits: Limits | None = None, seed: bytes = b""
+) -> pb.RunFunctionResponse:
     """The response, in this process and without a sandbox."""
-    answer = function.handle(message.SerializeToString(), limits or Limits(), lambda _: None)
+    data = message.SerializeToString()
+    answer = function.handle(data, limits or Limits(), lambda _: None, seed)
     return pb.RunFunctionResponse.FromString(answer.response)
 
 

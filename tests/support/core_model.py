@@ -41,9 +41,10 @@ class Event(NamedTuple):
 class Core:
     """One XR with its composed resources by name; ``pipeline`` has the inputs of the steps.
 
-    ``function`` answers requests, by default this process. ``calls`` counts what the function was
-    called for, ``reconciles`` the runs of the pipeline;
-    ``deleted`` has the names of objects in the order of their deletion.
+    ``calls`` counts what the function was called for, ``reconciles`` the runs of the pipeline;
+    ``deleted`` has the names of objects in the order of their deletion. ``function`` answers in
+    place of the function in this process. ``seeds_requirements``: the first call of a step has the
+    objects of the last reconcile, and is repeated.
     """
 
     pipeline: Sequence[Object]
@@ -54,6 +55,8 @@ class Core:
     is_realtime: bool = True
     has_cache: bool = False
     watches_required: bool = True
+    seed: bytes = b""
+    seeds_requirements: bool = False
     function: Callable[[pb.RunFunctionRequest], pb.RunFunctionResponse] | None = None
     now: float = 0.0
     calls: int = 0
@@ -61,6 +64,7 @@ class Core:
     events: list[Event] = field(default_factory=list)
     deleted: list[str] = field(default_factory=list)
     created: list[str] = field(default_factory=list)
+    _answers: dict[str, object] = field(default_factory=dict)
     _cache: dict[str, tuple[float, pb.RunFunctionResponse]] = field(default_factory=dict)
 
     def run(
@@ -151,11 +155,15 @@ class Core:
     def _settle(self, message: pb.RunFunctionRequest) -> pb.RunFunctionResponse:
         """Call the function until its requirements do not change."""
         before = None
+        if self.seeds_requirements:
+            for name, items in self._answers.items():
+                json_format.ParseDict(items, message.required_resources[name])
         for _ in range(_MAX_CALLS):
             self.calls += 1
-            response = (
-                call(message, self.limits) if self.function is None else self.function(message)
-            )
+            if self.function is None:
+                response = call(message, self.limits, self.seed)
+            else:
+                response = self.function(message)
             if response.requirements == before or response == pb.RunFunctionResponse():
                 return response
             is_first, before = before is None, response.requirements
@@ -164,11 +172,10 @@ class Core:
             message.context.CopyFrom(response.context)
             for name, selector in response.requirements.resources.items():
                 items = [
-                    {"resource": each}
-                    for each in self.required
-                    if cast("Object", each["metadata"])["name"] == selector.match_name
+                    {"resource": each} for each in self.required if is_selected(each, selector)
                 ]
-                json_format.ParseDict({"items": items}, message.required_resources[name])
+                self._answers[name] = {"items": items}
+                json_format.ParseDict(self._answers[name], message.required_resources[name])
         raise AssertionError("the requirements do not settle")
 
     def _apply(self, desired: dict[str, Object]) -> bool:
@@ -242,6 +249,17 @@ class Core:
             if entry["type"] not in names | _SYSTEM_CONDITIONS:
                 unknown: Object = {"type": entry["type"], "status": "UNKNOWN"}
                 self._set_condition({**unknown, "reason": "FatalError", "message": _FATAL_MESSAGE})
+
+
+def is_selected(value: Object, selector: pb.ResourceSelector) -> bool:
+    """Report whether the API server finds an object for a selector by name."""
+    metadata = cast("Object", value["metadata"])
+    return (value["apiVersion"], value["kind"], metadata["name"], metadata.get("namespace")) == (
+        selector.api_version,
+        selector.kind,
+        selector.match_name,
+        selector.namespace if selector.HasField("namespace") else None,
+    )
 
 
 def make_ready(core: Core) -> None:

@@ -33,6 +33,7 @@ def scope(**parts: Readable) -> Scope:
     return Scope(
         request=Lazy({name: lambda value=value: value for name, value in request.items()}),
         params={"color": "red"},
+        uid="uid",
         seed="uid",
     )
 

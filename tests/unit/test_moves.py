@@ -186,6 +186,33 @@ def test_deferred_resource_is_moved() -> None:
     assert 'cannot leave out resource "new", which exists' in fatal(run(script, "old"))
 
 
+GO_TEMPLATING = (
+    "apiVersion: example.org/v1\nkind: Thing\nmetadata:\n  annotations:\n"
+    "    gotemplating.fn.crossplane.io/composition-resource-name: new\n"
+    "    %s.fn.crossplane.io/moved-from: old\n"
+    "spec: {names: {{ keys .observed.resources | sortAlpha | toJson }}}\n"
+)
+
+
+def go_templating(group: str) -> Object:
+    """An input of function-go-templating with `moved-from` in this group."""
+    return {
+        "apiVersion": "gotemplating.fn.crossplane.io/v1beta1",
+        "kind": "GoTemplate",
+        "source": "Inline",
+        "inline": {"template": GO_TEMPLATING % group},
+    }
+
+
+def test_moved_from_in_a_document_of_function_go_templating_is_ours() -> None:
+    for response in (run(go_templating("script"), "old"), run(go_templating("script"), old="new")):
+        (resource,) = composed(response).values()
+        assert resource["spec"] == {"names": ["new"]}
+        assert remembered(resource) == "new"
+        assert "moved-from" not in str(resource)
+    assert "script.fn.crossplane.io/moved-from" in fatal(run(go_templating("gotemplating"), "old"))
+
+
 REFUSED = {
     "both exist": (
         lambda: run(MOVED, "old", "new"),

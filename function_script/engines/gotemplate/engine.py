@@ -44,7 +44,8 @@ def evaluate(program: Program, scope: Scope, limits: Limits) -> TemplateResult:
     except (GoError, LimitExceededError, RecursionError) as error:
         raise diagnostics.run_problem(error, loaded, parts) from error
 
-    scope.random_texts.extend(run.random_texts)
+    if not scope.is_salted:
+        scope.random_texts.extend(run.random_texts)
     run_seconds = allowance.used_seconds() - start_seconds
 
     @cache

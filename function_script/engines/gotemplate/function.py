@@ -57,6 +57,18 @@ class Injects(Enum):
     SOURCE = "source"
 
 
+class Accepts(Enum):
+    """The arguments that a function takes where using a missing value is an error."""
+
+    # A missing value and a null are errors: Go's nil is an empty text or a zero, and hides them.
+    VALUES = "values"
+    # A null is a value like others: the function holds it, writes it or returns its type.
+    NULL = "null"
+    MISSING = "missing"
+    # The function returns its arguments: a missing one stays missing.
+    MISSING_AND_RETURNS_IT = "missing and returns it"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Function:
     """A function by the name that templates call.
@@ -82,7 +94,8 @@ class Function:
     ``string``, ``bool`` or ``int``: it saves a check. ``option`` is the option of the step without
     which the function is refused: ``stable_values`` for random values, ``crypto`` for keys.
     ``package`` is the package that it needs, an extra of this one. ``cost`` is the number of steps
-    that a call takes in addition to its result. ``summary`` is the sentence of the manual.
+    that a call takes in addition to its result. ``is_lookup``: nil means that nothing matched, and
+    is a missing value where using one is an error. ``summary`` is the sentence of the manual.
     """
 
     name: str
@@ -95,6 +108,8 @@ class Function:
     option: str = ""
     package: str = ""
     cost: int = 0
+    accepts: Accepts = Accepts.VALUES
+    is_lookup: bool = False
     summary: str = ""
 
     @property
@@ -118,6 +133,8 @@ class _Attributes(TypedDict, total=False):
     option: str
     package: str
     cost: int
+    accepts: Accepts
+    is_lookup: bool
 
 
 _Call = TypeVar("_Call")

@@ -7,30 +7,10 @@ path that does not exist. A null is a value.
 from itertools import islice
 from typing import Final, NoReturn
 
-from function_script.engines.gotemplate import loops
+from function_script.engines.gotemplate import runtime
 from function_script.engines.gotemplate.errors import EvalError, NoValueError
 from function_script.engines.gotemplate.run import Run
 from function_script.engines.gotemplate.values import MISSING
-
-# Functions that return their arguments: a missing argument stays missing.
-PASSES_MISSING: Final = frozenset({"and", "coalesce", "default", "dig", "include", "or", "ternary"})
-# Functions for which a null is a value like others: they hold it, write it as JSON or YAML, or
-# return its type. To the others Go's nil is an empty text or a zero, which would hide it.
-ACCEPTS_NULL: Final = frozenset(
-    {
-        *("append", "compact", "deepEqual", "dict", "has", "kindOf", "list", "mustAppend"),
-        *("mustCompact", "mustHas", "mustPrepend", "mustPush", "mustToJson", "mustToPrettyJson"),
-        *("mustToRawJson", "mustUniq", "mustWithout", "prepend", "push", "set", "toJson"),
-        *("toPrettyJson", "toRawJson", "toYaml", "tuple", "typeIs", "typeIsLike", "typeOf"),
-        *("uniq", "without"),
-    }
-)
-# Functions whose arguments may be missing.
-ACCEPTS_MISSING: Final = PASSES_MISSING | {
-    *("all", "any", "empty", "eq", "get", "hasKey", "index", "kindIs", "ne", "not"),
-    *("getExternalName", "getResourceCondition", "isDeleting", "unreadyReason"),
-}
-
 
 # Suggestions are searched among at most this many names of at most this length.
 _MAX_NAMES: Final = 1_000
@@ -75,6 +55,6 @@ def code_globals() -> dict[str, object]:
     return {
         "raise_missing": raise_missing,
         "format_value": format_value,
-        "elements": lambda value: loops.elements(reject_null(value)),
-        "pairs": lambda value: loops.pairs(reject_null(value)),
+        "elements": lambda value: runtime.elements(reject_null(value)),
+        "pairs": lambda value: runtime.pairs(reject_null(value)),
     }

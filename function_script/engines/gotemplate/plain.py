@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from typing import Final, Literal
 
 from function_script.engines.gotemplate import go_messages, programs, registry
-from function_script.engines.gotemplate.access import MissingKey
 from function_script.engines.gotemplate.errors import GoError, LimitExceededError
 from function_script.engines.gotemplate.language import DELIMS
 from function_script.engines.gotemplate.run import MAIN, Run
+from function_script.engines.gotemplate.runtime import MissingKey
 from function_script.errors import ProgramError
 from function_script.limits import Limits
 from function_script.program import Program

@@ -8,13 +8,13 @@ from typing import Final, NamedTuple
 
 from function_script.cache import ByteLruCache
 from function_script.engines.gotemplate import registry
-from function_script.engines.gotemplate.access import MissingKey
 from function_script.engines.gotemplate.compiler import checking, deferring
 from function_script.engines.gotemplate.compiler.codegen import CompileContext, compile_templates
 from function_script.engines.gotemplate.errors import ParseError
 from function_script.engines.gotemplate.function import Function
 from function_script.engines.gotemplate.language import DELIMS
 from function_script.engines.gotemplate.run import MAIN, CompiledProgram
+from function_script.engines.gotemplate.runtime import MissingKey
 from function_script.engines.gotemplate.syntax import parser
 from function_script.engines.gotemplate.syntax.nodes import Node
 from function_script.engines.gotemplate.syntax.parser import Grammar, ParseFailure

@@ -80,7 +80,12 @@ class _Walker:
                 case nodes.With(pipe=pipe, body=body, otherwise=otherwise):
                     self._walk_bodies(body, otherwise, self._walk_test(pipe, dot), dot)
                 case nodes.Range(pipe=pipe, body=body, otherwise=otherwise):
-                    self._walk_bodies(body, otherwise, self._walk_range(pipe, dot), dot)
+                    path = self._walk_pipe(pipe._replace(declared=()), dot)
+                    item = None if path is None else (*path, ANY)
+                    if pipe.declared:
+                        # The last variable is an item, too.
+                        self._declare(pipe.declared[-1], item)
+                    self._walk_bodies(body, otherwise, item, dot)
                 case _:
                     pass
 
@@ -93,14 +98,6 @@ class _Walker:
     ) -> None:
         self.walk_body(body, dot)
         self.walk_body(otherwise or (), outer)
-
-    def _walk_range(self, pipe: nodes.Pipe, dot: Path | None) -> Path | None:
-        """Return the path of an item; the last variable is one, too."""
-        path = self._walk_pipe(pipe._replace(declared=()), dot)
-        item = None if path is None else (*path, ANY)
-        if pipe.declared:
-            self._declare(pipe.declared[-1], item)
-        return item
 
     def _declare(self, variable: nodes.Variable, path: Path | None) -> None:
         name = variable.names[0]
@@ -200,20 +197,16 @@ class _Walker:
     def _walk_chain(self, path: Path | None, names: tuple[str, ...], position: int) -> Path | None:
         if path is None:
             return None
-        start = self._find_start(names, position)
+        # Go's position is that of the second field, if there is one.
+        first = f".{names[0]}" if names else ""
+        start = self._source.text.rfind(first, 0, position + len(first)) if first else position
+        start = start if start >= 0 else position
         for name in names:
             path = (*path, name)
             index = self._source.text.find(f".{name}", start)
             start = index + len(name) if index >= 0 else start
             self._add_access(path, index + 1, len(name))
         return path
-
-    def _find_start(self, names: tuple[str, ...], position: int) -> int:
-        """Find the start of a chain: Go's position is that of its second field, if it has one."""
-        if not names:
-            return position
-        start = self._source.text.rfind(f".{names[0]}", 0, position + len(names[0]) + 1)
-        return start if start >= 0 else position
 
     def _add_access(self, path: Path, position: int, width: int) -> None:
         if self._is_testing:

@@ -21,8 +21,8 @@ from function_script.engines.jinja import exceptions, lookups, policy
 from function_script.engines.jinja.calls import Builtin, Call, argument_error, format_usage
 from function_script.engines.jinja.lookups import Method
 from function_script.engines.jinja.methods import invoke
-from function_script.engines.jinja.operators import iterate
 from function_script.engines.jinja.run import Run
+from function_script.engines.jinja.runtime import iterate
 from function_script.engines.jinja.undefined import Lenient, Strict
 from function_script.program import Lazy
 from function_script.source import Source

@@ -17,8 +17,8 @@ from function_script.engines.jinja import exceptions, methods
 from function_script.engines.jinja.calls import Call, CallContext, build_table
 from function_script.engines.jinja.library_adapter import LIBRARY, LIBRARY_FILTERS, LibraryFunction
 from function_script.engines.jinja.lookups import Group
-from function_script.engines.jinja.operators import add, is_number
 from function_script.engines.jinja.output import to_flow_yaml, to_text
+from function_script.engines.jinja.runtime import add, is_number
 from function_script.problems import suggest
 
 _MAX_INDENT = 200

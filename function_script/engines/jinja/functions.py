@@ -15,8 +15,8 @@ from function_script.engines.jinja.budget import MAX_ITEMS
 from function_script.engines.jinja.calls import Builtin, CallContext, build_table
 from function_script.engines.jinja.filters import items_of, pairs, required
 from function_script.engines.jinja.library_adapter import LIBRARY
-from function_script.engines.jinja.operators import check_key
 from function_script.engines.jinja.output import to_text
+from function_script.engines.jinja.runtime import check_key
 from function_script.values import MAX_SAFE_INTEGER
 
 

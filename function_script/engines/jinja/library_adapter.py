@@ -39,17 +39,17 @@ class LibraryFunction:
         names = itertools.chain(self.names, itertools.repeat(""))
         positional = [self._read(run, *pair) for pair in zip(names, arguments, strict=False)]
         keywords = {name: self._read(run, name, value) for name, value in named.items()}
-        seed = [run.scope.seed] if self.function.is_seeded else []
         try:
-            result = self.function.call(*seed, *positional, **keywords)
+            if self.function.is_seeded:
+                result = self.function.call_seeded(run.scope, *positional, **keywords)
+            else:
+                result = self.function.call(*positional, **keywords)
         except ValueError as error:
             message = str(error)
             converted = (hint for words, hint in _CONVERSIONS if words in message)
             hint = find_hint(message, FUNCTIONS) or next(converted, None)
             raise RenderError(message, name=self.alias, hint=hint) from error
         if isinstance(result, str):
-            if self.function.gives_random_text:
-                run.scope.random_texts.append(result)
             run.budget.charge_characters(len(result))
         return result
 

@@ -18,7 +18,7 @@ class JinjaLint(TemplateLint):
     """The analyses of JinjaTemplate."""
 
     silent_actions = frozenset({"{%", "{#"})
-    random_call = re.compile(r"\bstable_id(?=\()")
+    random_call = re.compile(r"\b(?:stable_secret|(?P<public>stable_id))(?=\()")
     credentials_getter = re.compile(rf"\bget_credential_data\(\s*{QUOTED}")
 
     def action_marks(self, _program: Program) -> Sequence[str]:

@@ -9,8 +9,8 @@ from jinja2 import Undefined
 
 from function_script.engines.jinja import exceptions
 from function_script.engines.jinja.budget import CHARACTERS_PER_STEP, Budget
-from function_script.engines.jinja.operators import check_key
 from function_script.engines.jinja.output import to_plain, to_text
+from function_script.engines.jinja.runtime import check_key
 
 if TYPE_CHECKING:
     from function_script.engines.jinja.lookups import Method

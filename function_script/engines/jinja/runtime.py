@@ -1,29 +1,29 @@
-"""The names that generated code imports, like `jinja2.runtime`; nothing else imports them here."""
+"""The names that generated code imports, as from `jinja2.runtime`: above all operators.
 
-from function_script.engines.jinja.operators import (
-    add,
-    affirm,
-    check_key,
-    check_settable,
-    concatenate,
-    contains,
-    divide,
-    equal,
-    floor_divide,
-    greater,
-    greater_or_equal,
-    iterate,
-    less,
-    less_or_equal,
-    modulo,
-    multiply,
-    negate,
-    power,
-    subtract,
-    take_slice,
-    unequal,
+The operators of templates (``+``, ``*``, ``in``, ``==``) are checked for type, size and cost.
+Python's own would take any amount of time and memory, format strings, and call methods of any
+value.
+"""
+
+import math
+import operator
+from collections.abc import Callable, Mapping
+from typing import TypeAlias, TypeGuard
+
+from jinja2 import Undefined
+from jinja2.utils import Namespace
+
+from function_script.engines.jinja import exceptions
+from function_script.engines.jinja.budget import (
+    CHARACTERS_PER_STEP,
+    MAX_BITS,
+    MAX_INTEGER,
+    Budget,
+    format_amount,
 )
-from function_script.engines.jinja.output import to_text
+from function_script.engines.jinja.calls import Builtin
+from function_script.engines.jinja.lookups import Method
+from function_script.engines.jinja.output import to_plain, to_text
 from function_script.engines.jinja.undefined import Absent
 
 __all__ = [
@@ -51,3 +51,276 @@ __all__ = [
     "to_text",
     "unequal",
 ]
+
+# Comparing texts is cheap: one step per this many characters.
+_COMPARED_PER_STEP = 256
+Bounds: TypeAlias = "slice[int | None, int | None, int | None]"
+_SET_HINT = "make one with `namespace(x=1)`; data cannot be changed"
+_LOOP_HINT = "null is no list: `value or []` is an empty one"
+_COUNT_HINT = "write range(n) to count to a number"
+_ADD_HINT = "join texts and values with ~; a text becomes a number with `text | int`"
+
+
+def is_number(value: object) -> TypeGuard[int | float]:
+    """Report whether arithmetic accepts the value; booleans count as 0 and 1, as in Python."""
+    return isinstance(value, (int, float))
+
+
+def is_list(value: object) -> TypeGuard[list[object] | tuple[object, ...] | range]:
+    """Report whether templates treat the value as a list."""
+    return isinstance(value, (list, tuple, range))
+
+
+def add(budget: Budget, left: object, right: object) -> object:
+    """Return ``left + right`` of numbers, texts or lists."""
+    if is_number(left) and is_number(right):
+        return _check_number(left + right)
+    if isinstance(left, str) and isinstance(right, str):
+        budget.charge_characters(len(left) + len(right))
+        return left + right
+    if is_list(left) and is_list(right):
+        budget.charge_items(len(left) + len(right))
+        return [*left, *right]
+    raise _type_error("add {right} to {left}", left, right, hint=_ADD_HINT)
+
+
+def subtract(_budget: Budget, left: object, right: object) -> object:
+    """Return ``left - right``."""
+    if is_number(left) and is_number(right):
+        return _check_number(left - right)
+    raise _type_error("subtract {right} from {left}", left, right, _convert_hint(left, right))
+
+
+def multiply(budget: Budget, left: object, right: object) -> object:
+    """Return ``left * right`` of numbers, or a repeated text or list."""
+    if is_number(left) and is_number(right):
+        return _check_number(left * right)
+    if isinstance(right, (str, list, tuple)):
+        left, right = right, left
+    if isinstance(left, str) and isinstance(right, int):
+        budget.charge_characters(len(left) * max(right, 0))
+        return left * max(right, 0)
+    if isinstance(left, (list, tuple)) and isinstance(right, int):
+        budget.charge_items(len(left) * max(right, 0))
+        return [*left] * max(right, 0)
+    raise _type_error("multiply {left} by {right}", left, right)
+
+
+def divide(_budget: Budget, left: object, right: object) -> object:
+    """Return ``left / right``."""
+    return _divide(operator.truediv, left, right)
+
+
+def floor_divide(_budget: Budget, left: object, right: object) -> object:
+    """Return ``left // right``."""
+    return _divide(operator.floordiv, left, right)
+
+
+def modulo(_budget: Budget, left: object, right: object) -> object:
+    """Return ``left % right`` of numbers; there is no formatting with ``%``."""
+    if isinstance(left, str):
+        raise exceptions.RenderError(
+            "formatting a string with % is not available", hint="join with ~"
+        )
+    return _divide(operator.mod, left, right)
+
+
+def _divide(
+    divide_by: Callable[[float, float], object], left: object, right: object
+) -> int | float:
+    if not is_number(left) or not is_number(right):
+        raise _type_error("divide {left} by {right}", left, right, _convert_hint(left, right))
+    if right == 0:
+        raise exceptions.RenderError(
+            "division by zero", hint="test that the divisor is not 0 first"
+        )
+    return _check_number(divide_by(left, right))
+
+
+def power(_budget: Budget, left: object, right: object) -> object:
+    """Return ``left ** right``."""
+    if not is_number(left) or not is_number(right):
+        raise _type_error("raise {left} to the power of {right}", left, right)
+    if isinstance(left, float) or isinstance(right, float):
+        return _float_power(left, right)
+    if right < 0:
+        raise exceptions.RenderError(
+            "a negative power of an integer", hint="write 1 / x, or use a float"
+        )
+    bits = left.bit_length() * right
+    if bits > MAX_BITS:
+        raise exceptions.BudgetError(
+            f"an integer of {format_amount(bits)} bits, the limit is {MAX_BITS}"
+        )
+    return left**right
+
+
+def _float_power(left: float, right: float) -> float:
+    try:
+        result = left**right
+    except ArithmeticError as error:
+        raise exceptions.RenderError(f"{left} ** {right} is not a finite number") from error
+    if not isinstance(result, float):
+        raise exceptions.RenderError(f"{left} ** {right} is not a real number")
+    return result
+
+
+def negate(value: object) -> object:
+    """Return ``-value``."""
+    if is_number(value):
+        return -value
+    raise _type_error("negate {left}", value, 0)
+
+
+def affirm(value: object) -> object:
+    """Return ``+value``."""
+    if is_number(value):
+        return +value
+    raise _type_error("take the number of {left}", value, 0)
+
+
+def _check_number(result: object) -> int | float:
+    if isinstance(result, int):
+        if -MAX_INTEGER < result < MAX_INTEGER:
+            return result
+        raise exceptions.BudgetError(
+            f"an integer of {result.bit_length()} bits, the limit is {MAX_BITS}"
+        )
+    if isinstance(result, float) and math.isfinite(result):
+        return result
+    raise exceptions.RenderError(f"the result {result} is not a finite number")
+
+
+def equal(budget: Budget, left: object, right: object) -> bool:
+    """Report whether ``left == right``, at any depth."""
+    if isinstance(left, str):
+        if isinstance(right, str) and len(left) == len(right):
+            budget.spend(len(left) // _COMPARED_PER_STEP)
+    elif isinstance(left, (Mapping, list, tuple)) and isinstance(right, (Mapping, list, tuple)):
+        return to_plain(budget, left) == to_plain(budget, right)
+    return bool(left == right)
+
+
+def unequal(budget: Budget, left: object, right: object) -> bool:
+    """Report whether ``left != right``."""
+    return not equal(budget, left, right)
+
+
+def _compare(budget: Budget, left: object, right: object) -> int:
+    """Return a negative number, zero or a positive number, like C's strcmp."""
+    if isinstance(left, str) and isinstance(right, str):
+        budget.spend(min(len(left), len(right)) // _COMPARED_PER_STEP)
+        return (left > right) - (left < right)
+    if is_number(left) and is_number(right):
+        return (left > right) - (left < right)
+    raise _type_error("compare {left} with {right}", left, right, _convert_hint(left, right))
+
+
+def less(budget: Budget, left: object, right: object) -> bool:
+    """Report whether ``left < right``."""
+    return _compare(budget, left, right) < 0
+
+
+def less_or_equal(budget: Budget, left: object, right: object) -> bool:
+    """Report whether ``left <= right``."""
+    return _compare(budget, left, right) <= 0
+
+
+def greater(budget: Budget, left: object, right: object) -> bool:
+    """Report whether ``left > right``."""
+    return _compare(budget, left, right) > 0
+
+
+def greater_or_equal(budget: Budget, left: object, right: object) -> bool:
+    """Report whether ``left >= right``."""
+    return _compare(budget, left, right) >= 0
+
+
+def contains(budget: Budget, item: object, container: object) -> bool:
+    """Report whether ``item in container``: a key, an item, or a part of a text."""
+    if isinstance(item, Undefined):
+        raise exceptions.MissingError(item)
+    if isinstance(container, Mapping):
+        return check_key(item) in container
+    if isinstance(container, str) and isinstance(item, str):
+        budget.spend(len(container) // CHARACTERS_PER_STEP)
+        return item in container
+    if isinstance(container, range):
+        return item in container if isinstance(item, int) else False
+    if is_list(container):
+        items = list(container)
+        if isinstance(item, (Mapping, list, tuple)):
+            return any(equal(budget, item, other) for other in items)
+        length = len(item) if isinstance(item, str) else 0
+        budget.spend(len(items) * (1 + length // _COMPARED_PER_STEP))
+        return item in items
+    raise _type_error("look for {left} in {right}", item, container)
+
+
+def concatenate(budget: Budget, parts: tuple[object, ...]) -> str:
+    """Return ``a ~ b ~ c``: the values as they would be written, in one text."""
+    return budget.concat([to_text(budget, part) for part in parts])
+
+
+def take_slice(budget: Budget, value: object, bounds: Bounds) -> object:
+    """Return ``value[start:stop:step]``."""
+    for bound in (value, bounds.start, bounds.stop, bounds.step):
+        if isinstance(bound, Undefined):
+            raise exceptions.MissingError(bound)
+    if isinstance(value, str):
+        budget.charge_characters(len(value))
+        return value[bounds]
+    if is_list(value):
+        budget.spend(len(value))
+        return list(value[bounds])
+    raise exceptions.RenderError(f"cannot take a slice of {exceptions.type_of(value)}")
+
+
+def check_key(value: object) -> object:
+    """Return the value if it may be the key of an object, else raise RenderError."""
+    if value is None or isinstance(value, (str, int, float)):
+        return value
+    if isinstance(value, Undefined):
+        raise exceptions.MissingError(value)
+    raise exceptions.RenderError(f"{exceptions.type_of(value)} cannot be the key of an object")
+
+
+def check_settable(value: object) -> Namespace:
+    """Return the value if `set` may change its attributes, else raise RenderError."""
+    if isinstance(value, Namespace):
+        return value
+    raise exceptions.RenderError("only the attributes of a namespace can be set", hint=_SET_HINT)
+
+
+def iterate(budget: Budget, value: object, steps: int) -> object:
+    """Return the iterable of a loop, charged for all iterations: each costs ``steps``."""
+    if isinstance(value, (list, tuple, range, str, Mapping)):
+        budget.spend(len(value) * steps)
+        return value
+    if isinstance(value, Undefined):
+        raise exceptions.MissingError(value)
+    if isinstance(value, (Method, Builtin)):
+        raise exceptions.RenderError(
+            f"cannot loop over {exceptions.type_of(value)}", hint="call it: add parentheses"
+        )
+    hint = _LOOP_HINT if value is None else _COUNT_HINT if is_number(value) else None
+    raise exceptions.RenderError(f"cannot loop over {exceptions.type_of(value)}", hint=hint)
+
+
+def _convert_hint(left: object, right: object) -> str | None:
+    """Return the hint for a number beside a text."""
+    for number, text in ((left, right), (right, left)):
+        if is_number(number) and isinstance(text, str):
+            return "a number and a text: convert the text with `| int`, or write it without quotes"
+    return None
+
+
+def _type_error(operation: str, left: object, right: object, hint: str | None = None) -> Exception:
+    for value in (left, right):
+        if isinstance(value, Undefined):
+            return exceptions.MissingError(value)
+    return exceptions.RenderError(
+        "cannot "
+        + operation.format(left=exceptions.type_of(left), right=exceptions.type_of(right)),
+        hint=hint,
+    )

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 
 from jinja2 import Undefined
 
-from function_script.engines.jinja import exceptions, operators
+from function_script.engines.jinja import exceptions, runtime
 from function_script.engines.jinja.budget import Budget
 from function_script.engines.jinja.calls import CallContext, build_table
 from function_script.engines.tables import Table
@@ -29,12 +29,12 @@ def _compared(
     return lambda run, value, other: operator(run.budget, value, other)
 
 
-_EQUAL = _compared(operators.equal)
-_UNEQUAL = _compared(operators.unequal)
-_LESS = _compared(operators.less)
-_LESS_OR_EQUAL = _compared(operators.less_or_equal)
-_GREATER = _compared(operators.greater)
-_GREATER_OR_EQUAL = _compared(operators.greater_or_equal)
+_EQUAL = _compared(runtime.equal)
+_UNEQUAL = _compared(runtime.unequal)
+_LESS = _compared(runtime.less)
+_LESS_OR_EQUAL = _compared(runtime.less_or_equal)
+_GREATER = _compared(runtime.greater)
+_GREATER_OR_EQUAL = _compared(runtime.greater_or_equal)
 
 _TESTS = Table[str, object](
     {
@@ -51,7 +51,7 @@ _TESTS = Table[str, object](
         "mapping": lambda _, value: isinstance(value, Mapping),
         "sequence": lambda _, value: isinstance(value, _ITERABLE),
         "iterable": lambda _, value: isinstance(value, _ITERABLE),
-        "in": _compared(operators.contains),
+        "in": _compared(runtime.contains),
         "odd": lambda _, value: _integer(value) % 2 == 1,
         "even": lambda _, value: _integer(value) % 2 == 0,
         "sameas": lambda _, value, other: value is other,

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Final, ParamSpec, Protocol, TypedDict, TypeVar, Unpack, cast
 
 from function_script.engines.library.bounds import READERS, Read, check_length
+from function_script.program import Scope
 from function_script.values import Readable, Value
 
 P = ParamSpec("P")
@@ -42,10 +43,10 @@ class Function:
     """A function of the library, the same in each language that has it.
 
     ``example`` is an expression that is valid in all languages, ``result`` its value.
-    ``is_filter``: the first argument is naturally piped. ``is_seeded``: ``call`` takes the
-    scope's seed before the parameters, and the language must bind it. ``gives_random_text``: the
-    language records the result in the scope. ``go_name``: the name in Go templates, which then
-    have the function, too.
+    ``is_filter``: the first argument is naturally piped. ``is_seeded``: ``call`` takes a root
+    before the parameters, which the language must bind: the scope's seed if ``is_secret``, else its
+    uid. ``gives_random_text``: the language records the result in the scope, see ``call_seeded``.
+    ``go_name``: the name in Go templates, which then have the function, too.
     """
 
     name: str
@@ -58,8 +59,17 @@ class Function:
     call: Call
     is_filter: bool = False
     is_seeded: bool = False
+    is_secret: bool = False
     gives_random_text: bool = False
     go_name: str = ""
+
+    def call_seeded(self, scope: Scope, *arguments: Readable, **named: Readable) -> Readable:
+        """Call a function that takes a root; record a text that others can compute."""
+        result = self.call(scope.seed if self.is_secret else scope.uid, *arguments, **named)
+        is_public = not (self.is_secret and scope.is_salted)
+        if self.gives_random_text and is_public and isinstance(result, str):
+            scope.random_texts.append(result)
+        return result
 
     @property
     def signature(self) -> str:
@@ -75,6 +85,7 @@ class _Traits(TypedDict, total=False):
 
     is_filter: bool
     is_seeded: bool
+    is_secret: bool
     gives_random_text: bool
     go_name: str
 
@@ -100,10 +111,21 @@ class Group:
         return self._add(example, result, is_filter=True, go_name=go_name)
 
     def seeded(
-        self, *, example: str, result: Value, gives_random_text: bool = False
+        self,
+        *,
+        example: str,
+        result: Value,
+        gives_random_text: bool = False,
+        is_secret: bool = False,
     ) -> Callable[[Callable[P, R]], Callable[P, R]]:
-        """Add a function whose first parameter is the seed: the XR's identity."""
-        return self._add(example, result, is_seeded=True, gives_random_text=gives_random_text)
+        """Add a function whose first parameter is the root of its values."""
+        return self._add(
+            example,
+            result,
+            is_seeded=True,
+            is_secret=is_secret,
+            gives_random_text=gives_random_text,
+        )
 
     def _add(
         self, example: str, result: Value, **traits: Unpack[_Traits]

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import re
+import string
 import unicodedata
 from typing import Final
 
@@ -29,6 +30,9 @@ GROUP: Final = Group(
 _HASH_DIGITS = 8
 _MIN_LENGTH = 2 * (_HASH_DIGITS + 1)
 _MAX_ID_LENGTH = 64
+_MIN_SECRET_LENGTH = 8
+_MAX_SECRET_LENGTH = 256
+_CHARACTERS = string.ascii_letters + string.digits
 
 
 @GROUP.filter(example='dns1123("My App")', result="my-app-96c6f417")
@@ -77,15 +81,34 @@ def label_value(text: str) -> str:
 
 
 @GROUP.seeded(example='stable_id("bucket")', result="8e64d960", gives_random_text=True)
-def stable_id(seed: str, key: str, length: int = 8) -> str:
+def stable_id(uid: str, key: str, length: int = 8) -> str:
     """Hexadecimal digits (1 to 64) that stay for one composite resource and key; not secret."""
     if not 1 <= length <= _MAX_ID_LENGTH:
         raise ValueError(f"length: must be between 1 and {_MAX_ID_LENGTH}, not {length}")
-    return hmac.digest(seed.encode(), key.encode(), "sha256").hex()[:length]
+    return hmac.digest(uid.encode(), key.encode(), "sha256").hex()[:length]
+
+
+@GROUP.seeded(
+    example='stable_secret("password")',
+    result="shhQw1JfkWoKhqAvIrVxrINiRYD6iCdu",
+    gives_random_text=True,
+    is_secret=True,
+)
+def stable_secret(seed: str, key: str, length: int = 32) -> str:
+    """Letters and digits (8 to 256) for one composite resource and key; secret with a salt."""
+    if not _MIN_SECRET_LENGTH <= length <= _MAX_SECRET_LENGTH:
+        limits = f"{_MIN_SECRET_LENGTH} and {_MAX_SECRET_LENGTH}"
+        raise ValueError(f"length: must be between {limits}, not {length}")
+    # Each character is of a number of its own, so that a longer text begins with the shorter one.
+    digests = (
+        hmac.digest(seed.encode(), f"stable_secret\0{key}\0{index}".encode(), "sha256")
+        for index in range(length)
+    )
+    return "".join(_CHARACTERS[int.from_bytes(digest) % len(_CHARACTERS)] for digest in digests)
 
 
 @GROUP.seeded(example='stable_choice(["a", "b", "c"])', result="b")
-def stable_choice(seed: str, choices: list[Value], key: str = "") -> Value:
+def stable_choice(uid: str, choices: list[Value], key: str = "") -> Value:
     """One of the choices, that stays for one composite resource and key while it is offered."""
     if not choices:
         raise ValueError("choices: there is nothing to choose from")
@@ -94,7 +117,7 @@ def stable_choice(seed: str, choices: list[Value], key: str = "") -> Value:
     # others, so a new choice moves few composite resources.
     def score(choice: Value) -> bytes:
         encoded = orjson.dumps(choice, option=orjson.OPT_SORT_KEYS)
-        return hmac.digest(seed.encode(), key.encode() + b"\0" + encoded, "sha256")
+        return hmac.digest(uid.encode(), key.encode() + b"\0" + encoded, "sha256")
 
     return max(choices, key=score)
 

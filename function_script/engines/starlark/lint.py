@@ -24,7 +24,7 @@ _EMITTING: Final = frozenset({"event", "warning"})
 class StarlarkLint(Lint):
     """The analyses of StarlarkScript."""
 
-    random_call = re.compile(r"\bstable_id(?=\()")
+    random_call = re.compile(r"\b(?:stable_secret|(?P<public>stable_id))(?=\()")
 
     def find_reads(self, program: Program) -> list[FieldAccess]:
         """Find the fields of the request that a program certainly reads."""

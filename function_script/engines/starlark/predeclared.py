@@ -35,7 +35,7 @@ _SCOPE: ContextVar[Scope | None] = ContextVar("scope", default=None)
 
 @contextmanager
 def seeded(scope: Scope) -> Iterator[None]:
-    """Make the scope's seed the root of the stable choices of the script that runs inside."""
+    """Make the scope the root of the stable choices of the script that runs inside."""
     token = _SCOPE.set(scope)
     try:
         yield
@@ -54,10 +54,7 @@ def _with_seed(function: Function) -> Call:
         if scope is None:
             # A value of the top level is shared by all composite resources.
             raise ValueError(f"cannot call {function.name} outside of main")
-        result = function.call(scope.seed, *arguments, **named)
-        if function.gives_random_text and isinstance(result, str):
-            scope.random_texts.append(result)
-        return result
+        return function.call_seeded(scope, *arguments, **named)
 
     return call
 

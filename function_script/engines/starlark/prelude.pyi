@@ -258,6 +258,13 @@ def stable_id(key: str, length: int = 8) -> str:
     """
 
 
+def stable_secret(key: str, length: int = 32) -> str:
+    r"""Letters and digits (8 to 256) for one composite resource and key; secret with a salt.
+
+    Example: stable_secret("password") gives "shhQw1JfkWoKhqAvIrVxrINiRYD6iCdu"
+    """
+
+
 def stable_choice(choices: list[Incomplete], key: str = '') -> Incomplete:
     r"""One of the choices, that stays for one composite resource and key while it is offered.
 

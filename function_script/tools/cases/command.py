@@ -116,6 +116,7 @@ def run_all(
                 preload=local_pool.engines_in(
                     {parsed.case.setup.program.document.text for parsed in group}
                 ),
+                derive_seed=options.derive_seed,
             )
             with Pool(sandbox) as pool:
                 # A case collects the output of its programs itself.

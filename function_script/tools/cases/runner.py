@@ -12,6 +12,7 @@ from function_script.diagnostics import Diagnostic, to_frame
 from function_script.errors import FatalError
 from function_script.limits import Limits
 from function_script.proto.v1.run_function_pb2 import RunFunctionRequest, RunFunctionResponse
+from function_script.sandbox.pool import no_seed
 from function_script.tools import render
 from function_script.tools.cases import comparison, fake_cluster, model, outcome, requests
 from function_script.tools.cases.comparison import Mismatch
@@ -33,7 +34,7 @@ class RunOptions:
     ``is_strict``: a built-in function must be of the version that its Function names. ``packages``
     are the choices about functions' packages.
     ``may_create_snapshots``: write those that do not exist. ``updates_snapshots``: write those
-    that differ.
+    that differ. ``derive_seed`` returns the seed of a request, see ``PoolOptions``.
     """
 
     runtimes: Mapping[str, Selection] = field(default_factory=dict)
@@ -44,6 +45,7 @@ class RunOptions:
     updates_snapshots: bool = False
     skips_xr_validation: bool = False
     limits: Limits = field(default_factory=Limits)
+    derive_seed: Callable[[bytes], bytes] = no_seed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,11 +8,8 @@ from function_script.tools import author_positions, step_inputs
 
 
 def find_misplaced(document: Document) -> Iterator[Diagnostic]:
-    """Yield a problem for each input that is deeper in its step than it must be."""
-    for field in step_inputs.find_misplaced_fields(document):
-        problem = Diagnostic(
-            message=f"{field}: {step_inputs.MISPLACED}",
-            hint=step_inputs.MISPLACED_HINT,
-            field=field,
-        )
+    """Yield a problem for each input, and each reference to one, that no function gets."""
+    for field, misplaced in step_inputs.find_misplaced_fields(document):
+        message = f"{field}: {misplaced.text}"
+        problem = Diagnostic(message=message, hint=misplaced.hint, field=field)
         yield author_positions.to_field(problem, document)

@@ -14,6 +14,7 @@ from function_script.values import Object
 
 if TYPE_CHECKING:
     from function_script.tools.check.findings import Finding, Report
+    from function_script.tools.step_inputs import StepInput
 
 
 def render_text(
@@ -52,12 +53,24 @@ def _unchecked_lines(report: Report) -> Iterator[str]:
         count = _count(len(report.unchecked), "program")
         yield f"Not looked at: {count} that only a request brings"
     yield from _indented(
+<<<<<<< HEAD
         f"{each.step or each.document.span()}: source {step_inputs.describe_source(each)}"
+=======
+        f"{each.step or each.document.span()}: {_describe_source(each)}"
+>>>>>>> main
         for each in report.unchecked
     )
     if report.skipped:
         yield f"Not looked at: {_count(len(report.skipped), 'file')}"
     yield from _indented(f"{skipped.file}: {skipped.reason}" for skipped in report.skipped)
+
+
+def _describe_source(step_input: StepInput) -> str:
+    field = step_inputs.source_field(step_input)
+    value = step_input.value.get(field)
+    if isinstance(value, dict):
+        return f"{field} {value.get('namespace')}/{value.get('name')}"
+    return f"{field} {value}"
 
 
 def _indented(lines: Iterable[str]) -> Iterator[str]:
@@ -95,8 +108,16 @@ def to_object(report: Report) -> Object:
             ],
             "programs": [
                 _with_position(
+<<<<<<< HEAD
                     {"step": each.step, "source": step_inputs.describe_source(each)},
                     each.document.span((*each.path, "source")),
+=======
+                    {
+                        "step": each.step,
+                        "source": each.value.get("source") or step_inputs.source_field(each),
+                    },
+                    each.document.span((*each.path, step_inputs.source_field(each))),
+>>>>>>> main
                 )
                 for each in report.unchecked
             ],

@@ -131,15 +131,18 @@ def _constant_events(subject: CheckedStep) -> Iterator[Diagnostic]:
 
 
 def _random_secrets(subject: CheckedStep) -> Iterator[Diagnostic]:
-    if subject.is_salted:
-        return
     for secret in subject.step.language.lint.find_random_secrets(subject.step.program):
+        if subject.is_salted and not secret.has_no_salt:
+            continue
+        hint = "take it from a Secret or from the provider, or serve with --seed-file"
+        if secret.has_no_salt:
+            hint = "write stable_secret, and serve with --seed-file"
         yield Diagnostic(
             message=f'"{secret.name}" is a random text that is no secret: whoever knows the XR\'s '
             "uid and the program can compute it",
             span=secret.span,
             excerpt=excerpt(secret.source, secret.span),
-            hint="take it from a Secret or from the provider, or serve with --seed-file",
+            hint=hint,
         )
 
 

@@ -43,7 +43,7 @@ _SERVER_FIELDS: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class File:
     """The path of a file, and the index of an object among those of the file."""
 
@@ -258,4 +258,4 @@ def file_of(value: Object) -> File | None:
     )
     if not path:
         return None
-    return File(path, int(index) if index.isascii() and index.isdecimal() else 0)
+    return File(path=path, index=int(index) if index.isascii() and index.isdecimal() else 0)

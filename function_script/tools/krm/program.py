@@ -177,7 +177,7 @@ def _file_of(document: Document, directory: Path) -> File | None:
     if source is None:
         return None
     path = directory / source.name
-    return File(path.relative_to(directory).as_posix(), document.number - 1)
+    return File(path=path.relative_to(directory).as_posix(), index=document.number - 1)
 
 
 def _candidates(config: Object, directory: Path) -> Iterator[Path]:

@@ -5,11 +5,10 @@ from dataclasses import dataclass
 from typing import Final
 
 from function_script import objects
-from function_script.documents import Document
+from function_script.documents import Document, editing
 from function_script.errors import InputError
 from function_script.source import Source
 from function_script.tools import bounded
-from function_script.tools.krm import editing
 from function_script.values import Object, Value
 
 _KIND: Final = "ResourceList"

@@ -25,6 +25,7 @@ from function_script.engines.registry import ENGINE_MODULES, LANGUAGES
 from function_script.errors import FatalError, InputError
 from function_script.limits import Limits
 from function_script.sandbox import Pool, PoolOptions
+from function_script.sandbox.pool import no_seed
 from function_script.tools import bounded
 from function_script.tools.playground import folders
 from function_script.tools.playground.folders import File, Folder
@@ -66,17 +67,19 @@ class Playground:
     """Serves folders at and below ``root`` from construction until the ``with`` block ends.
 
     ``port`` None takes the directory's own, or a free one. ``runtimes`` say where functions run, by
-    name; ``limits`` are those of an operator. Raises InputError if there is no such directory, or
-    the port is in use.
+    name; ``limits`` and ``derive_seed`` are those of an operator. Raises InputError if there is no
+    such directory, or the port is in use.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 # the options of a command
         self,
         root: Path,
         port: int | None = None,
         runtimes: Mapping[str, Selection] | None = None,
         packages: PackageOptions | None = None,
         limits: Limits = _LIMITS,
+        *,
+        derive_seed: Callable[[bytes], bytes] = no_seed,
     ) -> None:
         self._root = root.resolve()
         self._folders = folders.find(root)
@@ -89,7 +92,13 @@ class Playground:
         programs = mirror / "programs"
         programs.mkdir(parents=True)
         limits = limits.with_root(programs)
-        options = PoolOptions(limits=limits, workers=1, min_idle=1, preload=ENGINE_MODULES)
+        options = PoolOptions(
+            limits=limits,
+            derive_seed=derive_seed,
+            workers=1,
+            min_idle=1,
+            preload=ENGINE_MODULES,
+        )
         self._pool = Pool(options)
         self._pool.prefork()
         seconds = limits.timeout_seconds * _WALL_CLOCK_FACTOR

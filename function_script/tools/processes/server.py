@@ -122,9 +122,11 @@ class FunctionServer:
 
         connection = self.connect()
         try:
-            if not self._is_ready:
-                seconds = min(timeout_seconds, self._options.start_seconds)
-                self._is_ready = connection.wait(seconds)
+            # One wait for all calls: gRPC prints a traceback if a channel is closed after several.
+            with self._lock:
+                if not self._is_ready:
+                    seconds = min(timeout_seconds, self._options.start_seconds)
+                    self._is_ready = connection.wait(seconds)
             if not self._is_ready:
                 raise self._explain("it listens, but does not answer in gRPC without TLS")
             return connection.call(request, timeout_seconds)

@@ -103,7 +103,10 @@ class Unpacker:
         if name == _OPAQUE:
             self._remove_lower(directory)
         elif name.startswith(_WHITEOUT):
-            _remove(f"{directory}/{_check_whiteout(name)}")
+            target = name.removeprefix(_WHITEOUT)
+            if target in {"", ".", ".."}:
+                raise ValueError(f"its file {name!r} is outside of it")
+            _remove(f"{directory}/{target}")
         else:
             self._write(archive, member, path)
             self._record(path)
@@ -213,14 +216,6 @@ def _check_kind(member: tarfile.TarInfo) -> None:
         raise ValueError(f"its file {member.name!r} is {kind}, which is not unpacked")
     if member.issparse():
         raise ValueError(f"its file {member.name!r} is sparse, which no image has")
-
-
-def _check_whiteout(name: str) -> str:
-    """Return the name that a whiteout removes."""
-    target = name.removeprefix(_WHITEOUT)
-    if target in {"", ".", ".."}:
-        raise ValueError(f"its file {name!r} is outside of it")
-    return target
 
 
 def _is_directory(path: str) -> bool:

@@ -4,11 +4,8 @@ Everything is loaded before, and the functions are called by a callable: nothing
 sandboxes, networks or files.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from function_script import objects
 from function_script.diagnostics import Diagnostic
@@ -18,14 +15,14 @@ from function_script.tools.render import messages, pipeline, steps, xrds
 from function_script.tools.render import xr as xrs
 from function_script.tools.render.compose import Composition, compose, failed, untouched
 from function_script.tools.render.errors import XrError
-from function_script.tools.render.inputs import PipelineInputs
-from function_script.tools.render.requirements import RequirementSource
+from function_script.tools.render.requirements import (
+    PipelineInputs,
+    RequirementSource,
+    Runner,
+    Store,
+)
+from function_script.tools.render.xr import Xr
 from function_script.values import Object
-
-if TYPE_CHECKING:
-    from function_script.tools.render.requirements import Runner
-    from function_script.tools.render.store import Store
-    from function_script.tools.render.xr import Xr
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

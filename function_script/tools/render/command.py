@@ -20,6 +20,7 @@ from function_script.tools.render import (
     loading,
     operation,
     output,
+    revision_note,
     runners,
     steps,
     templates,
@@ -75,11 +76,17 @@ def render_documents(paths: RenderPaths, options: Options, pool: Pool) -> list[O
     def report(problem: Diagnostic, severity: str) -> None:
         options.print(f"{diagnostics.to_frame(locate(problem), severity)}\n")
 
-    if _mentions_clock(composition.text):
+    if any(
+        name in composition.text
+        for language in LANGUAGES.values()
+        for name in language.clock_functions
+    ):
         from function_script.tools.render import clock_note  # noqa: PLC0415 - slow
 
         for note in clock_note.find(composition, xr.value):
             options.print(f"note: {note}")
+    if revision := revision_note.find(composition.value, xr.value):
+        options.print(f"note: {revision}")
     inputs = load_inputs(paths, composition, xr)
     if not options.skips_xr_validation:
         inputs = replace(inputs, report=report)
@@ -89,11 +96,6 @@ def render_documents(paths: RenderPaths, options: Options, pool: Pool) -> list[O
     if not options.output.results:
         _print_warnings(result, options.print)
     return output.documents(result, options.output)
-
-
-def _mentions_clock(text: str) -> bool:
-    """Report whether a Composition has the name of a function that reads the clock."""
-    return any(name in text for language in LANGUAGES.values() for name in language.clock_functions)
 
 
 def _print_warnings(result: RenderResult, print_: Callable[[str], None]) -> None:

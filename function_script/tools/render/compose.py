@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from function_script import objects
 from function_script.errors import DocumentError
@@ -12,13 +11,10 @@ from function_script.proto.v1 import run_function_pb2 as fnv1
 from function_script.tools import manifests
 from function_script.tools.render import conditions, messages, names_and_uids
 from function_script.tools.render import xr as xrs
-from function_script.tools.render.pipeline import COMPOSE, Event
+from function_script.tools.render.conditions import Condition
+from function_script.tools.render.pipeline import COMPOSE, Event, PipelineResult
+from function_script.tools.render.xr import Xr
 from function_script.values import Object, Value
-
-if TYPE_CHECKING:
-    from function_script.tools.render.conditions import Condition
-    from function_script.tools.render.pipeline import PipelineResult
-    from function_script.tools.render.xr import Xr
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,8 +12,7 @@ from function_script.errors import InputError
 from function_script.tools import manifests
 from function_script.tools.render import conditions, messages, pipeline, steps
 from function_script.tools.render.conditions import Condition
-from function_script.tools.render.inputs import PipelineInputs
-from function_script.tools.render.requirements import RequirementSource, Runner
+from function_script.tools.render.requirements import PipelineInputs, RequirementSource, Runner
 from function_script.values import Object, Value
 
 _RESOURCE_VERSION: Final = "999"

@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import Final, TypeAlias
 
 from function_script import wire
 from function_script.blocked import Blocked
 from function_script.diagnostics import Diagnostic
 from function_script.errors import ProgramError
 from function_script.proto.v1 import run_function_pb2 as fnv1
+from function_script.tools import manifests
 from function_script.tools.render import messages
 from function_script.tools.render.schemas import Schemas
 from function_script.tools.render.steps import Step
-from function_script.tools.render.store import Store
 from function_script.tools.results import fatal_messages
 from function_script.values import Object
-
-if TYPE_CHECKING:
-    from function_script.tools.render.inputs import PipelineInputs
 
 MAX_CALLS: Final = 6
 
@@ -44,6 +41,62 @@ Runner: TypeAlias = Callable[[Step, fnv1.RunFunctionRequest], StepResponse]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PipelineInputs:
+    """The inputs that Compositions and Operations share: the objects of the cluster.
+
+    ``schemas`` are OpenAPI documents. ``is_prepared``: the official command has checked the
+    manifests and filled in defaults before it called its engine; what a real engine accepts is
+    accepted, such as two steps of one name.
+    """
+
+    required: Sequence[Object] = ()
+    credentials: Sequence[Object] = ()
+    schemas: Sequence[Object] = ()
+    context: Object = field(default_factory=dict)
+    is_prepared: bool = False
+
+
+class Store:
+    """The objects that functions may require, in place of a cluster's API server.
+
+    Of two with one apiVersion, kind, namespace and name the last counts.
+    """
+
+    def __init__(self, objects: Iterable[Object]) -> None:
+        self._objects = {
+            (
+                manifests.text_at(manifest, "apiVersion"),
+                manifests.text_at(manifest, "kind"),
+                manifests.namespace(manifest),
+                manifests.name(manifest),
+            ): manifest
+            for manifest in objects
+        }
+
+    def find(self, api_version: str, kind: str, namespace: str, name: str) -> Object | None:
+        """Return the object of this type, namespace ("" for none) and name, or None."""
+        return self._objects.get((api_version, kind, namespace, name))
+
+    def find_all(
+        self, api_version: str, kind: str, namespace: str, labels: Mapping[str, str]
+    ) -> list[Object]:
+        """Return objects of a type by labels, in order of namespace and name.
+
+        Namespace "" means all.
+        """
+        matches = [
+            manifest
+            for key, manifest in self._objects.items()
+            if key[:2] == (api_version, kind)
+            and namespace in {"", key[2]}
+            and labels.items() <= manifests.labels(manifest).items()
+        ]
+        return sorted(
+            matches, key=lambda item: f"{manifests.namespace(item)}/{manifests.name(item)}"
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RequirementSource:
     """The objects and schemas that steps may require, and a record of what they required.
 
@@ -56,10 +109,10 @@ class RequirementSource:
     requested_schemas: list[wire.Selector] = field(default_factory=list)
 
     @classmethod
-    def build(cls, inputs: PipelineInputs, manifests: Iterable[Object]) -> RequirementSource:
-        """Build a source of ``manifests`` and of the objects in ``inputs``."""
+    def build(cls, inputs: PipelineInputs, observed: Iterable[Object]) -> RequirementSource:
+        """Build a source of ``observed`` and of the objects in ``inputs``."""
         secrets = messages.secrets(inputs.credentials)
-        store = Store([*manifests, *inputs.required, *secrets])
+        store = Store([*observed, *inputs.required, *secrets])
         return cls(store=store, schemas=Schemas(inputs.schemas))
 
     def fetch(self, selector: wire.Selector) -> fnv1.Resources:

@@ -135,9 +135,9 @@ def _step(index: int, fields: ObjectReader) -> Step:
     revision_ref = fields.object("functionRevisionRef")
     revision = "" if revision_ref is None else revision_ref.text("name", required=True) or ""
     step_input = fields.object("input")
-    if misplaced_path := step_inputs.find_misplaced(fields.value):
-        path = ".".join((fields.path, *misplaced_path))
-        fields.problems.add(path, step_inputs.MISPLACED, hint=step_inputs.MISPLACED_HINT)
+    if misplaced := step_inputs.find_misplaced(fields.value):
+        path = ".".join((fields.path, *misplaced.path))
+        fields.problems.add(path, misplaced.text, hint=misplaced.hint)
     requirements = fields.object("requirements") or ObjectReader(
         {}, fields.at("requirements"), fields.problems
     )

@@ -3,7 +3,8 @@
 The result is a report; the reporters format it.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -127,7 +128,17 @@ def _check_document(document: Document, catalog: Catalog, evaluator: Evaluator) 
         return
     for step in step_inputs.find(document):
         yield _check_input(step, catalog, evaluator)
-    yield _check_resource(document.value, catalog, evaluator)
+    result = _check_resource(document.value, catalog, evaluator)
+    yield _add_problems(result, steps.misplaced_problems(document))
+
+
+def _add_problems(result: Result, problems: Iterable[Problem]) -> Result:
+    """Return the result with ``problems``, which say more than others of the same fields."""
+    by_field = {problem.field: problem for problem in problems}
+    if not by_field:
+        return result
+    others = [problem for problem in result.problems if problem.field not in by_field]
+    return replace(result, status="invalid", problems=(*others, *by_field.values()))
 
 
 def _check_input(step: step_inputs.StepInput, catalog: Catalog, evaluator: Evaluator) -> Result:

@@ -10,6 +10,7 @@ from typing import Final, cast
 
 from function_script import diagnostics
 from function_script.diagnostics import Diagnostic
+from function_script.documents import Document
 from function_script.errors import FatalError, InputError
 from function_script.tools import author_positions, input_schema, step_inputs, structural_schema
 from function_script.tools.input_schema import Violation
@@ -73,6 +74,13 @@ def _type_problems(violation: Violation) -> Iterator[Problem]:
     ):
         text = f"Checked value must be of type integer (default format) in {path}"
         yield wording.whole(path, text)
+
+
+def misplaced_problems(document: Document) -> Iterator[Problem]:
+    """Yield the inputs of a pipeline, and references to inputs, that no function gets."""
+    for field, misplaced in step_inputs.find_misplaced_fields(document):
+        line = diagnostics.to_line((Diagnostic(message=misplaced.text, hint=misplaced.hint),))
+        yield Problem(type="schema", field=field, message=f"{field}: {line}")
 
 
 def parser_problems(step: StepInput) -> Iterator[Problem]:

@@ -339,9 +339,10 @@ def test_command_is_quick(args: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
 
 
 def test_limit_has_its_flag() -> None:
-    flags = [max(option.opts, key=len) for option in options.limits()]
-    assert sorted(flags) == sorted(limit.flag for limit in LIMITS.values())
-    defaults = {option.opts[0]: option.default for option in options.limits()}
+    flags = [max(option.opts, key=len) for option in options.operator()]
+    others = ["--default-ttl", "--seed-file"]
+    assert sorted(flags) == sorted([*(limit.flag for limit in LIMITS.values()), *others])
+    defaults = {option.opts[0]: option.default for option in options.operator()}
     assert defaults["--memory-limit"] == "256Mi"
     assert defaults["--output-limit"] == "4032Ki"
     assert defaults["--time-limit"] == "2s"

@@ -6,7 +6,7 @@ from urllib.parse import quote_plus
 
 from function_script.engines.gotemplate import printing
 from function_script.engines.gotemplate.errors import CallError
-from function_script.engines.gotemplate.function import Allocator, FunctionTable, Injects
+from function_script.engines.gotemplate.function import Accepts, Allocator, FunctionTable, Injects
 from function_script.engines.gotemplate.printf.formats import sprintf
 from function_script.engines.gotemplate.printf.verbs import Flags, format_argument
 from function_script.engines.gotemplate.run import Run
@@ -61,7 +61,7 @@ def _kind(value: object) -> str:
     return "integer" if isinstance(value, Sized) else ""
 
 
-@FUNCTIONS.add("eq", parameters="value value...", returns="bool")
+@FUNCTIONS.add("eq", parameters="value value...", returns="bool", accepts=Accepts.MISSING)
 def equal(first: object, *others: object) -> bool:
     """The first value equals one of the others.
 
@@ -72,7 +72,7 @@ def equal(first: object, *others: object) -> bool:
     return any(_equals(first, other) for other in others)
 
 
-@FUNCTIONS.add("ne", parameters="value value", returns="bool")
+@FUNCTIONS.add("ne", parameters="value value", returns="bool", accepts=Accepts.MISSING)
 def differ(left: object, right: object) -> bool:
     """The values differ."""
     return not _equals(left, right)
@@ -147,8 +147,9 @@ def greater_or_equal(left: object, right: object) -> bool:
     "or",
     parameters="value value...",
     summary="The first value that is not empty, or else the last one.",
+    accepts=Accepts.MISSING_AND_RETURNS_IT,
 )
-@FUNCTIONS.add("and", parameters="value value...")
+@FUNCTIONS.add("and", parameters="value value...", accepts=Accepts.MISSING_AND_RETURNS_IT)
 def choose(*_: object) -> None:
     """The first empty value, or else the last one.
 
@@ -156,7 +157,7 @@ def choose(*_: object) -> None:
     """
 
 
-@FUNCTIONS.add("not", parameters="value", returns="bool")
+@FUNCTIONS.add("not", parameters="value", returns="bool", accepts=Accepts.MISSING)
 def not_(item: object) -> bool:
     """True if the value is empty."""
     return not item
@@ -187,7 +188,7 @@ def length(item: object) -> Int:
     raise CallError(f"len of type {go_type(item)}")
 
 
-@FUNCTIONS.add("index", parameters="value value...", allocates=False)
+@FUNCTIONS.add("index", parameters="value value...", allocates=False, accepts=Accepts.MISSING)
 def index(item: object, *keys: object) -> object:
     """The item of a list or map: index .labels "my-team".
 
@@ -318,7 +319,13 @@ def urlquery(allocator: Allocator, *arguments: object) -> str:
     return quote_plus(to_bytes(_printed(allocator, arguments)), safe="-_.~")
 
 
-@FUNCTIONS.add("include", parameters="string any", injects=Injects.RUN, returns="string")
+@FUNCTIONS.add(
+    "include",
+    parameters="string any",
+    injects=Injects.RUN,
+    returns="string",
+    accepts=Accepts.MISSING_AND_RETURNS_IT,
+)
 def include(run: Run, name: str, data: object) -> str:
     """The text of a defined template, for a pipeline."""
     return run.include(name, MISSING if data is None else data)

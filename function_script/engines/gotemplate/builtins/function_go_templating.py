@@ -14,6 +14,7 @@ from function_script.engines.gotemplate.builtins.conditions import read_conditio
 from function_script.engines.gotemplate.data import copy_tree
 from function_script.engines.gotemplate.errors import CallError
 from function_script.engines.gotemplate.function import (
+    Accepts,
     Allocator,
     FunctionTable,
     Injects,
@@ -61,7 +62,9 @@ def random_choice(next_random: NextRandom, *choices: str) -> str:
     return choices[next_random(len(choices))]
 
 
-@FUNCTIONS.add("toYaml", parameters="any", injects=Injects.ALLOCATOR, returns="string")
+@FUNCTIONS.add(
+    "toYaml", parameters="any", injects=Injects.ALLOCATOR, returns="string", accepts=Accepts.NULL
+)
 def to_yaml(allocator: Allocator, value: object) -> str:
     """The value as YAML."""
     allocator.check_tree(value)
@@ -90,20 +93,32 @@ def name_annotation(name: str) -> str:
     return f"{_NAME_ANNOTATION}: {name_text(name)}"
 
 
-@FUNCTIONS.add("getCompositeResource", parameters="map", injects=Injects.RUN, allocates=False)
+@FUNCTIONS.add(
+    "getCompositeResource", parameters="map", injects=Injects.RUN, allocates=False, is_lookup=True
+)
 def composite_resource(run: Run, request: object) -> object:
     """The observed XR."""
     return _map_at(run, request, "observed", "composite", "resource")
 
 
-@FUNCTIONS.add("getComposedResource", parameters="map string", injects=Injects.RUN, allocates=False)
+@FUNCTIONS.add(
+    "getComposedResource",
+    parameters="map string",
+    injects=Injects.RUN,
+    allocates=False,
+    is_lookup=True,
+)
 def composed_resource(run: Run, request: object, name: str) -> object:
     """The observed composed resource of this name."""
     return _map_at(run, _entry(request, name, "observed", "resources"), "resource")
 
 
 @FUNCTIONS.add(
-    "getComposedConnectionDetails", parameters="map string", injects=Injects.RUN, allocates=False
+    "getComposedConnectionDetails",
+    parameters="map string",
+    injects=Injects.RUN,
+    allocates=False,
+    is_lookup=True,
 )
 def connection_details(run: Run, request: object, name: str) -> object:
     """The connection details of a composed resource, in base64."""
@@ -124,7 +139,13 @@ def _list_of(run: Run, value: object) -> object:
     return _copy_if_mutable(run, value)
 
 
-@FUNCTIONS.add("getExtraResources", parameters="map string", injects=Injects.RUN, allocates=False)
+@FUNCTIONS.add(
+    "getExtraResources",
+    parameters="map string",
+    injects=Injects.RUN,
+    allocates=False,
+    is_lookup=True,
+)
 def extra_resources(run: Run, request: object, name: str) -> object:
     """The required resources of this name, as a list."""
     group = _entry(request, name, "requiredResources")
@@ -134,7 +155,11 @@ def extra_resources(run: Run, request: object, name: str) -> object:
 
 
 @FUNCTIONS.add(
-    "getExtraResourcesFromContext", parameters="map string", injects=Injects.RUN, allocates=False
+    "getExtraResourcesFromContext",
+    parameters="map string",
+    injects=Injects.RUN,
+    allocates=False,
+    is_lookup=True,
 )
 def resources_from_context(run: Run, request: object, name: str) -> object:
     """The resources of this name that function-extra-resources left in the context."""
@@ -149,10 +174,11 @@ FUNCTIONS.add(
     "getResourceCondition",
     parameters="string map",
     summary='The condition of this type: (getResourceCondition "Ready" $resource).Status.',
+    accepts=Accepts.MISSING,
 )(read_condition)
 
 
-@FUNCTIONS.add("getCredentialData", parameters="map string")
+@FUNCTIONS.add("getCredentialData", parameters="map string", is_lookup=True)
 def credential_data(request: object, name: str) -> object:
     """The data of the credentials of this name."""
     data = _find(request, "credentials", name, "credentialData", "data")

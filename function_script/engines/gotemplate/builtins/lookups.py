@@ -17,19 +17,14 @@ from function_script.engines.gotemplate.sprig import defaults, dicts
 from function_script.engines.gotemplate.values import MISSING, AnyMap, NilList, go_type, is_nil
 
 _OVERRIDES: Final = FunctionTable()
-# Functions whose nil means that nothing matched.
-_LOOKUPS: Final = (
-    *("first", "mustFirst", "last", "mustLast", "fromJson"),
-    *("getComposedResource", "getComposedConnectionDetails", "getCompositeResource"),
-    *("getExtraResources", "getExtraResourcesFromContext", "getCredentialData"),
-    *("getExternalName", "getWatchedResource"),
-)
 
 
 def override_lookups(functions: Mapping[str, Function]) -> dict[str, Function]:
     """Return the functions that differ where using a missing value is an error."""
     lookups = {
-        name: _with_nothing(functions[name], MISSING) for name in _LOOKUPS if name in functions
+        name: _with_nothing(function, MISSING)
+        for name, function in functions.items()
+        if function.is_lookup
     }
     slicing = {name: _with_nothing(functions[name], NilList()) for name in ("slice", "mustSlice")}
     overrides = {

@@ -14,7 +14,7 @@ from function_script.engines import library
 from function_script.engines.gotemplate.builtins import function_go_templating
 from function_script.engines.gotemplate.data import copy_tree
 from function_script.engines.gotemplate.errors import CallError
-from function_script.engines.gotemplate.function import Function, FunctionTable, Injects
+from function_script.engines.gotemplate.function import Accepts, Function, FunctionTable, Injects
 from function_script.engines.gotemplate.run import Run
 from function_script.engines.gotemplate.values import NilMap
 from function_script.engines.gotemplate.yaml import writer
@@ -69,7 +69,9 @@ def name_annotation(name: str) -> str:
     return f"{RESOURCE_NAME}: {function_go_templating.name_text(name)}"
 
 
-@FUNCTIONS.add("getExternalName", parameters="any", allocates=False)
+@FUNCTIONS.add(
+    "getExternalName", parameters="any", allocates=False, accepts=Accepts.MISSING, is_lookup=True
+)
 def external_name(resource: object) -> object:
     """The external name of a resource.
 
@@ -124,7 +126,13 @@ def _add_row(row: library.Function) -> None:
 
     parameters = " ".join("any" for _ in row.parameters)
     returns = _GO_TYPES[row.returns]
-    FUNCTIONS.add(row.go_name, parameters=parameters, returns=returns, summary=row.summary)(call)
+    FUNCTIONS.add(
+        row.go_name,
+        parameters=parameters,
+        returns=returns,
+        accepts=Accepts.MISSING,
+        summary=row.summary,
+    )(call)
 
 
 for _row in library.FUNCTIONS:
@@ -142,7 +150,9 @@ def has_capability(run: Run, name: str) -> bool:
     )
 
 
-@FUNCTIONS.add("getWatchedResource", parameters="", injects=Injects.RUN, allocates=False)
+@FUNCTIONS.add(
+    "getWatchedResource", parameters="", injects=Injects.RUN, allocates=False, is_lookup=True
+)
 def watched_resource(run: Run) -> object:
     """The resource that a WatchOperation watches."""
     items = _find(run.root, "requiredResources", WATCHED, "items")

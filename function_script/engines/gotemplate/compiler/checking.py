@@ -3,10 +3,15 @@
 A missing value may be tested, take a default and be passed to a template; see missing.py.
 """
 
+from typing import Final
+
 from function_script.engines.gotemplate import missing
 from function_script.engines.gotemplate.compiler import codegen
 from function_script.engines.gotemplate.compiler.code import Origin, Value
+from function_script.engines.gotemplate.function import Accepts
 from function_script.engines.gotemplate.syntax import nodes
+
+ACCEPTS_MISSING: Final = (Accepts.MISSING, Accepts.MISSING_AND_RETURNS_IT)
 
 
 class CheckingGenerator(codegen.CodeGenerator):
@@ -41,6 +46,11 @@ class CheckingGenerator(codegen.CodeGenerator):
             arguments = f"{start}, {', '.join(map(repr, (prefix, *names)))}"
         self.code.line(f"if {value.code} is MISSING: raise_missing({arguments})", self.site())
 
+    @property
+    def accepts(self) -> Accepts:
+        """The arguments that the called function takes."""
+        return self.functions[self.callee].accepts if self.callee else Accepts.VALUES
+
     # Pipelines and fields
 
     def compile_pipeline(self, pipe: nodes.Pipe) -> Value:
@@ -56,7 +66,7 @@ class CheckingGenerator(codegen.CodeGenerator):
         if (
             final is not None
             and isinstance(first, nodes.Identifier)
-            and first.name not in missing.ACCEPTS_MISSING
+            and self.functions[first.name].accepts not in ACCEPTS_MISSING
         ):
             here, self.at = self.at, self.before or self.at
             self.refuse_missing(final)
@@ -83,7 +93,7 @@ class CheckingGenerator(codegen.CodeGenerator):
 
     def missing_for_nil(self, value: Value) -> str:
         """Return the code of a value; a null stays a null unless MISSING is required."""
-        if self.callee in missing.ACCEPTS_MISSING - missing.PASSES_MISSING:
+        if self.accepts is Accepts.MISSING:
             return super().missing_for_nil(value)
         return value.code
 
@@ -99,9 +109,12 @@ class CheckingGenerator(codegen.CodeGenerator):
         """Compile a call; a function that returns its arguments may return a missing value."""
         origin = self.find_lookup_origin(words) if name.name in {"get", "index"} else None
         outer, self.callee = self.callee, name.name
+        returns_missing = self.accepts is Accepts.MISSING_AND_RETURNS_IT
         value = super().compile_call(name, node, words, final)._replace(origin=origin)
         self.callee = outer
-        return value._replace(nil=True, null=True) if name.name in _RETURNS_MISSING else value
+        # The result of `include` is a text.
+        is_text = name.name == "include"
+        return value._replace(nil=True, null=True) if returns_missing and not is_text else value
 
     def find_lookup_origin(self, words: tuple[nodes.Operand, ...]) -> Origin | None:
         """Return the origin of a call's value: a chain of fields, then constant keys."""
@@ -118,21 +131,17 @@ class CheckingGenerator(codegen.CodeGenerator):
 
     def check_value(self, value: Value, type_name: str) -> Value:
         """Check an argument: it must exist, unless the function accepts missing values."""
-        if self.callee in missing.PASSES_MISSING:
+        if self.accepts is Accepts.MISSING_AND_RETURNS_IT:
             value = value._replace(nil=False)
-        elif self.callee in missing.ACCEPTS_MISSING:
+        elif self.accepts is Accepts.MISSING:
             # A null is not a map, also when it is not a pipeline's value.
             value = value._replace(from_pipeline=True)
         else:
             self.refuse_missing(value)
             value = value._replace(nil=False)
-            if value.null and self.callee not in missing.ACCEPTS_NULL:
+            if value.null and self.accepts is not Accepts.NULL:
                 self.code.line(f"if {value.code} is None: fail('it is null')", self.site())
         return super().check_value(value, type_name)
-
-
-# The result of `include` is a text.
-_RETURNS_MISSING = missing.PASSES_MISSING - {"include"}
 
 
 def _last_stage(pipe: nodes.Pipe) -> nodes.Placed:

@@ -9,8 +9,7 @@ from collections.abc import Mapping
 from contextlib import nullcontext
 from typing import Final, NamedTuple, NoReturn
 
-from function_script.engines.gotemplate import access, loops
-from function_script.engines.gotemplate.access import MissingKey
+from function_script.engines.gotemplate import runtime
 from function_script.engines.gotemplate.compiler import constants
 from function_script.engines.gotemplate.compiler.code import Code, Scope, Site, Value
 from function_script.engines.gotemplate.compiler.shortcuts import any_code, shorten
@@ -18,6 +17,7 @@ from function_script.engines.gotemplate.errors import EvalError
 from function_script.engines.gotemplate.function import Function, Injects
 from function_script.engines.gotemplate.printing import quote
 from function_script.engines.gotemplate.run import CompiledProgram, Run
+from function_script.engines.gotemplate.runtime import MissingKey
 from function_script.engines.gotemplate.syntax import nodes
 from function_script.engines.gotemplate.syntax.parser import Trees
 from function_script.engines.gotemplate.values import MISSING, Int, NilList, NilMap, is_nil
@@ -98,13 +98,13 @@ def _code_globals(missing: MissingKey) -> dict[str, object]:
     """Return all global names of generated code but its functions; it has no builtins."""
     return {
         "__builtins__": {},
-        **access.readers(missing),
-        "find_method": lambda value, name: access.find_method(value, name, missing),
-        "call_method": access.call_method,
-        "check_argument": access.check_argument,
-        "refuse": access.refuse,
-        "elements": loops.elements,
-        "pairs": loops.pairs,
+        **runtime.readers(missing),
+        "find_method": lambda value, name: runtime.find_method(value, name, missing),
+        "call_method": runtime.call_method,
+        "check_argument": runtime.check_argument,
+        "refuse": runtime.refuse,
+        "elements": runtime.elements,
+        "pairs": runtime.pairs,
         "quoted": quote,
         "call": Run.call,
         "seed_random": Run.seed_random,

@@ -3,10 +3,9 @@
 import re
 
 from function_script.engines.gotemplate.compiler import codegen
-from function_script.engines.gotemplate.compiler.checking import CheckingGenerator
+from function_script.engines.gotemplate.compiler.checking import ACCEPTS_MISSING, CheckingGenerator
 from function_script.engines.gotemplate.compiler.code import Code, Value
 from function_script.engines.gotemplate.deferral import ACCEPTS_POISON, code_globals
-from function_script.engines.gotemplate.missing import ACCEPTS_MISSING
 from function_script.engines.gotemplate.run import MAIN
 from function_script.engines.gotemplate.syntax import nodes
 
@@ -76,7 +75,7 @@ class DeferringGenerator(CheckingGenerator):
         """Check an argument; a few functions have a substitute for poison."""
         if value.nil and self.callee in ACCEPTS_POISON:
             value = value._replace(code=self.assign(f"absent({value.code})"))
-        elif value.nil and self.callee in ACCEPTS_MISSING:
+        elif value.nil and self.accepts in ACCEPTS_MISSING:
             self.code.line(f"if {value.code} is POISON: raise_missing()", self.site())
         return super().check_value(value, type_name)
 

@@ -97,7 +97,7 @@ def decrypt(password: str, text: str) -> str:
 def custom_certificate(certificate: str, key: str) -> Certificate:
     """A certificate of a certificate and a key in base64.
 
-    Decode a certificate and its key from base64 and check both.
+    Both are checked.
     """
     from cryptography import x509  # noqa: PLC0415 # optional
 

@@ -7,46 +7,49 @@ their names give an empty text or nil where the others fail.
 from typing import Final
 
 from function_script.engines.gotemplate.errors import CallError
-from function_script.engines.gotemplate.function import Allocator, FunctionTable, Injects
+from function_script.engines.gotemplate.function import Accepts, Allocator, FunctionTable, Injects
 from function_script.engines.gotemplate.sprig import go_json
 
 FUNCTIONS: Final = FunctionTable()
 
 
-@FUNCTIONS.add("default", parameters="any any...", allocates=False)
+@FUNCTIONS.add(
+    "default", parameters="any any...", allocates=False, accepts=Accepts.MISSING_AND_RETURNS_IT
+)
 def default(fallback: object, *values: object) -> object:
-    """The second value, or the first where the second is empty or missing.
-
-    Return the value, or the fallback for an empty one.
-    """
+    """The second value, or the first where the second is empty or missing."""
     return values[0] if values and values[0] else fallback
 
 
-@FUNCTIONS.add("empty", parameters="any", returns="bool")
+@FUNCTIONS.add("empty", parameters="any", returns="bool", accepts=Accepts.MISSING)
 def empty(value: object) -> bool:
     """True if the value is empty."""
     return not value
 
 
-@FUNCTIONS.add("coalesce", parameters="any...", allocates=False)
+@FUNCTIONS.add(
+    "coalesce", parameters="any...", allocates=False, accepts=Accepts.MISSING_AND_RETURNS_IT
+)
 def coalesce(*values: object) -> object:
     """The first value that is not empty."""
     return next(filter(None, values), None)
 
 
-@FUNCTIONS.add("all", parameters="any...", returns="bool")
+@FUNCTIONS.add("all", parameters="any...", returns="bool", accepts=Accepts.MISSING)
 def all_(*values: object) -> bool:
     """True if no value is empty."""
     return all(values)
 
 
-@FUNCTIONS.add("any", parameters="any...", returns="bool")
+@FUNCTIONS.add("any", parameters="any...", returns="bool", accepts=Accepts.MISSING)
 def any_(*values: object) -> bool:
     """True if a value is not empty."""
     return any(values)
 
 
-@FUNCTIONS.add("ternary", parameters="any any bool", allocates=False)
+@FUNCTIONS.add(
+    "ternary", parameters="any any bool", allocates=False, accepts=Accepts.MISSING_AND_RETURNS_IT
+)
 def ternary(yes: object, no: object, condition: object) -> object:
     """The first value if the third is true, or else the second."""
     return yes if condition else no
@@ -61,31 +64,53 @@ def fail(message: str) -> str:
 # JSON
 
 
-@FUNCTIONS.add("toJson", parameters="any", injects=Injects.ALLOCATOR, returns="string")
+@FUNCTIONS.add(
+    "toJson", parameters="any", injects=Injects.ALLOCATOR, returns="string", accepts=Accepts.NULL
+)
 def to_json(allocator: Allocator, value: object) -> str:
     """The value as JSON on one line."""
     return _marshal_or_empty(allocator, value)
 
 
-@FUNCTIONS.add("toPrettyJson", parameters="any", injects=Injects.ALLOCATOR, returns="string")
+@FUNCTIONS.add(
+    "toPrettyJson",
+    parameters="any",
+    injects=Injects.ALLOCATOR,
+    returns="string",
+    accepts=Accepts.NULL,
+)
 def to_pretty_json(allocator: Allocator, value: object) -> str:
     """The value as JSON, indented."""
     return _marshal_or_empty(allocator, value, pretty=True)
 
 
-@FUNCTIONS.add("toRawJson", parameters="any", injects=Injects.ALLOCATOR, returns="string")
+@FUNCTIONS.add(
+    "toRawJson", parameters="any", injects=Injects.ALLOCATOR, returns="string", accepts=Accepts.NULL
+)
 def to_raw_json(allocator: Allocator, value: object) -> str:
     """The value as JSON, without escapes for HTML."""
     return _must_marshal(allocator, value, raw=True)
 
 
-@FUNCTIONS.add("mustToJson", parameters="any", injects=Injects.ALLOCATOR, returns="string")
+@FUNCTIONS.add(
+    "mustToJson",
+    parameters="any",
+    injects=Injects.ALLOCATOR,
+    returns="string",
+    accepts=Accepts.NULL,
+)
 def must_to_json(allocator: Allocator, value: object) -> str:
     """Raise CallError where toJson gives an empty text."""
     return _must_marshal(allocator, value)
 
 
-@FUNCTIONS.add("mustToPrettyJson", parameters="any", injects=Injects.ALLOCATOR, returns="string")
+@FUNCTIONS.add(
+    "mustToPrettyJson",
+    parameters="any",
+    injects=Injects.ALLOCATOR,
+    returns="string",
+    accepts=Accepts.NULL,
+)
 def must_to_pretty_json(allocator: Allocator, value: object) -> str:
     """Raise CallError where toPrettyJson gives an empty text."""
     return _must_marshal(allocator, value, pretty=True)
@@ -115,12 +140,16 @@ def _marshal(
     return go_json.marshal(value, pretty=pretty, raw=raw)
 
 
-FUNCTIONS.add("mustToRawJson", parameters="any", injects=Injects.ALLOCATOR, returns="string")(
-    to_raw_json
-)
+FUNCTIONS.add(
+    "mustToRawJson",
+    parameters="any",
+    injects=Injects.ALLOCATOR,
+    returns="string",
+    accepts=Accepts.NULL,
+)(to_raw_json)
 
 
-@FUNCTIONS.add("fromJson", parameters="string", injects=Injects.ALLOCATOR)
+@FUNCTIONS.add("fromJson", parameters="string", injects=Injects.ALLOCATOR, is_lookup=True)
 def from_json(allocator: Allocator, text: str) -> object:
     """The value of a JSON text."""
     try:

@@ -3,7 +3,7 @@
 from typing import Final
 
 from function_script.engines.gotemplate.errors import CallError
-from function_script.engines.gotemplate.function import Allocator, FunctionTable, Injects
+from function_script.engines.gotemplate.function import Accepts, Allocator, FunctionTable, Injects
 from function_script.engines.gotemplate.sprig.conversions import to_text
 from function_script.engines.gotemplate.values import (
     MISSING,
@@ -21,11 +21,11 @@ _Map = dict[str, object]
 _ABSENT: Final = object()
 
 
-@FUNCTIONS.add("dict", parameters="any...", injects=Injects.ALLOCATOR)
+@FUNCTIONS.add("dict", parameters="any...", injects=Injects.ALLOCATOR, accepts=Accepts.NULL)
 def dict_(allocator: Allocator, *values: object) -> _Map:
     """A map of keys and values in turn: dict "a" 1 "b" 2.
 
-    Make a map of alternate keys and values; the value of a last single key is "".
+    The value of a last single key is "".
     """
     names = [key if type(key) is str else to_text(allocator, key) for key in values[::2]]
     if len(values) % 2:
@@ -33,19 +33,21 @@ def dict_(allocator: Allocator, *values: object) -> _Map:
     return dict(zip(names, values[1::2], strict=True))
 
 
-@FUNCTIONS.add("get", parameters="map string", allocates=False)
+@FUNCTIONS.add("get", parameters="map string", allocates=False, accepts=Accepts.MISSING)
 def get(mapping: _Map, key: str) -> object:
     """The value of a key; an empty text where there is none."""
     return mapping.get(key, "")
 
 
-@FUNCTIONS.add("hasKey", parameters="map string", returns="bool")
+@FUNCTIONS.add("hasKey", parameters="map string", returns="bool", accepts=Accepts.MISSING)
 def has_key(mapping: _Map, key: str) -> bool:
     """True if the map has the key."""
     return key in mapping
 
 
-@FUNCTIONS.add("set", parameters="map string any", allocates=False, mutates=True)
+@FUNCTIONS.add(
+    "set", parameters="map string any", allocates=False, mutates=True, accepts=Accepts.NULL
+)
 def set_(mapping: _Map, key: str, value: object) -> _Map:
     """Set a key of the map, and give the map."""
     if isinstance(mapping, NilMap):
@@ -71,7 +73,7 @@ def pluck(key: str, *mappings: _Map) -> list[object]:
 def keys(allocator: Allocator, *mappings: _Map) -> Strings:
     """The keys of maps, as a list.
 
-    Return the keys, sorted for each map; Go's order is random.
+    They are sorted for each map; Go's order is random.
     """
     allocator.check_list(sum(map(len, mappings)))
     return Strings(key for mapping in mappings for key in sorted(mapping, key=to_bytes))
@@ -81,7 +83,7 @@ def keys(allocator: Allocator, *mappings: _Map) -> Strings:
 def values(mapping: _Map) -> list[object]:
     """The values of a map, as a list.
 
-    Return the values in the order of the sorted keys.
+    They are in the order of the sorted keys.
     """
     return [mapping[key] for key in sorted(mapping, key=to_bytes)]
 
@@ -98,14 +100,12 @@ def omit(mapping: _Map, *keys: str) -> _Map:
     return {key: value for key, value in mapping.items() if key not in keys}
 
 
-@FUNCTIONS.add("dig", parameters="any...", allocates=False)
+@FUNCTIONS.add("dig", parameters="any...", allocates=False, accepts=Accepts.MISSING_AND_RETURNS_IT)
 def dig(*arguments: object, beyond_null: bool = False) -> object:
     """The value at a path of keys, or a default: dig "spec" "size" 1 $xr.
 
-    Return the value at the end of the keys, or the default; arguments: keys, default, map.
-
-    ``beyond_null``: the default also applies below a null or below nothing, which is an error
-    otherwise.
+    The arguments are keys, default, map. ``beyond_null``: the default also applies below a null or
+    below nothing, which is an error otherwise.
     """
     *keys, default, value = arguments if len(arguments) > 2 else (None, None)  # noqa: PLR2004 # as the message says
     if not keys:
@@ -149,7 +149,7 @@ def _no_conversion(value: object, expected: str) -> CallError:
 def merge(allocator: Allocator, target: object, *sources: object) -> object:
     """The maps, merged into the first; its own values win.
 
-    Fill in what is absent or empty in the first map; change and return it.
+    The first map is changed: what is absent or empty there is filled in.
     """
     return _merge_all(allocator, target, sources, overwrite=False)
 
@@ -165,7 +165,7 @@ def merge(allocator: Allocator, target: object, *sources: object) -> object:
 def merge_overwrite(allocator: Allocator, target: object, *sources: object) -> object:
     """The maps, merged into the first; later values win.
 
-    Let later maps win, also with empty values; change and return the first.
+    The first map is changed. Later maps win also with empty values.
     """
     return _merge_all(allocator, target, sources, overwrite=True)
 

@@ -8,7 +8,7 @@ import math
 from typing import Final
 
 from function_script.engines.gotemplate.errors import CallError
-from function_script.engines.gotemplate.function import Allocator, FunctionTable, Injects
+from function_script.engines.gotemplate.function import Accepts, Allocator, FunctionTable, Injects
 from function_script.engines.gotemplate.sprig.conversions import to_int64, truncate
 from function_script.engines.gotemplate.values import (
     Lists,
@@ -37,14 +37,20 @@ def _items(value: object, refusal: str) -> list[object]:
     raise CallError(f"{refusal} {go_kind(value)}")
 
 
-@FUNCTIONS.add("list", "tuple", parameters="any...")
+@FUNCTIONS.add("list", "tuple", parameters="any...", accepts=Accepts.NULL)
 def list_(*items: object) -> list[object]:
     """A list of the values."""
     return list(items)
 
 
 @FUNCTIONS.add(
-    "append", "push", "mustAppend", "mustPush", parameters="any any", injects=Injects.ALLOCATOR
+    "append",
+    "push",
+    "mustAppend",
+    "mustPush",
+    parameters="any any",
+    injects=Injects.ALLOCATOR,
+    accepts=Accepts.NULL,
 )
 def append(allocator: Allocator, value: object, item: object) -> list[object]:
     """The list with one more item."""
@@ -53,7 +59,9 @@ def append(allocator: Allocator, value: object, item: object) -> list[object]:
     return [*items, item]
 
 
-@FUNCTIONS.add("prepend", "mustPrepend", parameters="any any", injects=Injects.ALLOCATOR)
+@FUNCTIONS.add(
+    "prepend", "mustPrepend", parameters="any any", injects=Injects.ALLOCATOR, accepts=Accepts.NULL
+)
 def prepend(allocator: Allocator, value: object, item: object) -> list[object]:
     """The list with one more item in front."""
     items = _items(value, "Cannot prepend on type")
@@ -73,14 +81,14 @@ def concat(allocator: Allocator, *values: object) -> list[object]:
     return [item for items in lists for item in items] or NilList()
 
 
-@FUNCTIONS.add("first", "mustFirst", parameters="any", allocates=False)
+@FUNCTIONS.add("first", "mustFirst", parameters="any", allocates=False, is_lookup=True)
 def first(value: object) -> object:
     """The first item."""
     items = _items(value, "Cannot find first on type")
     return items[0] if items else None
 
 
-@FUNCTIONS.add("last", "mustLast", parameters="any", allocates=False)
+@FUNCTIONS.add("last", "mustLast", parameters="any", allocates=False, is_lookup=True)
 def last(value: object) -> object:
     """The last item."""
     items = _items(value, "Cannot find last on type")
@@ -107,7 +115,7 @@ def reverse(value: object) -> list[object]:
     return list(reversed(_items(value, "Cannot find reverse on type")))
 
 
-@FUNCTIONS.add("compact", "mustCompact", parameters="any")
+@FUNCTIONS.add("compact", "mustCompact", parameters="any", accepts=Accepts.NULL)
 def compact(value: object) -> list[object]:
     """The list without empty items."""
     return list(filter(None, _items(value, "Cannot compact on type")))
@@ -176,7 +184,9 @@ def _hashable(item: object) -> object:
     return object() if item != item else (kind, item)  # noqa: PLR0124 # how to know NaN
 
 
-@FUNCTIONS.add("uniq", "mustUniq", parameters="any", injects=Injects.ALLOCATOR)
+@FUNCTIONS.add(
+    "uniq", "mustUniq", parameters="any", injects=Injects.ALLOCATOR, accepts=Accepts.NULL
+)
 def uniq(allocator: Allocator, value: object) -> list[object]:
     """The list without repeated items."""
     unique: dict[object, object] = {}
@@ -185,7 +195,13 @@ def uniq(allocator: Allocator, value: object) -> list[object]:
     return list(unique.values())
 
 
-@FUNCTIONS.add("without", "mustWithout", parameters="any any...", injects=Injects.ALLOCATOR)
+@FUNCTIONS.add(
+    "without",
+    "mustWithout",
+    parameters="any any...",
+    injects=Injects.ALLOCATOR,
+    accepts=Accepts.NULL,
+)
 def without(allocator: Allocator, value: object, *exclusions: object) -> list[object]:
     """The list without these items."""
     excluded = {_measured_key(allocator, item) for item in exclusions}
@@ -193,7 +209,9 @@ def without(allocator: Allocator, value: object, *exclusions: object) -> list[ob
     return [item for item in items if _measured_key(allocator, item) not in excluded]
 
 
-@FUNCTIONS.add("has", "mustHas", parameters="any any", injects=Injects.ALLOCATOR)
+@FUNCTIONS.add(
+    "has", "mustHas", parameters="any any", injects=Injects.ALLOCATOR, accepts=Accepts.NULL
+)
 def has(allocator: Allocator, needle: object, value: object) -> bool:
     """True if the list has the item."""
     if value is None:

@@ -174,7 +174,7 @@ def ceil(value: object) -> float:
 def round_(value: object, places: int, *options: float) -> float:
     """The number with N digits after the point.
 
-    Round as Go does, which compares the fraction with its sign: -2.2 becomes -3.
+    Go compares the fraction with its sign: -2.2 becomes -3.
     """
     power = _power_of_ten(places)
     digits = power * to_float64(value)
@@ -231,7 +231,7 @@ def until(allocator: Allocator, count: int) -> Ints:
 def until_step(allocator: Allocator, start: int, stop: int, step: int) -> Ints:
     """The integers from START up to STOP, by STEP.
 
-    Count up with a positive step, down with a negative one; nothing if it leads away.
+    A negative step counts down. There are none if the step leads away from STOP.
     """
     count = max(0, -((start - stop) // step)) if step else 0
     allocator.check_list(count)
@@ -242,7 +242,7 @@ def until_step(allocator: Allocator, start: int, stop: int, step: int) -> Ints:
 def seq(allocator: Allocator, *numbers: int) -> str:
     """The integers from the first to the last, as one text.
 
-    Return the output of the command seq: END, START END or START STEP END, all inclusive.
+    The arguments are those of the command seq: END, START END or START STEP END, all inclusive.
     """
     if not 1 <= len(numbers) <= len(("start", "step", "end")):
         return ""

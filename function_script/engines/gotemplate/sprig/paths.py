@@ -29,7 +29,7 @@ def dir_(path: str) -> str:
 def clean(path: str) -> str:
     """The path without . and .. parts.
 
-    Return the shortest equal path: without ``.``, ``//`` and, as far as possible, ``..``.
+    It is the shortest equal path: without ``.``, ``//`` and, as far as possible, ``..``.
     """
     segments: list[str] = []
     rooted = path.startswith("/")

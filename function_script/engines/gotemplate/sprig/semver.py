@@ -213,7 +213,12 @@ class _Constraint(NamedTuple):
 
 def check_version(constraints: str, text: str) -> bool:
     """Report whether a version satisfies constraints; raises CallError if Go fails."""
-    groups = [_parse_group(group) for group in _without_ranges(constraints).split("||")]
+    groups: list[list[_Constraint]] = []
+    for group in _without_ranges(constraints).split("||"):
+        if compiled(_ALL).search(group) is None:
+            raise CallError(f"improper constraint: {group}")
+        matches = compiled(_EACH).finditer(group)
+        groups.append([_parse(match.group(1) or "", match.group(2) or "") for match in matches])
     version = Version.parse(text)
     return any(
         all(_CHECKS[constraint.operator](version, constraint) for constraint in group)
@@ -230,16 +235,6 @@ def _without_ranges(text: str) -> str:
         parts += (text[end : match.start()], f">= {match.group(1)}, <= {match.group(2)} ")
         end = match.end()
     return "".join([*parts, text[end:]])
-
-
-def _parse_group(text: str) -> list[_Constraint]:
-    """Return the constraints of a group, between blanks or commas."""
-    if compiled(_ALL).search(text) is None:
-        raise CallError(f"improper constraint: {text}")
-    return [
-        _parse(match.group(1) or "", match.group(2) or "")
-        for match in compiled(_EACH).finditer(text)
-    ]
 
 
 def _parse(operator: str, text: str) -> _Constraint:

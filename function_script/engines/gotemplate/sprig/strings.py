@@ -73,7 +73,7 @@ def trim_prefix(prefix: str, text: str) -> str:
 def without_spaces(text: str) -> str:
     """The text without white space.
 
-    Remove spaces; Go looks at bytes here, and takes each for a character once one is a space.
+    Go looks at bytes here, and takes each for a character once one is a space.
     """
     characters = to_narrow(text)
     remaining = "".join(character for character in characters if character not in SPACES)
@@ -344,7 +344,7 @@ def _is_separator(character: str) -> bool:
 def swap_case(text: str) -> str:
     """The text with upper and lower case exchanged.
 
-    Swap upper and lower case; a lower-case letter at the start of a word gets title case.
+    A lower-case letter at the start of a word gets title case.
     """
     swapped: list[str] = []
     starts = True
@@ -366,7 +366,7 @@ def swap_case(text: str) -> str:
 def initials(text: str) -> str:
     """The first letter of each word.
 
-    Return the first byte of each word; Go takes each for a character.
+    It is the first byte of each word, which Go takes for a character.
     """
     initials: list[str] = []
     starts = True

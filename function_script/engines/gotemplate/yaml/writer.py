@@ -59,7 +59,11 @@ def _write_map(
             continue
         parts.append(lead or pad)
         lead = ""
-        block, simple = _block_of(item), _is_simple(key)
+        block = _block_of(item)
+        # A simple key stands before its colon.
+        simple = not isinstance(key, str) or (
+            not scalars.has_break(key) and byte_length(key) <= scalars.MAX_SIMPLE_KEY
+        )
         if simple:
             parts.append(f"{scalars.write_key(key) if isinstance(key, str) else _scalar(key, 0)}:")
         else:
@@ -71,13 +75,6 @@ def _write_map(
             _write_block(block, deeper, "", parts)
         else:
             _write_block(block, deeper, " " * (deeper - indent - 1), parts)
-
-
-def _is_simple(key: object) -> bool:
-    """Report whether a key can stand before its colon: short, and on one line."""
-    return not isinstance(key, str) or (
-        not scalars.has_break(key) and byte_length(key) <= scalars.MAX_SIMPLE_KEY
-    )
 
 
 def _write_list(items: Iterable[object], indent: int, lead: str, parts: list[str]) -> None:

@@ -22,7 +22,7 @@ class Function:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Value:
-    """What an assignment or a loop binds a name to: an expression's value, or an item of it."""
+    """The value that a name is bound to: that of an expression, or an item of it."""
 
     expression: ast.expr
     is_item: bool = False

@@ -5,20 +5,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
-from typing import TypeAlias, cast
+from typing import TypeAlias
 
-from function_script.program import Lazy, plain
+from function_script.program import Lazy, PartTree, plain
 from function_script.values import Object, Readable, Value
 
 Path: TypeAlias = tuple[str, ...]
 Paths: TypeAlias = frozenset[Path]
-# None: all that is below.
-_Tree: TypeAlias = Mapping[str, "_Tree | None"]
 
-# A projection always has its branches, empty or not. Everything else is a leaf: it is there as a
-# whole, or not at all.
+# A projection always has these branches, empty or not. Everything else is a leaf, which is there as
+# a whole or not at all, or a part of a resource's object.
 _BRANCHES: frozenset[Path] = frozenset(
     {
         (),
@@ -35,9 +33,11 @@ _BRANCHES: frozenset[Path] = frozenset(
 )
 
 
-# They hold resources by name, whose objects are branches, too.
+# They hold resources by name, whose objects are branches, too, with the parts below them so far.
 _GROUPS: frozenset[Path] = frozenset({("desired", "resources"), ("observed", "resources")})
 _ENTRY_DEPTH = 3
+_OBJECT_DEPTH = 4
+_MAX_DEPTH = 6
 _OBJECT = "resource"
 # Any resource's name. For a resource of this name a script gets all others, too: no harm.
 ANY = "*"
@@ -46,8 +46,16 @@ ANY = "*"
 def is_branch(path: Path) -> bool:
     """Report whether parts below this path are selected one by one."""
     if path[:2] in _GROUPS and len(path) >= _ENTRY_DEPTH:
-        return path[_ENTRY_DEPTH:] in {(), (_OBJECT,)}
+        return path[_ENTRY_DEPTH:_OBJECT_DEPTH] in {(), (_OBJECT,)} and len(path) <= _MAX_DEPTH
     return path in _BRANCHES
+
+
+def is_part(path: Path) -> bool:
+    """Report whether this branch is below a resource's object.
+
+    Such a branch may be absent, and may be a list or a scalar, which is selected as a whole.
+    """
+    return len(path) > _OBJECT_DEPTH
 
 
 def is_group(path: Path) -> bool:
@@ -65,20 +73,20 @@ def touched(path: Path) -> Path:
 class RequestProjection:
     """The parts of a request that a script needs; ``tree`` None: all of it."""
 
-    tree: _Tree | None
+    tree: PartTree | None
 
     @classmethod
-    def of(cls, paths: Iterable[Path]) -> RequestProjection:
-        """Return the projection to the values at these paths, and the branches that lead there."""
-        leaves = frozenset(paths)
-        entries = {path[:_ENTRY_DEPTH] for path in leaves if path[:2] in _GROUPS and path[2:]}
-        of_any = {
-            (*entry, *path[_ENTRY_DEPTH:])
-            for entry in entries
-            for path in leaves
-            if path[:_ENTRY_DEPTH] == (*entry[:2], ANY)
-        }
-        return cls(tree=_tree(leaves | of_any, ()))
+    def of(cls, paths: Iterable[Path], parts: Iterable[Path] = ()) -> RequestProjection:
+        """Return the projection to the values at these paths, and the branches that lead there.
+
+        Of ``parts``, which are branches, a script may ask whether they exist.
+        """
+        leaves, branches = frozenset(paths), frozenset(parts)
+        every = leaves | branches
+        entries = {path[:_ENTRY_DEPTH] for path in every if path[:2] in _GROUPS and path[2:]}
+        return cls(
+            tree=_tree(leaves | _of_any(leaves, entries), branches | _of_any(branches, entries), ())
+        )
 
     def select(self, request: Mapping[str, Readable]) -> Object:
         """Return the parts of ``request``, in dicts and lists."""
@@ -88,27 +96,42 @@ class RequestProjection:
 EVERYTHING = RequestProjection(tree=None)
 
 
-def _tree(leaves: Paths, here: Path) -> _Tree | None:
+def _of_any(paths: Paths, entries: Collection[Path]) -> Paths:
+    """Return the paths below any resource, for each of the resources that are named."""
+    return frozenset(
+        (*entry, *path[_ENTRY_DEPTH:])
+        for entry in entries
+        for path in paths
+        if path[:_ENTRY_DEPTH] == (*entry[:2], ANY)
+    )
+
+
+def _tree(leaves: Paths, parts: Paths, here: Path) -> PartTree | None:
     if here in leaves or not is_branch(here):
         return None
     depth = len(here)
-    below = {path[depth] for path in leaves | _BRANCHES if path[:depth] == here != path}
+    below = {path[depth] for path in leaves | parts | _BRANCHES if path[:depth] == here != path}
     if depth == _ENTRY_DEPTH:
         below.add(_OBJECT)
-    return {key: _tree(leaves, (*here, key)) for key in sorted(below)}
+    return {key: _tree(leaves, parts, (*here, key)) for key in sorted(below)}
 
 
-def _select(value: Mapping[str, Readable], tree: _Tree | None) -> Object:
+def _select(value: Mapping[str, Readable], tree: PartTree | None) -> Object:
     if tree is None:
         return {key: _whole(value, key) for key in value}
-    keys = value if ANY in tree else [key for key in tree if key in value]
-    return {key: _selected(value, key, tree[key if key in tree else ANY]) for key in keys}
+    if ANY in tree:
+        return {key: _selected(value, key, tree[key if key in tree else ANY]) for key in value}
+    return {key: _selected(value, key, tree[key]) for key in tree if key in value}
 
 
-def _selected(value: Mapping[str, Readable], key: str, tree: _Tree | None) -> Value:
+def _selected(value: Mapping[str, Readable], key: str, tree: PartTree | None) -> Value:
     if tree is None:
         return _whole(value, key)
-    return _select(cast("Mapping[str, Readable]", value[key]), tree)
+    below = value[key]
+    if isinstance(below, Lazy):
+        selected = below.select(tree)
+        return _select(below, tree) if selected is None else selected
+    return _select(below, tree) if isinstance(below, dict) else plain(below)
 
 
 def _whole(value: Mapping[str, Readable], key: str) -> Value:

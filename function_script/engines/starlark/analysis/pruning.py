@@ -18,6 +18,7 @@ from function_script.engines.starlark.analysis.paths import (
     RequestProjection,
     is_branch,
     is_group,
+    is_part,
     touched,
 )
 
@@ -66,6 +67,7 @@ class _Analysis:
         self._results: dict[str, Paths] = {}
         self._leaky: set[str] = set()
         self._needed: set[Path] = set()
+        self._parts: set[Path] = set()
         self._function = ""
         self._changed = True
 
@@ -77,7 +79,7 @@ class _Analysis:
                 for tree in trees:
                     self._block(tree.body)
                 if not self._changed:
-                    return RequestProjection.of(self._needed)
+                    return RequestProjection.of(self._needed, self._parts)
         except (_UnknownError, RecursionError):
             pass
         return EVERYTHING
@@ -109,6 +111,7 @@ class _Analysis:
             self._need(touched(path) for path in below if touched(path) != path)
             self._need(path for path in below if not is_branch(path))
             paths = frozenset(path for path in below if is_branch(path))
+            self._parts.update(filter(is_part, paths))
         return paths
 
     def _members(self, paths: Paths) -> Paths:

@@ -30,7 +30,8 @@ def run(
         selection.add_requirement(response.requirements, _name(index), source, xr, _KIND)
     if not request.required_resources:
         return
-    environment = _default(value)
+    default = objects.find_path(value, "spec.defaultData")
+    environment: Object = dict(default) if isinstance(default, dict) else {}
     if _CONTEXT_KEY in request.context.fields:
         before = messages.read_struct(request.context.fields[_CONTEXT_KEY].struct_value)
         environment = _merge(environment, before)
@@ -43,11 +44,6 @@ def run(
 
 def _name(index: int) -> str:
     return f"environment-config-{index}"
-
-
-def _default(value: Object) -> Object:
-    data = objects.find_path(value, "spec.defaultData")
-    return dict(data) if isinstance(data, dict) else {}
 
 
 def _merge_configs(

@@ -7,7 +7,7 @@ from function_script.errors import InputError
 from function_script.proto.v1 import run_function_pb2 as fnv1
 from function_script.tools.render import messages
 from function_script.tools.render.builtin import field_path
-from function_script.values import Object, Readable, Value
+from function_script.values import Object, Readable
 
 REFERENCE: Final = "Reference"
 SELECTOR: Final = "Selector"
@@ -122,7 +122,8 @@ def limit_matches(name: str, source: Object, matches: list[Object]) -> list[Obje
 def _sort(matches: list[Object], path: str) -> list[Object]:
     """Sort by a string or number; an absent value counts as the type's zero."""
     values = [field_path.find(match, path) for match in matches]
-    types = {_sort_type(value) for value in values if value is not None}
+    # In protobuf, every number is a float.
+    types = {float if type(value) is int else type(value) for value in values if value is not None}
     if not types or len(matches) == 1:
         return matches
     if len(types) > 1:
@@ -134,8 +135,3 @@ def _sort(matches: list[Object], path: str) -> list[Object]:
     keys = [kind() if value is None else value for value in values]
     order = sorted(range(len(matches)), key=keys.__getitem__)  # type: ignore[arg-type] # one type
     return [matches[index] for index in order]
-
-
-def _sort_type(value: Value) -> type:
-    """Return the type of a value in protobuf, where every number is a float."""
-    return float if type(value) is int else type(value)

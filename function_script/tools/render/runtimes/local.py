@@ -23,7 +23,6 @@ from function_script.tools.render.runtimes.model import (
     Suitability,
 )
 from function_script.tools.render.steps import Step
-from function_script.values import Object
 
 OURS: Final = "function-script"
 _PEER: Final = "function-go-templating"
@@ -91,7 +90,9 @@ class LocalKind(RuntimeKind):
         if function.repository == _PEER:
             return Suitability(is_suitable=True, reason=f"inputs of {_PEER} run here")
         value = function.step.input
-        if value is not None and _is_ours(value, has_package=bool(function.package)):
+        # By the fields of an input alone only where no package says otherwise.
+        is_ours = inputs.has_our_type if function.package else inputs.is_meant_for_us
+        if value is not None and is_ours(value):
             kind = manifests.text_at(value, "kind") or "an input"
             return Suitability(is_suitable=True, reason=f"its input is {kind}, which runs here")
         return Suitability(is_suitable=False, reason="its input is none of ours")
@@ -100,8 +101,3 @@ class LocalKind(RuntimeKind):
         """Return the sandbox."""
         del function
         return Local()
-
-
-def _is_ours(value: Object, *, has_package: bool) -> bool:
-    """Report whether an input is ours; by its fields alone only if no package says otherwise."""
-    return inputs.has_our_type(value) if has_package else inputs.is_meant_for_us(value)

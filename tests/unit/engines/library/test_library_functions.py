@@ -40,6 +40,7 @@ FROZEN = [
         'stable_id("password", 64)',
         "881f6df6abf677bc1a1f5503f6136a308bdf57785bd5cb122989a88ca4fd4dae",
     ),
+    ('stable_secret("password", 8)', "shhQw1Jf"),
     ('stable_choice(["a", "b", "c"], "zone")', "a"),
     ('stable_choice([1, {"b": 1, "a": 2}], "x")', 1),
 ]
@@ -125,6 +126,8 @@ ERRORS = [
     ("dns1123('')", "text: must not be empty"),
     ("dns1123('a', 5)", "max_length: must be between 18 and 253, not 5"),
     ("stable_id('a', 65)", "length: must be between 1 and 64"),
+    ("stable_secret('a', 7)", "length: must be between 8 and 256"),
+    ("stable_secret('a', 257)", "length: must be between 8 and 256"),
     ("stable_choice([])", "choices: there is nothing to choose from"),
     ("get({}, 'a..b')", "cannot read the path 'a..b' at character 2"),
     ("indent('a', 201)", "spaces: must be between 0 and 200"),

@@ -25,7 +25,7 @@ def _call(expression: str, value: Value = None) -> Value:
     """What an expression of ``x`` gives in a script."""
     text = f'def main(req):\n    x = req["input"]["x"]\n    return {{"output": {expression}}}\n'
     program = Program(main=Source(name="script", text=text))
-    scope = Scope(request=Lazy({"input": lambda: {"x": value}}), seed=SEED)
+    scope = Scope(request=Lazy({"input": lambda: {"x": value}}), uid=SEED, seed=SEED)
     return starlark.evaluate(program, scope, Limits()).value["output"]
 
 

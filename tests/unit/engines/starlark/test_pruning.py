@@ -63,7 +63,17 @@ CASES = {
     "a field of all resources": (
         MAIN + '    all = req["observed"]["resources"]\n'
         '    return {"a": [e["resource"]["status"]["x"] for e in all.values()]}\n',
-        {"observed.resources.*.resource.kind", "observed.resources.*.resource.status"},
+        {"observed.resources.*.resource.kind", "observed.resources.*.resource.status.x"},
+    ),
+    "a part of a resource that is read as a whole": (
+        MAIN + '    spec = req["observed"]["resources"]["b"]["resource"]["spec"]\n'
+        '    return {"a": spec["size"], "b": len(spec)}\n',
+        {"observed.resources.b.resource.kind", "observed.resources.b.resource.spec"},
+    ),
+    "a field at the end of a long path": (
+        MAIN + '    all = req["observed"]["resources"]\n'
+        '    return {"a": get(all, "b.resource.status.at.list[0].name")}\n',
+        {"observed.resources.b.resource.kind", "observed.resources.b.resource.status.at.list"},
     ),
     "a field of one resource and another of all": (
         MAIN + '    all = req["observed"]["resources"]\n'
@@ -85,7 +95,7 @@ CASES = {
     "a path of all resources": (
         MAIN + '    all = req["observed"]["resources"]\n'
         '    return {"a": [get(all[name], "resource.spec.x") for name in sorted(all)]}\n',
-        {"observed.resources.*.resource.kind", "observed.resources.*.resource.spec"},
+        {"observed.resources.*.resource.kind", "observed.resources.*.resource.spec.x"},
     ),
     "the number of resources": (
         MAIN + '    return {"a": len(req["observed"]["resources"])}\n',

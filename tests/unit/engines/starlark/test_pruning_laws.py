@@ -18,8 +18,15 @@ from function_script.values import Object, Readable
 
 LIMITS = Limits()
 
-# Every value is an object, so that almost everything a script does with it succeeds.
-RESOURCE: Object = {"resource": {"a": {"b": {}}, "b": {"x": {}}}, "a": {}}
+# Nearly every value is an object, so that almost everything a script does with it succeeds.
+RESOURCE: Object = {
+    "resource": {
+        "a": {"b": {"a": {"b": {}}, "resource": {}}, "composite": None},
+        "b": {"x": {}, "a": ["b"]},
+        "resources": {"a": {"b": {"a": {}}}, "b": "a", "resource": {}},
+    },
+    "a": {},
+}
 NAMED: Object = {"a": RESOURCE, "b": RESOURCE, "resource": RESOURCE}
 REQUEST: Object = {
     "context": {"a": {"b": {}}, "resources": {"a": {}}},

@@ -65,7 +65,7 @@ def test_seed_does_not_outlive_its_run() -> None:
     """A stable choice follows the seed of the run, though the script is built once."""
     program = _program('def main(req):\n    return {"output": stable_id("a")}\n')
     first, second, again = (
-        starlark.evaluate(program, Scope(request=NOTHING, seed=seed), LIMITS).value
+        starlark.evaluate(program, Scope(request=NOTHING, uid=seed, seed=seed), LIMITS).value
         for seed in ("x", "y", "x")
     )
     assert first == again != second

@@ -10,10 +10,11 @@ from typing import Final, NamedTuple
 
 import yaml
 
-from function_script import documents, objects
+from function_script.documents.stream import read_source
+from function_script.documents.writer import to_yaml
 from function_script.errors import FatalError
+from function_script.limits import Limits
 from function_script.source import Source
-from function_script.tools import bounded
 from function_script.values import Object, Value
 
 # libyaml's parser is ten times as fast; it is not in every build of PyYAML.
@@ -45,8 +46,8 @@ def edit(text: str, before: Object, after: Object) -> str:
     try:
         result = _Editor(text).edit(before, after)
     except (_NotEditableError, yaml.YAMLError):
-        return documents.to_yaml(after)
-    return result if _holds(result, after) else documents.to_yaml(after)
+        return to_yaml(after)
+    return result if _holds(result, after) else to_yaml(after)
 
 
 def _in_order(before: Value, after: Value) -> Value:
@@ -63,7 +64,9 @@ def _in_order(before: Value, after: Value) -> Value:
 
 def _holds(text: str, value: Object) -> bool:
     try:
-        found = bounded.read_documents(Source(name="output", text=text))
+        # Whoever edits a text has read it, with limits of its own.
+        limits = Limits(documents=2, depth=len(text), nodes=len(text))
+        found = read_source(Source(name="output", text=text), limits=limits)
     except FatalError:
         return False
     return len(found) == 1 and found[0].value == value
@@ -129,10 +132,10 @@ class _Editor:
             else:
                 self._replace_field(key, value, {name: after[name]})
         if added := {name: value for name, value in after.items() if name not in before}:
-            self._insert_after(line, _indent(documents.to_yaml(added), column))
+            self._insert_after(line, _indent(to_yaml(added), column))
 
     def _replace_field(self, key: yaml.Node, value: yaml.Node, field: Object) -> None:
-        text = documents.to_yaml(field)
+        text = to_yaml(field)
         is_inline = (
             isinstance(value, yaml.ScalarNode)
             and value.style not in _BLOCKS
@@ -162,10 +165,10 @@ class _Editor:
             if self._can_edit(item, value, new):
                 self._edit_value(item, value, new)
             else:
-                self._replace_lines(first, line, _indent(documents.to_yaml([new]), column))
+                self._replace_lines(first, line, _indent(to_yaml([new]), column))
         identities = set(map(_identity, before))
         if added := [value for value in after if _identity(value) not in identities]:
-            self._insert_after(line, _indent(documents.to_yaml(added), column))
+            self._insert_after(line, _indent(to_yaml(added), column))
 
     def _is_first(self, node: yaml.Node) -> bool:
         """Report whether only blanks are before a node on its line."""
@@ -239,7 +242,7 @@ def _identity(value: Value) -> str:
         metadata = value.get("metadata")
         if isinstance(metadata, dict) and value.get("kind"):
             names = (metadata.get("namespace"), metadata.get("name"))
-            return repr((*objects.api_version_and_kind(value), *names))
+            return repr((value.get("apiVersion"), value["kind"], *names))
         if isinstance(value.get("name"), str):
             return repr(value["name"])
     return repr(value)

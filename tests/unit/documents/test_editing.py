@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
 import pytest
@@ -9,9 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from function_script import documents
+from function_script.documents import editing
 from function_script.source import Source
-from function_script.tools import bounded
-from function_script.tools.krm import editing
 
 if TYPE_CHECKING:
     from function_script.values import Object
@@ -41,22 +41,22 @@ items:
 
 
 def read(text: str) -> Object:
-    (document,) = bounded.read_documents(Source(name="text", text=text))
+    (document,) = documents.read_source(Source(name="text", text=text))
     return document.value
 
 
 def change(text: str, path: tuple[str | int, ...], value: object) -> str:
     """Edit a text: the field at ``path`` becomes ``value``; None deletes it."""
-    after: dict = documents.read_value(documents.to_yaml(read(text)))  # type: ignore[assignment]
-    parent: dict | list = after
+    after = json.loads(json.dumps(read(text)))
+    parent = after
     for part in path[:-1]:
-        parent = parent[part]  # type: ignore[index]
+        parent = parent[part]
     if value is None:
-        del parent[path[-1]]  # type: ignore[arg-type]
-    elif path[-1] == len(parent):
-        parent.append(value)  # type: ignore[union-attr]
+        del parent[path[-1]]
+    elif isinstance(parent, list) and path[-1] == len(parent):
+        parent.append(value)
     else:
-        parent[path[-1]] = value  # type: ignore[index]
+        parent[path[-1]] = value
     result = editing.edit(text, read(text), after)
     assert read(result) == after
     return result

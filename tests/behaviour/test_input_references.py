@@ -1,0 +1,402 @@
+"""Inputs that are objects of the cluster, in every language and with every part of an input."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, cast
+
+import pytest
+from support import builders
+from support.core_model import Core
+
+from function_script import cli
+from function_script.engines.registry import LANGUAGES as REGISTRY
+from function_script.proto.v1 import run_function_pb2 as pb
+from function_script.request import PROBE
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from function_script.values import Object
+
+KINDS = {name: language.kind for name, language in REGISTRY.items()}
+FIELDS = {name: language.text_field for name, language in REGISTRY.items()}
+META = "apiVersion: meta.script.fn.crossplane.io/v1beta1\nkind: Context\ndata:\n"
+PROGRAMS = {
+    "starlark": 'def main(req):\n    return {"context": {"text": json.encode(req["params"])}}\n',
+    "jinja": META + "  text: {{ params | tojson | tojson }}\n",
+    "gotemplate": META + "  text: {{ .params | toJson | toJson }}\n",
+}
+BROKEN = {
+    "starlark": "def main(req):\n    return nothing\n",
+    "jinja": "a: 1\nb: {{ nothing.at.all }}\n",
+    "gotemplate": "a: 1\nb: {{ nothing }}\n",
+}
+REFERENCE: Object = {"name": "network", "namespace": "platform"}
+NAME = "script.fn.crossplane.io/input"
+LANGUAGES = pytest.mark.parametrize("language", list(KINDS))
+
+
+def step(language: str, **fields: object) -> Object:
+    """A step's input that names an object."""
+    head = {"apiVersion": builders.API_VERSION, "kind": KINDS[language]}
+    return {**head, "inputRef": REFERENCE, **fields}  # type: ignore[dict-item] # plain values
+
+
+def stored(language: str, **fields: object) -> Object:
+    """The object in the cluster, with a program."""
+    head = {"apiVersion": builders.API_VERSION, "kind": KINDS[language]}
+    metadata = {"name": "network", "namespace": "platform", "uid": "1", "generation": 3}
+    text = {FIELDS[language]: PROGRAMS[language], "source": "Inline"}
+    return {**head, "metadata": metadata, **text, **fields}  # type: ignore[dict-item] # plain values
+
+
+def call(step_input: Object, *items: Object, **parts: object) -> pb.RunFunctionResponse:
+    """The response to a request in which Crossplane has looked for the object."""
+    fetched = {NAME: {"items": [{"resource": item} for item in items]}}
+    required = {**fetched, **cast("dict[str, object]", parts.pop("required", {}))}
+    return builders.call(builders.request(step_input, required_resources=required, **parts))
+
+
+def error(response: pb.RunFunctionResponse) -> str:
+    """The message of a fatal response, which changes no desired state."""
+    (result,) = response.results
+    assert result.severity == pb.SEVERITY_FATAL
+    assert response.meta.ttl.ToTimedelta().total_seconds() == 0
+    return result.message
+
+
+def text(response: pb.RunFunctionResponse) -> str:
+    """The text that a program returned."""
+    assert list(response.results) == []
+    return str(response.context["text"])
+
+
+@LANGUAGES
+def test_input_is_fetched_before_it_runs(language: str) -> None:
+    earlier = {"resources": {"a": {"resource": builders.composed("a")}}}
+    waiting = builders.call(builders.request(step(language), desired=earlier))
+    assert list(waiting.results) == []
+    assert set(waiting.desired.resources) == {"a"}
+    selector = waiting.requirements.resources[NAME]
+    assert selector.api_version == builders.API_VERSION
+    assert (selector.kind, selector.match_name) == (KINDS[language], "network")
+    assert selector.namespace == "platform"
+    response = call(step(language), stored(language))
+    assert text(response) == "{}"
+    # The requirement is repeated, so that Crossplane watches the object.
+    assert NAME in response.requirements.resources
+    assert set(response.requirements.resources) == set(waiting.requirements.resources)
+
+
+@LANGUAGES
+def test_required_resource_of_an_input_kind_is_the_whole_input(language: str) -> None:
+    reference = {"apiVersion": builders.API_VERSION, "kind": KINDS[language], **REFERENCE}
+    value = step(language, source="RequiredResource", requiredResource=reference)
+    del value["inputRef"]
+    assert text(call(value, stored(language, params={"a": 1}))).replace(" ", "") == '{"a":1}'
+    other = {**reference, "kind": "Other"}
+    assert "input.requiredResource.kind: must be" in error(
+        call({**value, "requiredResource": other})  # type: ignore[dict-item] # plain values
+    )
+    newer = {**reference, "apiVersion": "script.fn.crossplane.io/v9"}
+    assert "input.requiredResource.apiVersion: must be" in error(
+        call({**value, "requiredResource": newer})  # type: ignore[dict-item] # plain values
+    )
+
+
+@LANGUAGES
+def test_text_field_of_an_input_is_a_program_as_of_any_object(language: str) -> None:
+    place = {"apiVersion": builders.API_VERSION, "kind": KINDS[language], **REFERENCE}
+    place["fieldPath"] = FIELDS[language]
+    value = step(language, source="RequiredResource", requiredResource=place)
+    del value["inputRef"]
+    fetched = {"items": [{"resource": stored(language, ttl="never")}]}
+    required = {"script.fn.crossplane.io/program": fetched}
+    assert text(builders.call(builders.request(value, required_resources=required))) == "{}"
+
+
+def test_own_fields_of_the_step_win() -> None:
+    """They are a JSON merge patch: objects merge, null removes, and the rest replaces."""
+    whole = stored(
+        "jinja",
+        params={"size": 1, "region": "us", "tags": ["a"], "old": 1},
+        ttl="5m",
+        limits={"timeout": "100ms"},
+    )
+    own = step("jinja", params={"region": "eu", "tags": ["b"], "old": None}, ttl="1m")
+    response = call(own, whole)
+    assert text(response) == '{"region":"eu","size":1,"tags":["b"]}'
+    assert response.meta.ttl.ToTimedelta().total_seconds() == 60
+    response = call(step("jinja", ttl=None), whole)
+    assert response.meta.ttl.ToTimedelta().total_seconds() >= 3000
+    response = call(step("jinja"), whole)
+    assert response.meta.ttl.ToTimedelta().total_seconds() == 300
+    assert text(call(step("jinja", inline=META + "  text: own\n"), whole)) == "own"
+
+
+@LANGUAGES
+def test_requirements_modules_and_credentials_come_from_the_object(language: str) -> None:
+    requirements = {
+        "resources": {"zone": {"apiVersion": "v1", "kind": "ConfigMap", "matchName": "zone"}}
+    }
+    whole = stored(language, requirements=requirements)
+    waiting = call(step(language), whole)
+    assert set(waiting.requirements.resources) == {NAME, "zone"}
+    assert list(waiting.results) == []
+    zone: Object = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "zone"}}
+    required = {"zone": {"items": [{"resource": zone}]}}
+    assert text(call(step(language), whole, required=required)) == "{}"
+    missing = stored(language, credentials=["cloud"])
+    message = error(call(step(language), missing))
+    assert message.startswith(f"{KINDS[language]} platform/network: credentials[0]: the step has")
+
+
+@LANGUAGES
+def test_program_of_the_object_may_be_elsewhere_again(language: str) -> None:
+    place: Object = {"apiVersion": "v1", "kind": "ConfigMap", "name": "p", "namespace": "platform"}
+    whole = stored(language, source="RequiredResource", requiredResource=place)
+    del whole[FIELDS[language]]
+    waiting = call(step(language), whole)
+    assert set(waiting.requirements.resources) - {PROBE} == {
+        NAME,
+        "script.fn.crossplane.io/program",
+    }
+    config_map: Object = {
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": {"name": "p", "namespace": "platform"},
+        "data": {REGISTRY[language].default_file: PROGRAMS[language]},
+    }
+    required = {"script.fn.crossplane.io/program": {"items": [{"resource": config_map}]}}
+    assert text(call(step(language), whole, required=required)) == "{}"
+
+
+@LANGUAGES
+def test_error_of_the_program_names_the_object(language: str) -> None:
+    whole = stored(language, **{FIELDS[language]: BROKEN[language]})
+    message = error(call(step(language), whole))
+    place = f"{KINDS[language].lower()}/platform/network[{FIELDS[language]}]:2:"
+    assert place in message
+
+
+@LANGUAGES
+def test_object_that_does_not_exist_is_fatal(language: str) -> None:
+    message = error(call(step(language)))
+    assert message.startswith(
+        f"input.inputRef: cannot find {KINDS[language]} platform/network (its CRD must be installed"
+    )
+
+
+INVALID = {
+    "a field": ({"limits": {"timeout": "long"}}, "limits.timeout: cannot"),
+    "an unknown field": ({"sizes": 1}, "sizes: unknown field"),
+    "no program": ({"script": None}, "script: is required when source is Inline"),
+    "a reference": ({"inputRef": REFERENCE}, "inputRef: must not be set in an object"),
+    "a required input": (
+        {
+            "source": "RequiredResource",
+            "script": None,
+            "requiredResource": {
+                "apiVersion": builders.API_VERSION,
+                "kind": "JinjaTemplate",
+                **REFERENCE,
+            },
+        },
+        "requiredResource: must not be set in an object",
+    ),
+}
+
+
+@pytest.mark.parametrize(("fields", "problem"), INVALID.values(), ids=INVALID)
+def test_error_in_the_object_is_at_its_field(fields: Object, problem: str) -> None:
+    message = error(call(step("starlark"), stored("starlark", **fields)))
+    assert f"StarlarkScript platform/network: {problem}" in message
+
+
+def test_error_in_the_steps_own_field_is_at_that_field() -> None:
+    own = step("starlark", limits={"memory": "huge"}, ttl="soon")
+    for message in (
+        error(builders.call(builders.request(own))),
+        error(call(own, stored("starlark", limits={"timeout": "long"}))),
+    ):
+        assert "input.limits.memory: cannot" in message
+        assert "input.ttl: cannot" in message
+    assert "StarlarkScript platform/network: limits.timeout: cannot" in message
+
+
+def test_object_of_another_name_or_namespace_is_no_answer() -> None:
+    """It was fetched for an earlier input of the step."""
+    elsewhere = stored("starlark")
+    elsewhere["metadata"] = {"name": "network", "namespace": "other"}
+    response = call(step("starlark"), elsewhere)
+    assert list(response.results) == []
+    assert NAME in response.requirements.resources
+    assert "text" not in response.context
+
+
+def test_input_of_function_go_templating_cannot_refer() -> None:
+    value: Object = {
+        "apiVersion": "gotemplating.fn.crossplane.io/v1beta1",
+        "kind": "GoTemplate",
+        "inputRef": REFERENCE,
+    }
+    assert "input.inputRef: unknown field" in error(builders.call(builders.request(value)))
+
+
+COMPOSING = (
+    "def main(req):\n"
+    '    spec = {"size": req["params"]["size"]}\n'
+    '    body = {"apiVersion": "example.org/v1", "kind": "Thing", "spec": spec}\n'
+    '    return {"desired": {"resources": {"r%d" % i: {"resource": body} for i in range(5)}}}\n'
+)
+
+
+def sizes(core: Core) -> set[object]:
+    """The sizes of all resources."""
+    resources = [cast("Object", entry["resource"]) for entry in core.resources.values()]
+    return {cast("Object", each["spec"])["size"] for each in resources}
+
+
+def test_five_resources_stay_while_the_object_comes_goes_and_changes() -> None:
+    """A cold start, an object that is deleted, invalid, replaced, and a change that is seen."""
+    whole = stored("starlark", script=COMPOSING, params={"size": 1})
+    core = Core(pipeline=[step("starlark")], required=[whole])
+    core.run(10.0)
+    assert len(core.created) == 5
+    for required in (
+        [],
+        [{**whole, "kind": "JinjaTemplate"}],
+        [{**whole, "limits": {"timeout": "long"}}],
+        [{**whole, "script": "def main(req)\n"}],
+        [{**whole, "inputRef": REFERENCE}],
+        [{**whole, "params": {}}],
+    ):
+        core.required = cast("list[Object]", required)
+        before = len(core.events)
+        core.run(5.0)
+        assert any(event.kind == "Fatal" for event in core.events[before:])
+        assert len(core.resources) == 5
+    core.required = [{**whole, "params": {"size": 2}}]
+    core.run(5.0)
+    assert sizes(core) == {2}
+    assert not core.deleted
+    assert len(core.created) == 5
+
+
+def test_cold_start_beside_five_resources_deletes_none() -> None:
+    whole = stored("starlark", script=COMPOSING, params={"size": 1})
+    warm = Core(pipeline=[step("starlark")], required=[whole])
+    warm.run(10.0)
+    cold = Core(pipeline=[step("starlark")], resources=warm.resources)
+    cold.run(30.0)
+    assert not cold.deleted
+    cold.required = [whole]
+    cold.run(30.0)
+    assert not cold.deleted
+    assert not cold.created
+    assert sizes(cold) == {1}
+
+
+def test_move_to_an_object_of_the_cluster_changes_nothing() -> None:
+    whole = stored("starlark", script=COMPOSING, params={"size": 1})
+    inline = builders.starlark(COMPOSING, params={"size": 1})
+    core = Core(pipeline=[inline], required=[whole])
+    core.run(10.0)
+    core.pipeline = [step("starlark")]
+    core.run(10.0)
+    assert not core.deleted
+    assert len(core.created) == 5
+
+
+COMPOSITION = """\
+apiVersion: apiextensions.crossplane.io/v1
+kind: Composition
+metadata: {name: app}
+spec:
+  compositeTypeRef: {apiVersion: example.org/v1, kind: XThing}
+  mode: Pipeline
+  pipeline:
+    - step: app
+      functionRef: {name: function-script}
+%s"""
+INPUT = """\
+      input:
+        apiVersion: script.fn.crossplane.io/v1beta1
+        kind: JinjaTemplate
+        inputRef: {name: network, namespace: platform}
+        params: {region: eu}
+"""
+OBJECT = """\
+apiVersion: script.fn.crossplane.io/v1beta1
+kind: JinjaTemplate
+metadata: {name: network, namespace: platform}
+params: {region: us, size: 3}
+inline: |
+  apiVersion: example.org/v1
+  kind: XThing
+  status: {text: "{{ params.region }}-{{ params.size }}"}
+"""
+XR = "apiVersion: example.org/v1\nkind: XThing\nmetadata: {name: demo}\n"
+CASE = "xr: xr.yaml\ncomposition: composition.yaml\nrequired: input.yaml\nexpect:\n"
+
+
+def project(path: Path, beside: str = INPUT) -> None:
+    """A folder with a Composition, an XR and the object."""
+    (path / "composition.yaml").write_text(COMPOSITION % beside)
+    (path / "xr.yaml").write_text(XR)
+    (path / "input.yaml").write_text(OBJECT)
+
+
+def test_author_tools_know_references(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    render = ["render", "xr.yaml", "composition.yaml"]
+    assert cli.execute([*render, "--required-resources", "input.yaml"]) == 0
+    assert "text: eu-3" in capsys.readouterr().out
+    assert cli.execute(render) != 0
+    output = capsys.readouterr()
+    assert "cannot find JinjaTemplate platform/network" in output.err
+    (tmp_path / "a.case.yaml").write_text(CASE + "  xr: {status: {text: eu-3}}\n")
+    assert cli.execute(["test", "--ci"]) == 0
+    for command in ("check", "validate"):
+        arguments = ["composition.yaml", "input.yaml"]
+        if command == "validate":
+            arguments = ["composition.yaml", ",".join(arguments)]
+        assert cli.execute([command, *arguments]) == 0, capsys.readouterr()
+    capsys.readouterr()
+
+
+BESIDE = {
+    "step": "      inputRef: {kind: JinjaTemplate, name: network}\n",
+    "function reference": "      functionRef: {name: a, inputRef: {name: network}}\n",
+}
+
+
+@pytest.mark.parametrize("command", ["check", "validate", "render"])
+@pytest.mark.parametrize("beside", BESIDE.values(), ids=BESIDE)
+def test_reference_beside_the_input_is_an_error_that_shows_the_right_place(
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    beside: str,
+    command: str,
+) -> None:
+    project(tmp_path, beside)
+    if "functionRef" in beside:
+        whole = (COMPOSITION % beside).replace("      functionRef: {name: function-script}\n", "")
+        (tmp_path / "composition.yaml").write_text(whole)
+    monkeypatch.chdir(tmp_path)
+    arguments = {
+        "check": ["composition.yaml"],
+        "validate": ["composition.yaml", "composition.yaml"],
+        "render": ["xr.yaml", "composition.yaml"],
+    }
+    assert cli.execute([command, *arguments[command]]) != 0
+    output = capsys.readouterr()
+    printed = " ".join((output.out + output.err).split())
+    assert "inputRef: a step of Crossplane has no such field" in printed
+    kind = "JinjaTemplate" if "JinjaTemplate" in beside else "KIND"
+    example = f"kind: {kind}, inputRef: {{name: network, namespace: NAMESPACE}}"
+    assert f"input: {{apiVersion: script.fn.crossplane.io/v1beta1, {example}}}" in printed

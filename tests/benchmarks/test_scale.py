@@ -1,0 +1,56 @@
+"""The load to the knee, for a moment: that it runs, and where it stops."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+from support.paths import ROOT
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+BENCHMARKS = ROOT / "benchmarks"
+
+
+def run(output: Path, *flags: str) -> list[dict[str, float]]:
+    """Run the load; return the report's entries."""
+    path = os.pathsep.join(filter(None, (str(BENCHMARKS), os.environ.get("PYTHONPATH"))))
+    result = subprocess.run(
+        [sys.executable, "scale.py", "--load", *flags, "--output", str(output)],
+        cwd=BENCHMARKS,
+        env=os.environ | {"PYTHONPATH": path},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert result.returncode == 0, result.stderr
+    report: list[dict[str, float]] = json.loads(output.read_text())
+    return report
+
+
+@pytest.mark.serial
+def test_load_rises_until_the_knee(tmp_path: Path) -> None:
+    """No server answers so many calls a second; the lowest rate any server does."""
+    flags = ["--points", "3x3", "--seconds", "0.5", "--rate", "10", "--factor", "300"]
+    entries = run(tmp_path / "scale.json", *flags, "--p99", "5000")
+
+    assert [entry["workers"] for entry in entries] == [1, 2]
+    for entry in entries:
+        assert entry["knee"] == 10
+        first, *_, last = entry["steps"]  # type: ignore[misc] # a list of steps
+        assert first["failures"] == 0
+        assert last["offered"] > 1000 > last["answered"] or last["p99_ms"] > 5000
+
+
+@pytest.mark.serial
+def test_load_that_is_never_fast_enough_has_no_knee(tmp_path: Path) -> None:
+    flags = ["--workers", "1", "--points", "3x3", "--seconds", "0.3", "--rate", "20"]
+    (entry,) = run(tmp_path / "scale.json", *flags, "--p99", "0.001")
+
+    assert entry["knee"] == 0
+    assert len(entry["steps"]) == 2  # type: ignore[arg-type] # a list; the rate is tried twice

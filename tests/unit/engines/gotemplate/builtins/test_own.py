@@ -1,0 +1,59 @@
+"""Functions of the library in Go templates of our own kind."""
+
+import json
+
+import pytest
+
+from function_script.engines import library
+from function_script.engines.gotemplate import engine as gotemplate
+from function_script.engines.gotemplate import registry
+from function_script.errors import FatalError
+from function_script.limits import Limits
+from function_script.program import Lazy, Program, Scope, TemplateResult
+from function_script.source import Source
+
+DELETING = {"metadata": {"deletionTimestamp": "2024-01-01T00:00:00Z"}}
+CREATING = {
+    "kind": "Bucket",
+    "status": {"conditions": [{"type": "Ready", "status": "False", "reason": "Creating"}]},
+}
+
+
+def render(template: str, **params: object) -> str:
+    options = {"dialect": "script", "missingkey": "checked"}
+    program = Program(main=Source(name="inline", text=template), options=dict(options))
+    observed = {"composite": {"resource": {}}, "resources": {}}
+    scope = Scope(request=Lazy({"observed": lambda: observed}), params=params)  # type: ignore[arg-type,dict-item] # plain values
+    result = gotemplate.evaluate(program, scope, Limits())
+    assert isinstance(result, TemplateResult)
+    return result.text
+
+
+def test_function_with_a_name_in_go_is_there_under_this_name() -> None:
+    names = {row.go_name for row in library.FUNCTIONS if row.go_name}
+    assert names == {"isDeleting", "unreadyReason"}
+    assert names <= registry.OWN_FUNCTIONS.keys()
+
+
+@pytest.mark.parametrize("resource", [DELETING, {"resource": DELETING}])
+def test_resource_or_its_wrapper_is_deleting(resource: object) -> None:
+    assert render("{{ isDeleting .params.r }}", r=resource) == "true"
+
+
+@pytest.mark.parametrize("value", [None, {}, [], "metadata", 1, 1.5, True, {"metadata": None}])
+def test_other_value_is_not_deleting_and_has_no_kind(value: object) -> None:
+    text = render("{{ isDeleting .params.r }} {{ unreadyReason .params.r }}", r=value)
+    assert text.startswith("false ")
+
+
+@pytest.mark.parametrize("value", [CREATING, {"resource": CREATING}, {}, {"metadata": {}}])
+def test_reason_is_the_one_of_the_library(value: dict[str, object]) -> None:
+    (row,) = (row for row in library.FUNCTIONS if row.name == "unready_reason")
+    expected = row.call(json.loads(json.dumps(value)))
+    assert render("{{ unreadyReason .params.r }}", r=value) == expected
+
+
+@pytest.mark.parametrize("expression", ["isDeleting", "isDeleting 1 2", "unreadyReason"])
+def test_wrong_number_of_arguments_is_an_error(expression: str) -> None:
+    with pytest.raises(FatalError, match="wrong number of args"):
+        render(f"{{{{ {expression} }}}}")

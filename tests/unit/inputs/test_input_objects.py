@@ -1,0 +1,82 @@
+"""References to inputs: which inputs have one, and what becomes of the two objects' fields."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from function_script import inputs
+from function_script.inputs import input_objects
+from function_script.problems import ProblemList
+from function_script.reader import ObjectReader
+
+if TYPE_CHECKING:
+    from function_script.inputs.input_reference import InputReference
+    from function_script.values import Object
+
+HEAD: Object = {"apiVersion": "script.fn.crossplane.io/v1beta1", "kind": "JinjaTemplate"}
+PLACE: Object = {"name": "network", "namespace": "platform"}
+RESOURCE: Object = {**HEAD, **PLACE}
+
+
+def find(**fields: object) -> InputReference | None:
+    """The reference of an input with these fields."""
+    value: Object = {**HEAD, **fields}  # type: ignore[dict-item] # plain values
+    return input_objects.find(ObjectReader(value, "input", ProblemList()))
+
+
+def merged(own: Object, stored: Object) -> Object:
+    """The whole input without apiVersion and kind."""
+    reference = find(inputRef=PLACE, **own)
+    assert reference is not None
+    whole = input_objects.merge(reference, [stored])
+    return {key: part for key, part in whole.items() if key not in HEAD}
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"inline": "a: 1"},
+        {"inputRef": None, "inline": "a: 1"},
+        {"source": "RequiredResource", "requiredResource": {**RESOURCE, "fieldPath": "inline"}},
+        {"source": "RequiredResource", "requiredResource": {**RESOURCE, "main": "main.j2"}},
+        {"source": "RequiredResource", "requiredResource": {**RESOURCE, "apiVersion": "v1"}},
+        {"source": "RequiredResource", "requiredResource": "network"},
+        {"source": "Inline", "requiredResource": RESOURCE},
+    ],
+)
+def test_whole_input_has_no_reference(fields: Object) -> None:
+    assert find(**fields) is None
+    assert not inputs.has_reference({**HEAD, **fields})
+
+
+def test_both_forms_name_the_same_object() -> None:
+    first = find(inputRef=PLACE, ttl="1m")
+    second = find(source="RequiredResource", requiredResource=RESOURCE, ttl="1m")
+    assert first is not None
+    assert second is not None
+    assert first.selector == second.selector
+    assert first.own_fields == second.own_fields == {**HEAD, "ttl": "1m"}
+    assert (first.path, second.path) == ("input.inputRef", "input.requiredResource")
+    assert first.origin == second.origin == "JinjaTemplate platform/network"
+
+
+@pytest.mark.parametrize(
+    ("own", "stored", "whole"),
+    [
+        ({}, {"ttl": "1m"}, {"ttl": "1m"}),
+        ({"ttl": "2m"}, {"ttl": "1m"}, {"ttl": "2m"}),
+        ({"ttl": None}, {"ttl": "1m"}, {}),
+        ({"params": {"a": 1}}, {"params": {"b": 2}}, {"params": {"a": 1, "b": 2}}),
+        ({"params": {"a": {"b": None}}}, {"params": {"a": {"b": 1}}}, {"params": {"a": {}}}),
+        ({"params": {"a": {"b": 1}}}, {"params": {"a": "text"}}, {"params": {"a": {"b": 1}}}),
+        ({"params": {"a": [1]}}, {"params": {"a": [2, 3]}}, {"params": {"a": [1]}}),
+        ({}, {"params": {"a": None}}, {"params": {"a": None}}),
+        ({}, {"metadata": {"name": "x"}, "status": {}, "kind": "JinjaTemplate"}, {}),
+    ],
+)
+def test_own_fields_are_a_merge_patch(own: Object, stored: Object, whole: Object) -> None:
+    before = repr(stored)
+    assert merged(own, stored) == whole
+    assert repr(stored) == before
