@@ -16,13 +16,8 @@ Number = TypeVar("Number", int, float)
 API_VERSION = "script.fn.crossplane.io/v1beta1"
 
 _COMMON_FIELDS = (
-<<<<<<< HEAD
-    *("apiVersion", "kind", "metadata"),
-    *("source", "fileSystem", "environment", "context", "requiredResource", "remote"),
-=======
     *("apiVersion", "kind", "metadata", "inputRef"),
-    *("source", "fileSystem", "environment", "context", "requiredResource"),
->>>>>>> main
+    *("source", "fileSystem", "environment", "context", "requiredResource", "remote"),
     *("modules", "modulesFrom", "params", "requirements", "credentials"),
     *("ttl", "limits", "options"),
     *readiness_options.FIELDS,

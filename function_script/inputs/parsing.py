@@ -11,11 +11,7 @@ from function_script.engines import registry
 from function_script.engines.gotemplate.language import LANGUAGE as GOTEMPLATE
 from function_script.engines.language import Language
 from function_script.errors import InputError
-<<<<<<< HEAD
-from function_script.inputs import gotemplating, kinds
-=======
-from function_script.inputs import gotemplating, input_objects, kinds, program_source
->>>>>>> main
+from function_script.inputs import gotemplating, input_objects, kinds
 from function_script.inputs.files import files_below
 from function_script.inputs.input_reference import InputReference
 from function_script.inputs.program_source import FILE_SYSTEM, INLINE, NO_PROGRAM
@@ -180,22 +176,15 @@ def _parse(value: Object, ceilings: Limits, sources: ProgramSources) -> Step:
     kind = find_kind(value, has_default_source=has_default_source)
     if kind is None:
         _add_kind_problem(fields)
-<<<<<<< HEAD
     elif not (kind == PEERS and gotemplating.refuse_remote(fields)):
-        step = KINDS[kind](fields, ceilings, sources)
-        if not problems:
-            missing = tuple(sources.missing)
-            return replace(step, reads_files=_reads_files(value), missing=missing)
-=======
-    elif not program_source.refuse_remote(fields):
         is_ours = kind[0] == kinds.API_VERSION
         reference = input_objects.find(fields) if is_ours else None
         if reference is not None and not problems:
             return _parse_referenced(kind, reference, ceilings, sources)
         step = None if problems else KINDS[kind](fields, ceilings, sources)
         if step is not None and not problems:
-            return replace(step, reads_files=_reads_files(value))
->>>>>>> main
+            missing = tuple(sources.missing)
+            return replace(step, reads_files=_reads_files(value), missing=missing)
     raise InputError(*(problem.to_diagnostic() for problem in problems))
 
 
@@ -229,6 +218,7 @@ def _parse_referenced(
         requirements=replace(step.requirements, programs=programs),
         reads_files=_reads_files(value),
         reference=reference,
+        missing=tuple(sources.missing),
     )
     if items is None:
         return replace(step, program=NO_PROGRAM)

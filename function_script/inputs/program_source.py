@@ -210,11 +210,7 @@ def _read_modules(
         item.problems.add(item.path, f"needs exactly one of {choices}")
         return None
     (source,) = used_sources
-<<<<<<< HEAD
-    holder = _open(item, _SECTIONS[source])
-=======
-    holder = item.object(SECTIONS[source])
->>>>>>> main
+    holder = _open(item, SECTIONS[source])
     texts = None if holder is None else _read_texts(holder, sources, source, name)
     if isinstance(texts, Source):
         if source == external_sources.REMOTE:

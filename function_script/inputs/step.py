@@ -35,13 +35,9 @@ class Step:
     empty. ``credentials`` are the names that the program may see; None: all. ``readiness`` None:
     the input has no such field. ``doubts`` are warnings for fields of an input of
     function-go-templating that this function ignores. ``reads_files``: its program or a module is
-<<<<<<< HEAD
-    in a file, which may change without a change of the request. ``missing`` are the remote
-    programs and modules that are not in the request; with any, ``program`` may be empty.
-=======
     in a file, which may change without a change of the request. ``reference`` is the object that
-    the input comes from, if it is not in the request's own.
->>>>>>> main
+    the input comes from, if it is not in the request's own. ``missing`` are the remote programs and
+    modules that are not in the request; with any, ``program`` may be empty.
     """
 
     api_version: str
@@ -58,11 +54,8 @@ class Step:
     readiness: ReadinessOptions | None = None
     doubts: tuple[Diagnostic, ...] = ()
     reads_files: bool = False
-<<<<<<< HEAD
-    missing: tuple[MissingContent, ...] = ()
-=======
     reference: InputReference | None = None
->>>>>>> main
+    missing: tuple[MissingContent, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

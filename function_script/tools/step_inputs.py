@@ -26,6 +26,7 @@ _PIPELINES: Final[dict[str, objects.Path]] = {
     "CronOperation": ("spec", "operationTemplate", "spec", "pipeline"),
     "WatchOperation": ("spec", "operationTemplate", "spec", "pipeline"),
 }
+_MODULES: Final = "modulesFrom"
 _INPUT_REF: Final = "inputRef"
 _INPUT_REF_PATHS: Final = ((_INPUT_REF,), ("functionRef", _INPUT_REF))
 _OPERATIONS: Final = "ops.crossplane.io"
@@ -176,7 +177,6 @@ def find_ours(document: Document) -> list[StepInput]:
 
 
 def is_elsewhere(step_input: StepInput) -> bool:
-<<<<<<< HEAD
     """Report whether only a request brings the program: it is neither in the input nor here."""
     if _has_remote(step_input.value):
         try:
@@ -184,23 +184,15 @@ def is_elsewhere(step_input: StepInput) -> bool:
         except InputError:
             # Its problems are found where it is checked.
             return False
-    return step_input.value.get("source") not in (None, "Inline", "FileSystem")
-=======
-    """Report whether only a request brings the program: it is neither in the input nor in files."""
     source = step_input.value.get("source")
     return source not in (None, "Inline", "FileSystem") or inputs.has_reference(step_input.value)
 
 
 def source_field(step_input: StepInput) -> str:
     """Return the field that says where the program of `is_elsewhere` is."""
-    return _INPUT_REF if step_input.value.get(_INPUT_REF) is not None else "source"
->>>>>>> main
-
-
-def describe_source(step_input: StepInput) -> str:
-    """Return where a program is that `is_elsewhere`: the input's source, or that of modules."""
-    source = step_input.value.get("source") or "Inline"
-    return str(source) if source != "Inline" else f"{REMOTE} of modules"
+    if step_input.value.get(_INPUT_REF) is not None:
+        return _INPUT_REF
+    return "source" if step_input.value.get("source") is not None else _MODULES
 
 
 def is_ours(value: Object) -> bool:
@@ -220,7 +212,7 @@ def parse(step_input: StepInput, limits: Limits | None = None) -> Step:
 
 def _has_remote(value: Object) -> bool:
     """Report whether the program or a module is remote."""
-    places = value.get("modulesFrom")
+    places = value.get(_MODULES)
     entries = places if isinstance(places, list) else []
     return value.get("source") == REMOTE or any(
         isinstance(entry, dict) and FIELD in entry for entry in entries

@@ -53,11 +53,7 @@ def _unchecked_lines(report: Report) -> Iterator[str]:
         count = _count(len(report.unchecked), "program")
         yield f"Not looked at: {count} that only a request brings"
     yield from _indented(
-<<<<<<< HEAD
-        f"{each.step or each.document.span()}: source {step_inputs.describe_source(each)}"
-=======
         f"{each.step or each.document.span()}: {_describe_source(each)}"
->>>>>>> main
         for each in report.unchecked
     )
     if report.skipped:
@@ -70,6 +66,8 @@ def _describe_source(step_input: StepInput) -> str:
     value = step_input.value.get(field)
     if isinstance(value, dict):
         return f"{field} {value.get('namespace')}/{value.get('name')}"
+    if isinstance(value, list):
+        return f"remote modules in {field}"
     return f"{field} {value}"
 
 
@@ -108,16 +106,11 @@ def to_object(report: Report) -> Object:
             ],
             "programs": [
                 _with_position(
-<<<<<<< HEAD
-                    {"step": each.step, "source": step_inputs.describe_source(each)},
-                    each.document.span((*each.path, "source")),
-=======
                     {
                         "step": each.step,
                         "source": each.value.get("source") or step_inputs.source_field(each),
                     },
                     each.document.span((*each.path, step_inputs.source_field(each))),
->>>>>>> main
                 )
                 for each in report.unchecked
             ],
