@@ -485,3 +485,23 @@ def test_links_in_a_commit_are_left_out(tmp_path: Path) -> None:
             settle(channel, git_step(url, revision))
             text = failure(channel, git_step(url, revision, "passwords.star"))
             assert "no file and no folder" in text
+
+
+def test_an_input_in_an_object_may_have_a_remote_program() -> None:
+    with (
+        serving() as registry,
+        Server("--insecure", "--remote-allow", registry.name) as server,
+        server.channel() as channel,
+    ):
+        metadata: Object = {"name": "things", "namespace": "platform"}
+        program: Object = {**oci(put_module(registry)), "metadata": metadata}
+        reference: Object = {
+            "apiVersion": builders.API_VERSION,
+            "kind": "StarlarkScript",
+            "inputRef": metadata,
+        }
+        first = call(channel, builders.request(reference))
+        (name,) = first.requirements.resources
+        answer = {name: {"items": [{"resource": program}]}}
+        response = settle(channel, reference, requiredResources=answer)
+        assert set(response.desired.resources) == NAMES
