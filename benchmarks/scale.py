@@ -52,10 +52,11 @@ def _load(options: argparse.Namespace, workers: int, point: Sequence[int]) -> di
     from e2e.serving import Server  # noqa: PLC0415 - the tests' folder is on the path now
 
     observed, produced = point
-    # Documents as they were the last time: most calls are of settled XRs.
-    workload = Workload(observed=observed, produced=produced, new=False)
+    # With many XRs, no cache holds the documents of all.
+    workload = Workload(observed=observed, produced=produced)
     data = requests(workload, programs.jinja(few=False))
-    with Server("--insecure", f"--workers={workers}", *options.flag, keeps=1) as server:
+    flags = ["--insecure", f"--workers={workers}", *options.flag]
+    with Server(*flags, python=options.python, keeps=1) as server:
         if not options.all_cpus:
             _pin(server.pid)
         target = Target(name="ours", address=server.address, pid=server.pid)
@@ -114,6 +115,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--seconds", type=float, default=20.0, help="of each rate")
     parser.add_argument("--p99", type=float, default=100.0, help="milliseconds that are borne")
     parser.add_argument("--all-cpus", action="store_true", help="do not give the server one CPU")
+    parser.add_argument("--python", default=sys.executable, help="serve this one's installation")
     parser.add_argument("--flag", action="append", default=[], help="of the server; may repeat")
     parser.add_argument("--output", type=Path, default=Path("scale.json"))
     return parser.parse_args()

@@ -90,18 +90,15 @@ def find_path(value: Readable, path: str | Sequence[str | int]) -> Readable:
     Raises ValueError for an invalid path.
     """
     for part in parse_path(path) if isinstance(path, str) else path:
-        value = _find_part(value, part)
+        if isinstance(value, (dict, Mapping)):
+            value = value.get(part) if isinstance(part, str) else None
+        elif isinstance(part, int) and isinstance(value, (list, tuple)):
+            value = value[part] if -len(value) <= part < len(value) else None
+        else:
+            return None
         if value is None:
             return None
     return value
-
-
-def _find_part(value: Readable, part: str | int) -> Readable:
-    if isinstance(value, (dict, Mapping)):
-        return value.get(part) if isinstance(part, str) else None
-    if isinstance(part, int) and isinstance(value, (list, tuple)):
-        return value[part] if -len(value) <= part < len(value) else None
-    return None
 
 
 @lru_cache(maxsize=512)

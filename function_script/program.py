@@ -166,15 +166,12 @@ class Scope:
     @property
     def xr(self) -> Object:
         """Return the observed composite resource, or an empty object (Operations have none)."""
-        return _object_at(self.request, "observed", "composite", "resource")
-
-
-def _object_at(value: Readable, *path: str) -> Object:
-    for key in path:
-        if not isinstance(value, Mapping) or key not in value:
-            return {}
-        value = value[key]
-    return value if isinstance(value, dict) else {}
+        value: Readable = self.request
+        for key in ("observed", "composite", "resource"):
+            if not isinstance(value, Mapping) or key not in value:
+                return {}
+            value = value[key]
+        return value if isinstance(value, dict) else {}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -221,7 +218,8 @@ class ScriptResult:
 
     ``locate`` returns the position of a field, for errors; ``span`` is the fallback.
     ``resources`` are members of ``desired.resources`` that are not in ``value``: a text of JSON
-    ``"name": entry`` each, since a text that came before need not be parsed again.
+    ``"name": entry`` each, since a text that came before need not be parsed again. ``mentions``
+    reports whether the program or its request has a text in it.
     """
 
     value: Object
@@ -229,3 +227,4 @@ class ScriptResult:
     resources: Sequence[str] = ()
     withheld: Sequence[DeferredResource] = ()
     locate: Callable[[Sequence[str | int]], Span | None] | None = None
+    mentions: Callable[[str], bool] = lambda _: True

@@ -6,12 +6,13 @@ Problems are collected with the path of their field, so that all of them are rep
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import TypeVar
+from typing import Final, TypeVar
 
 from function_script.problems import ProblemList, suggest
 from function_script.values import Object, Value, type_name, type_phrase
 
 T = TypeVar("T")
+NO_HINTS: Final[Mapping[str, str]] = {}
 
 
 class ObjectReader:
@@ -46,12 +47,18 @@ class ObjectReader:
         """Return a reader of the same object that adds its problems to ``problems``."""
         return ObjectReader(self.value, self._path, problems)
 
-    def refuse_unknown(self, *names: str, hint: str | None = None) -> None:
-        """Add a problem for every field that is not in ``names``."""
+    def refuse_unknown(
+        self, *names: str, hint: str | None = None, hints: Mapping[str, str] = NO_HINTS
+    ) -> None:
+        """Add a problem for every field that is not in ``names``.
+
+        ``hints`` are those of fields that authors are known to confuse with others.
+        """
         unknown = [key for key in self.value if key not in names]
         unknown.sort()
         for key in unknown:
-            self.problems.add(self.at(key), "unknown field", hint=suggest(key, names, hint))
+            advice = hints.get(key) or suggest(key, names, hint)
+            self.problems.add(self.at(key), "unknown field", hint=advice)
 
     def text(self, key: str, *, required: bool = False) -> str | None:
         """Return a string; when ``required`` it must be present and not empty."""
@@ -110,7 +117,7 @@ class ObjectReader:
         value = self.value.get(key)
         if value is None:
             if required:
-                self.problems.add(self.at(key), "is required")
+                self._add_missing(key)
             return None
         if exact:
             choices = {name: choices[name] for name in public_names(choices)}
@@ -142,12 +149,18 @@ class ObjectReader:
         value = self.value.get(key)
         if value is None:
             if required:
-                self.problems.add(self.at(key), "is required")
+                self._add_missing(key)
             return None
         if not isinstance(value, kind):
             self._mismatch(self.at(key), name, value)
             return None
         return value
+
+    def _add_missing(self, key: str) -> None:
+        """Add the problem of a required field; a key that differs in letter case is its hint."""
+        other = next((each for each in self.value if each.lower() == key.lower()), None)
+        hint = None if other is None or other == key else f'write "{key}", not "{other}"'
+        self.problems.add(self.at(key), "is required", hint=hint)
 
     def _mismatch(self, path: str, expected: str, value: Value) -> None:
         self.problems.add(path, f"must be {expected}, not {type_phrase(value)}")

@@ -12,7 +12,6 @@ from function_script.errors import DocumentError, InputError
 from function_script.inputs import Required, Requirements
 from function_script.problems import Problem
 from function_script.program import Scope
-from function_script.values import Object
 from function_script.wire import enums
 
 
@@ -139,19 +138,16 @@ class _Resolver:
         value = objects.find_path(self._scope.xr, path)
         if isinstance(value, str) and value:
             return value
-        if not self._required.is_optional:
-            raise _no_text(f"{self._path}.{field}", path, self._scope.xr)
-        self._lacks = True
-        return None
-
-
-def _no_text(field: str, path: str, xr: Object) -> InputError:
-    if not xr:
-        problem = Problem(field, "there is no XR, for this is an Operation")
-    else:
-        hint = "with `optional: true` it is not asked for until the XR has"
-        problem = Problem(field, f'the XR has no text at "{path}"', hint)
-    return InputError(problem.to_diagnostic())
+        if self._required.is_optional:
+            self._lacks = True
+            return None
+        if self._scope.xr:
+            reason = f'the XR has no text at "{path}"'
+            hint = "with `optional: true` it is not asked for until the XR has"
+        else:
+            reason, hint = "there is no XR, for this is an Operation", None
+        problem = Problem(f"{self._path}.{field}", reason, hint)
+        raise InputError(problem.to_diagnostic())
 
 
 def _incapable(name: str, what: str, capability: str) -> InputError:

@@ -20,10 +20,12 @@ The cluster neither validates an input nor sets its defaults, so the function do
 field, a wrong type or a missing field fails the step. The error has the path of every wrong field.
 `function-script validate` reports the same errors before you apply anything.
 
-An input may be [an object of the cluster](../how-to/keep-programs-outside.md#the-whole-input-in-an-object), which
-a step names by `inputRef`. A field that is `null` counts as absent; beside `inputRef` it removes the object's field. The function also runs `GoTemplate` of
-`gotemplating.fn.crossplane.io/v1beta1` with the fields of function-go-templating, and an input of
-any other group that has those fields.
+An input may be [an object of the cluster][object], which a step names by `inputRef`. A field that
+is `null` counts as absent; beside `inputRef` it removes the object's field. The function also runs
+`GoTemplate` of `gotemplating.fn.crossplane.io/v1beta1` with the fields of function-go-templating,
+and an input of any other group that has those fields.
+
+[object]: ../how-to/keep-programs-outside.md#the-whole-input-in-an-object
 """
 _COMMON: Final = "## Common fields\n"
 _PROGRAM: Final = "`script` or `inline` "

@@ -30,8 +30,20 @@ def to_parts(response: Object) -> Object:
         "ready": {
             name: _at(members, name).get("ready") == "READY_TRUE" for name in sorted(members)
         },
-        "conditions": [_to_condition(item) for item in _list(response, "conditions")],
-        "events": [_to_event(item) for item in results],
+        "conditions": [
+            {
+                **_texts(item, "type", "reason", "message"),
+                "status": _STATUSES.get(str(item.get("status")), "Unknown"),
+            }
+            for item in _list(response, "conditions")
+        ],
+        "events": [
+            {
+                "severity": _SEVERITIES.get(str(item.get("severity")), "Warning"),
+                **_texts(item, "reason", "message"),
+            }
+            for item in results
+        ],
         "requirements": _to_requirements(_at(response, "requirements")),
         "context": _normalize(_at(response, "context")),
     }
@@ -72,14 +84,9 @@ def _remove_warning_condition(parts: Object) -> None:
     ]
 
 
-def _to_condition(message: Object) -> Object:
-    texts = {key: message[key] for key in ("type", "reason", "message") if message.get(key)}
-    return {**texts, "status": _STATUSES.get(str(message.get("status")), "Unknown")}
-
-
-def _to_event(message: Object) -> Object:
-    texts = {key: message[key] for key in ("reason", "message") if message.get(key)}
-    return {"severity": _SEVERITIES.get(str(message.get("severity")), "Warning"), **texts}
+def _texts(message: Object, *keys: str) -> Object:
+    """Return the fields that are not empty."""
+    return {key: message[key] for key in keys if message.get(key)}
 
 
 def _to_requirements(message: Object) -> Object:

@@ -66,6 +66,17 @@ class _Commands(click.Group):
             )
         return super().parse_args(ctx, ["serve", *args] if means_serve else args)
 
+    def format_commands(self, _ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the commands by what they are for, each section in the order of their use."""
+        for title, members in _SECTIONS.items():
+            rows = [
+                (str(command.name), command.get_short_help_str(formatter.width))
+                for command in members
+                if not command.hidden
+            ]
+            with formatter.section(title):
+                formatter.write_dl(rows)
+
 
 _EPILOG = """\b
 Exit codes:
@@ -88,7 +99,7 @@ def commands() -> None:
     """
 
 
-@commands.command(cls=Command, short_help="Print the version.")
+@click.command(cls=Command, short_help="Print the version.")
 def version() -> None:
     """Print the version, and whether it runs compiled or as plain Python, and why."""
     from function_script import build  # noqa: PLC0415 - only this command needs it
@@ -96,25 +107,17 @@ def version() -> None:
     terminal.echo(f"{NAME} {__version__} (Python {platform.python_version()}, {build.describe()})")
 
 
-for _command in (
-    internal,
-    serve,
-    render,
-    render_operation,
-    run,
-    template,
-    check,
-    run_cases,
-    validate,
-    vendor,
-    krm,
-    package,
-    playground,
-    init,
-    docs,
-    editor,
-):
-    commands.add_command(_command)
+_SECTIONS = {
+    "Write and test": (
+        *(init, playground, render, render_operation, template),
+        *(check, run_cases, validate, docs, editor),
+    ),
+    "Publish": (package, vendor),
+    "Serve": (serve, run, krm, version, internal),
+}
+for _members in _SECTIONS.values():
+    for _command in _members:
+        commands.add_command(_command)
 options.name_variables(commands)
 
 

@@ -119,13 +119,9 @@ def _limit(limit: Limit, others: Container[str]) -> click.Option:
 
 def _count(text: str) -> int:
     """Parse a number of things."""
-    return _positive(_parse_count, text)
-
-
-def _parse_count(text: str) -> int:
     if not (text.isascii() and text.isdecimal()):
-        raise ValueError(f'"{text}" is not a whole number')
-    return int(text)
+        raise click.BadParameter(f'"{text}" is not a whole number')
+    return _positive(int, text)
 
 
 def _format_duration(seconds: float) -> str:

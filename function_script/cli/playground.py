@@ -20,7 +20,12 @@ Examples:
 @click.command(
     cls=Command,
     epilog=_EPILOG,
-    params=[options.functions(), options.offline(), *options.operator()],
+    params=[
+        options.functions(),
+        options.strict_versions(),
+        options.offline(),
+        *options.operator(),
+    ],
 )
 @click.argument("directory", type=options.PATH, default=".", metavar="[DIR]")
 @click.option(
@@ -35,13 +40,14 @@ Examples:
 @click.option(
     "--no-browser", cls=Flag, group="Server", is_flag=True, help="Only print the address."
 )
-def playground(
+def playground(  # noqa: PLR0913 - one for each flag
     directory: Path,
     *,
     port: int | None,
     no_browser: bool,
     function: tuple[str, ...],
     offline: bool,
+    strict_versions: bool,
     **flags: object,
 ) -> None:
     """Open a page in the browser that renders while you type.
@@ -58,7 +64,16 @@ def playground(
     runtimes = options.read_runtimes(function)
     packages = options.read_packages(is_offline=offline)
     limits, salt = options.read_limits(flags), options.read_salt(flags)
-    with Playground(directory, port, runtimes, packages, limits, derive_seed=salt) as server:
+    server = Playground(
+        directory,
+        port,
+        runtimes,
+        packages,
+        limits,
+        derive_seed=salt,
+        is_strict=strict_versions,
+    )
+    with server:
         address = server.address
         terminal.echo(f"playground: {address}")
         terminal.echo("Ctrl-C ends it.", err=True)

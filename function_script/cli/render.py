@@ -60,7 +60,7 @@ Examples:
         *validate_options.shared(),
         options.skip_xr_validation(),
         options.watch("Render or validate"),
-        options.quiet("notes"),
+        options.quiet("notes and warnings"),
     ],
 )
 @click.argument("xr", type=options.PATH, default=".")

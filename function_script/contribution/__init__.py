@@ -60,6 +60,8 @@ def read(
         contribution = _read_script(result, scope)
     else:
         contribution = _read_documents(result, scope, limits, dialect, input_warnings)
+    if warnings := lint.kind_warnings(contribution.composed):
+        contribution = replace(contribution, results=contribution.results + warnings)
     if scope.random_texts:
         contribution = predictable_secrets.warn(contribution, scope.random_texts)
     return result_limits.enforce(contribution)
@@ -104,7 +106,7 @@ def _read_script(result: ScriptResult, scope: Scope) -> Contribution:
     problems = ProblemList()
     contribution = from_response(result.value, problems, result.resources)
     _refuse(problems, "main returned ", lambda path: _returned_at(result, path))
-    if warnings := _ignored_field_warnings(result, scope):
+    if warnings := lint.value_warnings(result) + _ignored_field_warnings(result, scope):
         contribution = replace(contribution, results=contribution.results + warnings)
     names = [name for name, entry in contribution.composed.items() if entry.policy is not None]
     if not names and not result.withheld:

@@ -6,6 +6,7 @@ type, and its status is taken), or a meta document, which has fields of a script
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import replace
 from functools import partial
@@ -32,6 +33,17 @@ _RESOURCE_NAME = "resource name"
 _MAX_WARNINGS = 3
 _UNIQUE_NAMES = "make the name of something that differs, such as the loop's item"
 _MERGE = {"Merge": False, "Replace": True}
+# API groups of meta documents, whichever function reads them.
+_META_GROUP = re.compile(r"meta\.\w+\.fn\.crossplane\.io/")
+# Kinds of meta documents of function-go-templating, and of what authors call them.
+_OTHER_META_KINDS = {
+    "ClaimConditions": "Conditions",
+    "CompositeConnectionDetails": "ConnectionDetails",
+    "Event": "Results",
+    "Events": "Results",
+    "ExtraResources": "Requirements",
+    "RequiredResources": "Requirements",
+}
 
 # Composed resources by the text of their document. They share nearly all their values with the
 # cache of `documents.stream`, so that the same bound, for as many entries, costs little.
@@ -210,6 +222,13 @@ def _reject_nameless(
         hint = "write that apiVersion to set the XR's status"
     elif document.value.get("kind") == "List":
         problem, hint = "a List cannot be composed", "write its items as documents of their own"
+    elif _META_GROUP.match(str(document.value.get("apiVersion"))):
+        problem = f"this is not a meta document of {dialect.meta_api_version}"
+        hint = f"write apiVersion: {dialect.meta_api_version}"
+    elif "annotations" in document.value:
+        hint = "annotations are a field of metadata: indent them below it"
+    elif objects.find_path(document.value, ("metadata", "labels", resource_name)) is not None:
+        hint = "it is an annotation, not a label"
     else:
         keys = {key.rpartition("/")[2]: key for key in annotations}
         if near := spelling.nearest(resource_name.rpartition("/")[2], tuple(keys)):
@@ -281,7 +300,10 @@ def _read_meta(document: ObjectReader, kind: str, dialect: Dialect) -> model.Con
     reader = dialect.kinds.get(kind)
     if reader is not None:
         return reader(document)
+    other = _OTHER_META_KINDS.get(kind)
     hint = suggest(kind, dialect.kinds, f"there are {', '.join(dialect.kinds)}")
+    if other in dialect.kinds:
+        hint = f"write kind: {other}"
     problem = f'"{kind}" is not a kind of {dialect.meta_api_version}'
     document.problems.add("kind", problem, hint=hint)
     return model.Contribution()

@@ -3,19 +3,23 @@
 Crossplane makes an event of the XR of each warning.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
 from typing import Final
 
+import orjson
+
 from function_script import objects, wire
-from function_script.contribution import leftovers
+from function_script.contribution.desired_resource import DesiredResource
 from function_script.diagnostics import Diagnostic, to_line
+from function_script.engines import kubernetes_kinds, leftovers
 from function_script.objects import Path
 from function_script.problems import ProblemList
-from function_script.program import TemplateResult
+from function_script.program import ScriptResult, TemplateResult
+from function_script.reader import format_path
 from function_script.source import Span
-from function_script.values import Object
+from function_script.values import Object, Value
 from function_script.wire import enums
 
 # The text that a Go template renders for a missing value.
@@ -30,6 +34,8 @@ QUOTING: Final = frozenset({_DOUBTFUL, _BAD_NAME, _IGNORED_FIELDS})
 PREDICTABLE: Final = "PredictableSecret"
 REASONS: Final = QUOTING | {_MISSING_VALUE, PREDICTABLE}
 """The reasons of all warnings of this package about a program's result."""
+_DESIRED: Final[Path] = ("desired",)
+_RESOURCES: Final[Path] = ("desired", "resources")
 # The fields that identify the XR, and its status: a document may have them without a loss.
 _IDENTITY: Final = frozenset({"apiVersion", "kind", "metadata", "status"})
 _IDENTITY_METADATA: Final = frozenset({"name", "namespace", "annotations"})
@@ -72,11 +78,74 @@ def text_warnings(result: TemplateResult) -> tuple[wire.Result, ...]:
     )
 
 
+def value_warnings(result: ScriptResult) -> tuple[wire.Result, ...]:
+    """Warn of values of a script's result that are leavings of another language."""
+    places = islice(_leftover_values(result), _MAX_SPANS)
+    return tuple(
+        wire.Result(
+            enums.SEVERITY_WARNING,
+            to_line(
+                (
+                    Diagnostic(
+                        message=f"main returned {format_path(path)}: {leftover.message}",
+                        hint=leftover.hint,
+                        span=result.span if result.locate is None else result.locate(path),
+                    ),
+                )
+            ),
+            _DOUBTFUL,
+        )
+        for leftover, path in places
+    )
+
+
+def _leftover_values(result: ScriptResult) -> Iterator[tuple[leftovers.Leftover, Path]]:
+    """Yield leavings with their paths. A text is decoded only if it may have one."""
+    desired = result.value.get("desired")
+    parts = [] if desired is None else [(_DESIRED, desired)]
+    parts += [
+        (_RESOURCES, orjson.loads(f"{{{text}}}"))
+        for text in result.resources
+        if leftovers.may_be_in(text)
+    ]
+    for path, value in parts:
+        for below, text in _texts(value, path):
+            if leftover := leftovers.of_value(text):
+                yield leftover, below
+            elif leftovers.NONE.pattern.search(text) and not result.mentions(leftovers.NONE.part):
+                yield leftovers.NONE, below
+
+
+def _texts(value: Value, path: Path) -> Iterator[tuple[Path, str]]:
+    """Yield the texts in a value with their paths, except those of a Composition's programs."""
+    if isinstance(value, str):
+        yield path, value
+    elif isinstance(value, list):
+        for index, item in enumerate(value):
+            yield from _texts(item, (*path, index))
+    elif isinstance(value, dict) and value.get("kind") != "Composition":
+        for key, item in value.items():
+            yield from _texts(item, (*path, key))
+
+
 def dialect_warnings(problems: Sequence[Diagnostic]) -> tuple[wire.Result, ...]:
     """Warn of mistakes that a lenient dialect accepts, or that Crossplane cannot carry out."""
     return tuple(
         wire.Result(enums.SEVERITY_WARNING, to_line((problem,)), _DOUBTFUL) for problem in problems
     )
+
+
+def kind_warnings(composed: Mapping[str, DesiredResource]) -> tuple[wire.Result, ...]:
+    """Warn of kinds of Kubernetes in an apiVersion that has no such kind."""
+    results = []
+    for name, entry in composed.items():
+        api_version, kind = objects.api_version_and_kind(entry.resource)
+        right = kubernetes_kinds.find_api_version(api_version, kind)
+        if right is not None:
+            message = f'resource "{name}": there is no {kind} in {api_version}'
+            text = to_line((Diagnostic(message=message, hint=f"write apiVersion: {right}"),))
+            results.append(wire.Result(enums.SEVERITY_WARNING, text, _DOUBTFUL))
+    return tuple(results)
 
 
 def name_warnings(resource_name: str, problems: ProblemList) -> tuple[wire.Result, ...]:

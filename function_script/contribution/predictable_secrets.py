@@ -1,7 +1,8 @@
-"""Warnings for secrets that can be computed, since no salt is in their random texts."""
+"""Warnings for secrets that can be computed: random texts without a salt, and their digests."""
 
 import base64
 import binascii
+import hashlib
 from collections.abc import Collection, Iterator
 from dataclasses import replace
 from typing import Final
@@ -20,6 +21,9 @@ _MIN_CHARACTERS: Final = 6
 _MAX_TEXTS: Final = 100
 _MAX_CHARACTERS: Final = 1 << 20
 _MAX_WARNINGS: Final = 10
+# A digest of a random text is no more secret than the text; programs cut digests to this length.
+_DIGESTS: Final = ("md5", "sha1", "sha256", "sha512")
+_DIGEST_CHARACTERS: Final = 12
 _SECRET: Final = ("v1", "Secret")
 _MEMBERS: Final = ("data", "stringData")
 
@@ -29,7 +33,7 @@ def warn(contribution: Contribution, random_texts: Collection[str]) -> Contribut
     texts = {text for text in random_texts if len(text) >= _MIN_CHARACTERS}
     if not texts:
         return contribution
-    search = _Search(sorted(texts)[:_MAX_TEXTS])
+    search = _Search([part for text in sorted(texts)[:_MAX_TEXTS] for part in _parts(text)])
     places = [*_places(contribution, search)]
     results = tuple(
         wire.Result(enums.SEVERITY_WARNING, _message(place), lint.PREDICTABLE)
@@ -46,6 +50,14 @@ def _message(place: str) -> str:
         "can compute it (take it from a Secret, or make it by a function for secrets, and serve "
         "with --seed-file)"
     )
+
+
+def _parts(text: str) -> Iterator[str]:
+    """Yield a random text, and the beginnings of its digests."""
+    yield text
+    for name in _DIGESTS:
+        digest = hashlib.new(name, text.encode("utf-8", "replace"), usedforsecurity=False)
+        yield digest.hexdigest()[:_DIGEST_CHARACTERS]
 
 
 class _Search:

@@ -66,10 +66,10 @@ def _holds(text: str, value: Object) -> bool:
     try:
         # Whoever edits a text has read it, with limits of its own.
         limits = Limits(documents=2, depth=len(text), nodes=len(text))
-        found = read_source(Source(name="output", text=text), limits=limits)
+        documents = read_source(Source(name="output", text=text), limits=limits)
     except FatalError:
         return False
-    return len(found) == 1 and found[0].value == value
+    return len(documents) == 1 and documents[0].value == value
 
 
 class _Editor:
@@ -232,8 +232,8 @@ def _is_aligned(before: Sequence[Value], after: Sequence[Value]) -> bool:
     old, new = list(map(_identity, before)), list(map(_identity, after))
     if len(set(old)) < len(old) or len(set(new)) < len(new):
         return False
-    kept = [identity for identity in old if identity in set(new)]
-    return bool(kept) and new[: len(kept)] == kept
+    common = [identity for identity in old if identity in set(new)]
+    return bool(common) and new[: len(common)] == common
 
 
 def _identity(value: Value) -> str:

@@ -35,6 +35,8 @@ _CLOSING = {
 _BLOCK = re.compile(r"\s*(?:- +)*(?P<key>[\w.-]+|\"[^\"]+\"|'[^']+'): +[|>][-+0-9]*\s*(?:#.*)?$")
 _JOINED_LINES = re.compile(r"\s*apiVersion: \S+ +kind: ")
 _KEY = re.compile(r"\s*(?:- +)*[\w./-]+:(?: |$)")
+# A program in the line of its key.
+_PROGRAM = re.compile(r"\s*(?P<key>script|inline): +(?![|>\"'])\S")
 _TWO_COLONS = re.compile(r"[^:]*: +[^'\"|>&].*: ")
 
 
@@ -156,6 +158,16 @@ def invalid_character(text: str) -> YamlError:
     return YamlError(f"{name} is not allowed in YAML", line=line, column=column, hint=hint)
 
 
+def _hint_of_second_colon(lines: list[str], number: int) -> str:
+    line = lines[number]
+    if program := _PROGRAM.match(line):
+        return f"write `{program['key']}: |`, and the program in the lines below"
+    if _TWO_COLONS.match(line):
+        following = lines[number + 1] if number + 1 < len(lines) else ""
+        return _QUOTE_COLON + _OR_INDENT * bool(_FIELD.match(following))
+    return "check the indentation of this line and the one above"
+
+
 def _hint(message: str, lines: list[str], number: int, column: int) -> str | None:
     line = lines[number]
     if _JOINED_LINES.match(line):
@@ -172,10 +184,7 @@ def _hint(message: str, lines: list[str], number: int, column: int) -> str | Non
     if "alias" in message or "anchor" in message:
         return 'quote a value that begins with "*" or "&"'
     if "mapping values are not allowed" in message:
-        if _TWO_COLONS.match(line):
-            following = lines[number + 1] if number + 1 < len(lines) else ""
-            return _QUOTE_COLON + _OR_INDENT * bool(_FIELD.match(following))
-        return "check the indentation of this line and the one above"
+        return _hint_of_second_colon(lines, number)
     if "block mapping" in message or "block collection" in message:
         return "check the indentation: siblings begin in the same column"
     return None

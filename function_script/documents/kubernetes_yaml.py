@@ -366,7 +366,10 @@ def _duplicate(key: str, event: Event, first: Event) -> errors.YamlError:
     lines = start_of(event)[0] - start_of(first)[0]
     where = "on the same line" if lines == 0 else f"{lines} line{'s' * (lines > 1)} above"
     message = f"duplicate key {key!r}, first {where}"
-    return _error(message, event, hint="take one of them out, or give it another name")
+    hint = "take one of them out, or give it another name"
+    if key in {"apiVersion", "kind"} and start_of(event)[1] == 0:
+        hint = 'objects are separated by a line "---"'
+    return _error(message, event, hint=hint)
 
 
 def _error(message: str, event: Event, *, hint: str | None = None) -> errors.YamlError:

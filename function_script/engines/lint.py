@@ -15,6 +15,9 @@ from function_script.engines.secret_fields import RandomSecret
 from function_script.program import Program
 from function_script.source import Source, Span, span_at
 
+_API_VERSION = re.compile(r"(?m)^apiVersion: +[\"']?(?P<value>[a-z0-9./-]+)[\"']?[ \t]*$")
+_KIND = re.compile(r"(?m)^kind: +[\"']?(?P<value>[A-Za-z0-9]+)[\"']?[ \t]*$")
+
 
 class Mention(NamedTuple):
     """A text of a program, and where it is written."""
@@ -84,6 +87,18 @@ class Lint:
     def find_documents(self, _program: Program) -> Iterable[tuple[Source, str]]:
         """Find YAML in sources: each with its text, where other characters stand for actions."""
         return ()
+
+    def find_kinds(self, program: Program) -> Iterable[tuple[Mention, str]]:
+        """Find the apiVersions of whole objects that are written out, each with its kind."""
+        for source, text in self.find_documents(program):
+            offset = 0
+            for document in re.split(r"(?m)^(?=---)", text):
+                version, kind = _API_VERSION.search(document), _KIND.search(document)
+                if version is not None and kind is not None:
+                    start = offset + version.start("value")
+                    span = span_at(source, start, len(version["value"]))
+                    yield Mention(version["value"], source, span), kind["value"]
+                offset += len(document)
 
     def find_object_names(self, _program: Program) -> Iterable[Mention]:
         """Find a ``metadata.name`` of a composed resource that is written out."""

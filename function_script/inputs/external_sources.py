@@ -50,7 +50,16 @@ def read(
         return _read_environment(section, sources)
     if source == REMOTE:
         return _read_remote(section, sources)
-    return _read_context(section, sources)
+    key = section.text("key", required=True)
+    path = field_path(section, "fieldPath")
+    if not key or sources.external is None:
+        return None
+    value = objects.find_path(sources.external.context(key), path or "")
+    origin = f"context[{key}]" + (f"[{path}]" if path else "")
+    if value is None:
+        section.problems.add(section.at("key"), f"cannot find a program: there is no {origin}")
+        return None
+    return _to_sources(value, section, lambda name: origin + _member(name))
 
 
 def required_resources(fields: ObjectReader) -> dict[str, wire.Selector]:
@@ -93,19 +102,6 @@ def _read_environment(section: ObjectReader, sources: ProgramSources) -> Texts |
         section.problems.add(section.at("key"), cause, hint=hint)
         return None
     return _to_sources(value, section, lambda name: f"environment[{key}]{_member(name)}")
-
-
-def _read_context(section: ObjectReader, sources: ProgramSources) -> Texts | None:
-    key = section.text("key", required=True)
-    path = field_path(section, "fieldPath")
-    if not key or sources.external is None:
-        return None
-    value = objects.find_path(sources.external.context(key), path or "")
-    origin = f"context[{key}]" + (f"[{path}]" if path else "")
-    if value is None:
-        section.problems.add(section.at("key"), f"cannot find a program: there is no {origin}")
-        return None
-    return _to_sources(value, section, lambda name: origin + _member(name))
 
 
 def _read_resource(

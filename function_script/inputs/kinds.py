@@ -26,6 +26,16 @@ _COMMON_FIELDS = (
 _MAX_SECONDS = (2**63 - 1) / 1e9
 _NUMBERS = ("steps", "documents", "nodes", "depth")
 _MAX_CREDENTIALS = 100
+# Fields of other functions, and of what authors take an input for.
+_OTHER_FIELDS = {
+    **dict.fromkeys(
+        ("parameters", "values", "variables", "vars", "args", "arguments"),
+        "values of a program are in `params`",
+    ),
+    "spec": "the fields of an input are its own, not below `spec`",
+    "readiness": "readiness is `autoReady: {}`",
+    "timeout": "it is `limits: {timeout: 1s}`",
+}
 _MAX_NAME_LENGTH = 253
 
 
@@ -35,7 +45,7 @@ def parse(
     """Parse an input of the language's own kind."""
     misplaced = program_source.find_text_elsewhere(fields, language)
     known = (*_COMMON_FIELDS, language.text_field, *language.fields)
-    fields.refuse_unknown(*known, *([misplaced] if misplaced else []))
+    fields.refuse_unknown(*known, *([misplaced] if misplaced else []), hints=_OTHER_FIELDS)
     program = program_source.read_program(fields, language, sources)
     options = fields.object("options") or ObjectReader({}, fields.at("options"), fields.problems)
     options.refuse_unknown("keepManagedFields", *language.options)
@@ -67,14 +77,17 @@ def _credentials(fields: ObjectReader) -> tuple[str, ...]:
         return ()
     path = fields.at("credentials")
     if not isinstance(names, list):
-        fields.problems.add(path, f"must be a list, not {type_phrase(names)}")
+        hint = "it is a list of names: [NAME]"
+        fields.problems.add(path, f"must be a list, not {type_phrase(names)}", hint=hint)
         return ()
     if len(names) > _MAX_CREDENTIALS:
         fields.problems.add(path, f"must be at most {_MAX_CREDENTIALS}")
     for index, name in enumerate(names):
         if not isinstance(name, str) or not name:
             actual = "an empty one" if name == "" else type_phrase(name)
-            fields.problems.add(f"{path}[{index}]", f"must be a name, not {actual}")
+            own_name = name.get("name") if isinstance(name, dict) else None
+            advice = f"write the name alone: {own_name}" if isinstance(own_name, str) else None
+            fields.problems.add(f"{path}[{index}]", f"must be a name, not {actual}", hint=advice)
         elif len(name) > _MAX_NAME_LENGTH:
             fields.problems.add(
                 f"{path}[{index}]", f"must have at most {_MAX_NAME_LENGTH} characters"

@@ -15,7 +15,7 @@ from function_script.inputs import gotemplating, input_objects, kinds
 from function_script.inputs.files import files_below
 from function_script.inputs.input_reference import InputReference
 from function_script.inputs.program_source import FILE_SYSTEM, INLINE, NO_PROGRAM
-from function_script.inputs.step import ExternalState, ProgramSources, Step
+from function_script.inputs.step import ExternalState, FindInput, ProgramSources, Step
 from function_script.limits import Limits
 from function_script.problems import ProblemList, suggest
 from function_script.reader import ObjectReader
@@ -114,16 +114,19 @@ def _reads_files(value: Object) -> bool:
 def parse_without_sources(
     value: Object,
     ceilings: Limits | None = None,
+    find_input: FindInput | None = None,
     remote: Callable[[RemoteReference], Content | None] | None = None,
 ) -> Step:
     """Parse an input without a request: a program that is not in the input stays empty.
 
     A program in files is read if ``ceilings.program_root`` is set, and a remote one if ``remote``
-    returns its content.
+    returns its content. ``find_input`` returns the object that an input refers to, so that both are
+    parsed together.
     """
     ceilings = ceilings or Limits()
     files = files_below(ceilings.program_root) if ceilings.program_root else None
-    return _parse(value, ceilings, ProgramSources(files=files, external=None, remote=remote))
+    sources = ProgramSources(files=files, external=None, find_input=find_input, remote=remote)
+    return _parse(value, ceilings, sources)
 
 
 def find_kind(value: Object, *, has_default_source: bool = False) -> Kind | None:
@@ -196,10 +199,12 @@ def _parse_referenced(
     The program is empty, and only the own fields are checked, until Crossplane has looked for the
     object.
     """
-    external = sources.external
+    external, find_input = sources.external, sources.find_input
     items = None
     if external is not None:
         items = external.required(input_objects.REQUIREMENT, reference.selector)
+    elif find_input is not None:
+        items = find_input(reference.selector)
     language = LANGUAGES[kind]
     if items is None:
         value = input_objects.complete_own_fields(reference, language)
@@ -220,7 +225,7 @@ def _parse_referenced(
         reference=reference,
         missing=tuple(sources.missing),
     )
-    if items is None:
+    if items is None or external is None:
         return replace(step, program=NO_PROGRAM)
     return replace(step, program=reference.name_sources(step.program, language))
 

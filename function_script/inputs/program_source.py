@@ -16,6 +16,7 @@ from function_script.program import Program
 from function_script.reader import ObjectReader
 from function_script.remote import parsing
 from function_script.source import Source
+from function_script.values import type_phrase
 
 INLINE = "Inline"
 FILE_SYSTEM = "FileSystem"
@@ -116,6 +117,10 @@ def _read_inline(fields: ObjectReader, language: Language) -> Program:
     if elsewhere is not None:
         problem = f"is no field of {language.kind}, which has its text in `{key}`"
         fields.problems.add(fields.at(elsewhere), problem, hint=f"write `{key}: |`")
+        return NO_PROGRAM
+    if isinstance(fields.value.get(key), (dict, list)):
+        problem = f"must be a string, not {type_phrase(fields.value[key])}"
+        fields.problems.add(fields.at(key), problem, hint=f"write the program below `{key}: |`")
         return NO_PROGRAM
     main = Source(name=key, text=text(fields, key, beside=INLINE))
     modules = fields.texts("modules") or {}

@@ -14,6 +14,7 @@ from function_script.reader import ObjectReader
 MAX_REQUIREMENTS = 100
 _MAX_LABELS = 100
 
+_BELOW_RESOURCES = "objects are below `resources`, by name: `resources: {NAME: {kind: ...}}`"
 _SELECTING = ("matchName", "matchLabels", "namespace")
 
 
@@ -49,10 +50,15 @@ class Requirements:
 
 def parse(fields: ObjectReader, programs: Mapping[str, wire.Selector]) -> Requirements:
     """Parse the field ``requirements``; ``programs`` are the selectors of the program's parts."""
+    value = fields.value.get("requirements")
+    if isinstance(value, list):
+        problem = "must be an object, not a list"
+        fields.problems.add(fields.at("requirements"), problem, hint=_BELOW_RESOURCES)
+        return Requirements(programs=programs)
     section = fields.object("requirements")
     if section is None:
         return Requirements(programs=programs)
-    section.refuse_unknown("resources", "schemas")
+    section.refuse_unknown("resources", "schemas", hint=_BELOW_RESOURCES)
     return Requirements(
         resources={name: _required(item) for name, item in _members(section, "resources")},
         schemas={name: _schema(item) for name, item in _members(section, "schemas")},

@@ -73,15 +73,20 @@ class ExternalState:
     remote: Callable[[RemoteReference], Content | None]
 
 
+FindInput: TypeAlias = Callable[[wire.Selector], Sequence[Object] | None]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProgramSources:
     """Sources of programs that are not in the input.
 
-    With None for a source, a program that comes from it stays empty. ``missing`` receives the
-    remote programs that are not there.
+    With None for a source, a program that comes from it stays empty. ``find_input`` returns the
+    objects for the reference to an input where there is no request, None if it does not know.
+    ``missing`` receives the remote programs that are not there.
     """
 
     files: Files | None
     external: ExternalState | None
-    remote: Callable[[RemoteReference], Content | None] | None
+    find_input: FindInput | None = None
+    remote: Callable[[RemoteReference], Content | None] | None = None
     missing: list[MissingContent] = field(default_factory=list)

@@ -146,7 +146,12 @@ def has_escapes(text: bytes) -> bool:
 def unescape(above: Layer) -> Iterator[Unescaped]:
     """Yield layers without escapes of JSON, Python or Go, doubled quotes of YAML, URL encoding."""
     if b"\\" in above.text:
-        yield Unescaped(above, _ESCAPE, _decode_escape, _encode_json)
+        yield Unescaped(
+            above,
+            _ESCAPE,
+            _decode_escape,
+            lambda text: json.dumps(text.decode("utf-8", "surrogateescape"))[1:-1].encode(),
+        )
     if b"''" in above.text:
         yield Unescaped(
             above, _DOUBLED, lambda quotes: quotes[:1], lambda text: text.replace(b"'", b"''")
@@ -203,7 +208,3 @@ def _decode_escape(escape: bytes) -> bytes:
     else:
         return bytes([_ESCAPED[escape[1]]])
     return text.encode("utf-8", "surrogatepass")
-
-
-def _encode_json(text: bytes) -> bytes:
-    return json.dumps(text.decode("utf-8", "surrogateescape"))[1:-1].encode()

@@ -183,18 +183,12 @@ def _find_in_struct(struct: bytes | None, budget: Budget) -> Iterator[bytes]:
     budget.spend(len(struct))
     for secret in find_objects(wire.decode_struct(struct)):
         yield from _values_of(secret)
-        text = find_last_applied(secret)
-        if text is not None:
-            yield from _find_in_json(text)
-
-
-def _find_in_json(text: str) -> Iterator[bytes]:
-    try:
-        document: Value = json.loads(text)
-    except (ValueError, RecursionError):
-        return
-    for secret in find_objects(document):
-        yield from _values_of(secret)
+        try:
+            document: Value = json.loads(find_last_applied(secret) or "null")
+        except (ValueError, RecursionError):
+            continue
+        for former in find_objects(document):
+            yield from _values_of(former)
 
 
 def _values_of(secret: Object) -> Iterator[bytes]:

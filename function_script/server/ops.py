@@ -139,15 +139,14 @@ class OpsHttpServer:
             return _to_bytes(protocol, response, has_body=True)
         if not isinstance(event, h11.Request):
             return b""
-        return _to_bytes(protocol, self._respond(event), has_body=event.method != b"HEAD")
-
-    def _respond(self, request: h11.Request) -> HttpResponse:
-        page = self._pages.get(request.target.partition(b"?")[0].decode("ascii", "replace"))
+        page = self._pages.get(event.target.partition(b"?")[0].decode("ascii", "replace"))
         if page is None:
-            return HttpResponse(404, b"not found\n")
-        if request.method not in {b"GET", b"HEAD"}:
-            return HttpResponse(_METHOD_NOT_ALLOWED, b"only GET\n")
-        return page()
+            response = HttpResponse(404, b"not found\n")
+        elif event.method not in {b"GET", b"HEAD"}:
+            response = HttpResponse(_METHOD_NOT_ALLOWED, b"only GET\n")
+        else:
+            response = page()
+        return _to_bytes(protocol, response, has_body=event.method != b"HEAD")
 
 
 def _to_bytes(protocol: h11.Connection, response: HttpResponse, *, has_body: bool) -> bytes:
@@ -205,19 +204,16 @@ class OpsEndpoints:
         return self._pool.confinement()
 
     def _gauges(self) -> metrics.Gauges:
+        certificates = self._certificates
+        if certificates is not None:
+            # The newest certificate is used from now on.
+            certificates.reload_if_changed()
         return metrics.Gauges(
             load=self._pool.stats(),
-            certificate_expiry=self._read_expiry(),
+            certificate_expiry=None if certificates is None else certificates.content.not_after,
             rejected=dict(rpc.rejected_by_status),
             dropped_lines=log.dropped_lines(),
             confinement=self.confinement(),
             remote_counts={} if self._fetcher is None else self._fetcher.store.counts,
             running_fetches=0 if self._fetcher is None else self._fetcher.store.running,
         )
-
-    def _read_expiry(self) -> float | None:
-        """Return the end of the newest certificate, which is used from now on."""
-        if self._certificates is None:
-            return None
-        self._certificates.reload_if_changed()
-        return self._certificates.content.not_after

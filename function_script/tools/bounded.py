@@ -125,9 +125,7 @@ def read_json(data: str | bytes) -> Value:
         raise ValueError(_TOO_DEEP) from error
     except UnicodeDecodeError as error:
         raise ValueError("it is not UTF-8 text") from error
-    except json.JSONDecodeError as error:
-        raise ValueError(f"it is not JSON: {error}") from error
-    except _ConstantError as error:
+    except (json.JSONDecodeError, _ConstantError) as error:
         raise ValueError(f"it is not JSON: {error}") from error
     except ValueError as error:
         raise ValueError("a number in it has more than 4,300 digits") from error

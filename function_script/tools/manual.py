@@ -64,7 +64,14 @@ def describe(name: str) -> str:
     if name in groups():
         return _list(entries(name))
     texts = [_text(group, entry) for group in groups() for entry in _matches(name, entries(group))]
-    members = [entry for group in groups() for entry in entries(group) if _is_below(entry, name)]
+    # An object's name, such as rsp, lists its members.
+    prefix = f"{name.removesuffix('.')}."
+    members = [
+        entry
+        for group in groups()
+        for entry in entries(group)
+        if name and entry.name.startswith(prefix)
+    ]
     if not texts and members:
         return _list(members)
     if not texts:
@@ -91,11 +98,6 @@ def _matches(name: str, candidates: list[Entry]) -> list[Entry]:
         for entry in candidates
         if name in (entry.short_name, entry.name.removeprefix(own).strip("{} "))
     ]
-
-
-def _is_below(entry: Entry, name: str) -> bool:
-    """Report whether the name of an entry begins with an object's name, such as rsp."""
-    return bool(name) and entry.name.startswith(f"{name.removesuffix('.')}.")
 
 
 def _list(members: list[Entry]) -> str:

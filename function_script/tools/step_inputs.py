@@ -1,6 +1,7 @@
 """The inputs of a pipeline's steps, with their positions in the author's file."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
@@ -19,6 +20,7 @@ from function_script.remote.reference import RemoteReference
 from function_script.source import Span
 from function_script.tools import manifests
 from function_script.values import Object, Readable
+from function_script.wire import Selector
 
 _PIPELINES: Final[dict[str, objects.Path]] = {
     "Composition": ("spec", "pipeline"),
@@ -200,14 +202,41 @@ def is_ours(value: Object) -> bool:
     return inputs.is_meant_for_us(value)
 
 
-def parse(step_input: StepInput, limits: Limits | None = None) -> Step:
+def index_stored(documents: Iterable[Document]) -> inputs.FindInput:
+    """Return the function that finds an input among documents as Crossplane would in a cluster.
+
+    An input with a problem of its own is not found: it is judged where it stands.
+    """
+    stored: dict[tuple[str, str, str], Object] = {}
+    for document in documents:
+        value = document.value
+        metadata = manifests.object_at(value, "metadata")
+        api_version, kind = objects.api_version_and_kind(value)
+        if api_version != API_VERSION or not metadata.get("name"):
+            continue
+        with suppress(InputError):
+            inputs.parse_without_sources(value)
+            name = manifests.text_at(metadata, "name")
+            stored[kind, manifests.text_at(metadata, "namespace"), name] = value
+
+    def find_input(selector: Selector) -> list[Object] | None:
+        key = (selector.kind, selector.namespace or "", selector.match_name or "")
+        return [stored[key]] if key in stored else None
+
+    return find_input
+
+
+def parse(
+    step_input: StepInput,
+    limits: Limits | None = None,
+    find_input: inputs.FindInput | None = None,
+) -> Step:
     """Parse an input of ours; raises InputError with every problem of the input.
 
     A program in files is read if ``limits`` have its root directory, and a remote one if it is on
-    this machine; else it stays empty.
+    this machine; else it stays empty. ``find_input`` finds objects that inputs refer to.
     """
-    find = _find_remote if _has_remote(step_input.value) else None
-    return inputs.parse_without_sources(step_input.value, limits, find)
+    return inputs.parse_without_sources(step_input.value, limits, find_input, _find_remote)
 
 
 def _has_remote(value: Object) -> bool:
@@ -225,9 +254,13 @@ def _find_remote(reference: RemoteReference) -> Content | None:
     return local.find(reference)
 
 
-def parse_and_validate(step_input: StepInput, limits: Limits | None = None) -> Step:
+def parse_and_validate(
+    step_input: StepInput,
+    limits: Limits | None = None,
+    find_input: inputs.FindInput | None = None,
+) -> Step:
     """Parse an input of ours, and validate it against its CRD; raises InputError."""
-    step = parse(step_input, limits)
+    step = parse(step_input, limits, find_input)
     validate(step_input.value)
     return step
 

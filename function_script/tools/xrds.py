@@ -87,25 +87,19 @@ def scope_of(xrd: Object) -> str:
 
 def _schema(authored: Object, spec: Object, status: Object) -> Object:
     """Combine the author's schema with Crossplane's fields of spec and status."""
-    name: Object = {**_TEXT, "maxLength": _MAX_NAME}
-    name |= _name_limit(
-        manifests.object_at(authored, "properties", "metadata", "properties", "name")
-    )
+    # A narrower limit of the name's length is the only part of metadata that an XRD may define.
+    name = manifests.object_at(authored, "properties", "metadata", "properties", "name")
+    length = name.get("maxLength")
+    most = length if isinstance(length, int) and length < _MAX_NAME else _MAX_NAME
     fields: Object = {
         "apiVersion": _TEXT,
         "kind": _TEXT,
-        "metadata": _object({"name": name}),
+        "metadata": _object({"name": {**_TEXT, "maxLength": most}}),
         "spec": _extend(manifests.object_at(authored, "properties", "spec"), spec),
         "status": _extend(manifests.object_at(authored, "properties", "status"), status),
     }
     rules = {key: item for key, item in authored.items() if key in _KEYWORDS and key != "oneOf"}
     return {**_object(fields, "spec"), **rules}
-
-
-def _name_limit(name: Object) -> Object:
-    """Return a narrower limit of the name's length: the only part of metadata an XRD may define."""
-    length = name.get("maxLength")
-    return {"maxLength": length} if isinstance(length, int) and length < _MAX_NAME else {}
 
 
 def _extend(authored: Object, own_fields: Object) -> Object:

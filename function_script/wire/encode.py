@@ -22,6 +22,16 @@ _DOUBLE: Final = struct.Struct("<cd")  # the tag and the number
 _SMALL: Final = 1024
 _NUMBERS: Final = [_DOUBLE.pack(b"\x11", number) for number in range(_SMALL)]
 
+
+def _text_head(length: int) -> bytes:
+    """Encode what precedes a text as the value of a key: the Value's size, its tag, the text's."""
+    size = varint(length)
+    return varint(1 + len(size) + length) + b"\x1a" + size
+
+
+_TEXT_HEADS: Final = [_text_head(length) for length in range(_SMALL)]
+_ENTRY_HEADS: Final = [b"\x0a" + varint(length) for length in range(_SMALL)]
+
 # Manifests share a few hundred keys. Cleared when full, which bounds it.
 _MAX_KEYS: Final = 4096
 _MAX_KEY_LENGTH: Final = 64
@@ -82,13 +92,19 @@ def _object(value: dict[object, object], budget: _Budget, depth: int) -> bytes:
             prefix = _keys.get(key)
             if prefix is None:
                 prefix = _key(key, budget)
-            encoded = _value(item, budget, depth + 1)
-            size = varint(len(encoded))
-            pieces.append(b"\x0a")
-            pieces.append(varint(len(prefix) + len(size) + len(encoded)))
+            if isinstance(item, str):
+                # Most values are texts, and most texts are short.
+                content = _text(item, budget)
+                length = len(content)
+                head = _TEXT_HEADS[length] if length < _SMALL else _text_head(length)
+            else:
+                content = _value(item, budget, depth + 1)
+                head = varint(len(content))
+            length = len(prefix) + len(head) + len(content)
+            pieces.append(_ENTRY_HEADS[length] if length < _SMALL else b"\x0a" + varint(length))
             pieces.append(prefix)
-            pieces.append(size)
-            pieces.append(encoded)
+            pieces.append(head)
+            pieces.append(content)
     except EncodeError as error:
         raise EncodeError(_step(key) + error.path, error.cause) from None
     return b"".join(pieces)

@@ -193,6 +193,28 @@ def test_fatal_results_are_built_in_one_module() -> None:
     assert builders == ["function_script/response.py"]
 
 
+# These run as programs, outside of pytest: the folder of the tests is not on their path yet.
+PROGRAMS = ("tests/hostile/attacker.py", "tests/fuzz/run.py")
+
+
+def test_tests_share_one_root() -> None:
+    own = {
+        _name(path)
+        for path in TEST_FILES
+        if re.search(r"__file__\)(\.resolve\(\))?\.parents\[", path.read_text())
+    }
+    assert own - {*PROGRAMS} == {"tests/support/paths.py"}
+
+
+def test_test_names_have_their_subject_first() -> None:
+    misnamed = {
+        (_name(path), name)
+        for path in TEST_FILES
+        for name in re.findall(r"def (test_(?:an?|the|every|each|what|it)_\w+)", path.read_text())
+    }
+    assert misnamed == set()
+
+
 def test_suppressions_have_reasons() -> None:
     """Every suppressed check names its code and says why."""
     unexplained = [

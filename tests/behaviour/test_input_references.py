@@ -1,8 +1,7 @@
 """Inputs that are objects of the cluster, in every language and with every part of an input."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, cast
+from pathlib import Path
+from typing import cast
 
 import pytest
 from support import builders
@@ -12,11 +11,7 @@ from function_script import cli
 from function_script.engines.registry import LANGUAGES as REGISTRY
 from function_script.proto.v1 import run_function_pb2 as pb
 from function_script.request import PROBE
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from function_script.values import Object
+from function_script.values import Object
 
 KINDS = {name: language.kind for name, language in REGISTRY.items()}
 FIELDS = {name: language.text_field for name, language in REGISTRY.items()}
@@ -234,6 +229,41 @@ def test_object_of_another_name_or_namespace_is_no_answer() -> None:
     assert "text" not in response.context
 
 
+def test_caller_that_does_not_know_namespaces_gets_an_error() -> None:
+    """It would take an answer without resources as final; its answer to a probe shows its age."""
+    waiting = builders.call(builders.request(step("starlark")))
+    assert set(waiting.requirements.extra_resources) == {PROBE}
+    probed = builders.request(step("starlark"), extra_resources={PROBE: {}})
+    assert "cannot require" in error(builders.call(probed))
+    stated: Object = {"tag": "a", "capabilities": ["CAPABILITY_CAPABILITIES"]}
+    message = error(builders.call(builders.request(step("starlark"), meta=stated)))
+    assert "CAPABILITY_REQUIRED_RESOURCES" in message
+
+
+def test_program_does_not_see_the_object_among_required_resources() -> None:
+    script = (
+        'def main(req):\n    return {"context": {"text": str(list(req["required_resources"]))}}\n'
+    )
+    assert text(call(step("starlark"), stored("starlark", script=script))) == "[]"
+
+
+def test_random_values_and_moves_work_in_an_object() -> None:
+    """A step that moves a resource is read twice."""
+    document = (
+        "apiVersion: example.org/v1\nkind: Thing\nmetadata:\n  annotations:\n"
+        "    script.fn.crossplane.io/composition-resource-name: new\n"
+        "    script.fn.crossplane.io/moved-from: old\n"
+        "spec: {names: {{ observed.resources | list | tojson }}, size: {{ params.size }}}\n"
+    )
+    old = {"resource": builders.composed("old")}
+    observed = {"composite": {"resource": builders.XR}, "resources": {"old": old}}
+    whole = stored("jinja", inline=document, params={"size": 2})
+    response = call(step("jinja"), whole, observed=observed)
+    assert list(response.desired.resources) == ["old"]
+    spec = cast("Object", builders.to_dict(response)["desired"])
+    assert "'names': ['new']" in str(spec)
+
+
 def test_input_of_function_go_templating_cannot_refer() -> None:
     value: Object = {
         "apiVersion": "gotemplating.fn.crossplane.io/v1beta1",
@@ -366,6 +396,42 @@ def test_author_tools_know_references(
             arguments = ["composition.yaml", ",".join(arguments)]
         assert cli.execute([command, *arguments]) == 0, capsys.readouterr()
     capsys.readouterr()
+
+
+CONFLICTS = {
+    "field": (
+        "        source: FileSystem\n        fileSystem: {dirPath: a}\n",
+        "inline: must not be set",
+    ),
+    "chain": ("", "inputRef: must not be set in an object that a step names"),
+}
+
+
+@pytest.mark.parametrize(("own", "problem"), CONFLICTS.values(), ids=CONFLICTS)
+def test_check_judges_the_step_with_an_object_among_its_files(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], own: str, problem: str
+) -> None:
+    project(tmp_path, INPUT + own)
+    if not own:
+        chain = OBJECT.replace("params: {", "inputRef: {name: b, namespace: c}\nparams: {")
+        (tmp_path / "input.yaml").write_text(chain)
+    assert cli.execute(["check", str(tmp_path)]) != 0
+    output = capsys.readouterr()
+    printed = output.out + output.err
+    assert f"JinjaTemplate platform/network: {problem}" in printed
+    assert "composition.yaml:" in printed
+    # Without the object, only a request brings the rest.
+    assert cli.execute(["check", str(tmp_path / "composition.yaml")]) == 0
+
+
+def test_check_reports_a_mistake_of_the_object_once(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    project(tmp_path)
+    (tmp_path / "input.yaml").write_text(f"{OBJECT}limits: {{timeout: long}}\n")
+    assert cli.execute(["check", str(tmp_path)]) != 0
+    output = capsys.readouterr()
+    assert (output.out + output.err).count("limits.timeout") == 1
 
 
 BESIDE = {

@@ -9,7 +9,8 @@ import pytest
 from function_script import cli
 from function_script.cli import commands
 from function_script.limits import LIMITS, Limits
-from function_script.tools import local_pool
+from function_script.sandbox import PoolOptions
+from function_script.tools.playground.cancellation import CancellablePool
 from function_script.tools.playground.workbench import RenderSession
 
 COMMANDS = ("serve", "run", "template", "render", "render operation", "test", "playground")
@@ -138,7 +139,8 @@ def _loop_input() -> dict[str, str]:
 
 def test_playground_has_limits_too(tmp_path: Path) -> None:
     files = {"composition.yaml": project(tmp_path, LOOP).joinpath("composition.yaml").read_text()}
-    with local_pool.open_pool(None, limits=Limits(timeout_seconds=0.3)) as pool:
+    options = PoolOptions(limits=Limits(timeout_seconds=0.3), workers=1)
+    with CancellablePool(options) as pool:
         session = RenderSession(pool, tmp_path / "page", {})
         page = session.render({**files, "xr.yaml": XR}, None)
     assert "its limit of 0.3 s" in page["problems"][0]["message"]

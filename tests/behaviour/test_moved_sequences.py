@@ -3,17 +3,14 @@
 No object is ever deleted or given to another resource: a release is carried out, or it is refused.
 """
 
-from __future__ import annotations
-
 import random
-from typing import TYPE_CHECKING, NamedTuple, cast
+from typing import NamedTuple, cast
 
 import pytest
 from support import builders
 from support.core_model import Core, make_ready
 
-if TYPE_CHECKING:
-    from function_script.values import Object
+from function_script.values import Object
 
 PREFIX = "script.fn.crossplane.io"
 
@@ -261,7 +258,7 @@ def test_resource_that_moves_to_another_step_keeps_its_object() -> None:
 @pytest.mark.parametrize("seed", range(40))
 def test_sequence_of_releases_deletes_nothing(seed: int) -> None:
     """Names of few resources change at random, with the last name, all names or none stated."""
-    choose = random.Random(seed)  # noqa: S311 # a repeatable choice
+    choose = random.Random(seed)  # a repeatable choice  # noqa: S311 # a repeatable choice
     names = ["a", "b", "c", "d", "e"]
     things = ["first", "second", "third"]
     current = dict(zip(things, names, strict=False))

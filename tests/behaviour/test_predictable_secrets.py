@@ -70,6 +70,19 @@ OBJECT = '{"apiVersion": "example.org/v1", "kind": "Db", "spec": %s}'
         ),
         pytest.param(starlark(MANIFEST % 'stable_id("db")'), "stringData.p", id="starlark"),
         pytest.param(
+            starlark(MANIFEST % 'sha256(stable_id("db"))'), "stringData.p", id="starlark-digest"
+        ),
+        pytest.param(
+            go("stringData: {pw: {{ randAlphaNum 16 | sha256sum | trunc 20 }}}"),
+            "stringData.pw",
+            id="go-digest",
+        ),
+        pytest.param(
+            jinja("stringData: {pw: {{ sha1(stable_id('db', 20)) }}}"),
+            "stringData.pw",
+            id="jinja-digest",
+        ),
+        pytest.param(
             starlark(OBJECT % '{"users": [{"adminPassword": stable_id("db")}]}'),
             "spec.users[0].adminPassword",
             id="field-called-like-a-secret",

@@ -7,7 +7,9 @@ import pytest
 
 from function_script import cli, testing
 from function_script.errors import FatalError
-from function_script.tools import local_pool, xr_validation
+from function_script.sandbox import PoolOptions
+from function_script.tools import xr_validation
+from function_script.tools.playground.cancellation import CancellablePool
 from function_script.tools.playground.workbench import RenderSession
 from function_script.values import Object
 
@@ -264,7 +266,7 @@ def test_check_leaves_objects_alone_that_are_no_xr(
 
 def test_playground_shows_an_invalid_xr_at_its_place(tmp_path: Path) -> None:
     files = {"xrd.yaml": XRD, "composition.yaml": COMPOSITION}
-    with local_pool.open_pool(tmp_path) as pool:
+    with CancellablePool(PoolOptions(workers=1)) as pool:
         session = RenderSession(pool, tmp_path, {})
         page = session.render({**files, "xr.yaml": f"{XR}  replicas: 55\n"}, None)
         (problem,) = page["problems"]

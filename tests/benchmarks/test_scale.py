@@ -1,18 +1,13 @@
 """The load to the knee, for a moment: that it runs, and where it stops."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from support.paths import ROOT
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 BENCHMARKS = ROOT / "benchmarks"
 

@@ -1,15 +1,12 @@
 """The sizing tables of the production guide follow from the benchmark's figures and the model."""
 
-from __future__ import annotations
-
 import re
 import sys
-from pathlib import Path
 
 import pytest
 from support import generated
+from support.paths import ROOT
 
-ROOT = Path(__file__).resolve().parents[2]
 sys.path.append(str(ROOT / "benchmarks"))
 
 import scale_model

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from browser.browser import Browser
+from browser.conftest import at_each_size
 from browser.pages import (
     BAD,
     GOOD,
@@ -51,6 +52,7 @@ def write_outside(file: Path) -> str:
     return text
 
 
+@at_each_size
 def test_draft_survives_a_reload(own_page: Browser, composition: Path) -> None:
     before = composition.read_text()
     edit(own_page)
@@ -165,6 +167,7 @@ def test_deleted_file_can_be_saved_again(own_page: Browser, composition: Path) -
     assert '"replicas": 7' in composition.read_text()
 
 
+@at_each_size
 def test_change_on_disk_is_followed(own_page: Browser, composition: Path) -> None:
     select(own_page, 20, 20)
     composition.write_text(composition.read_text().replace('"replicas": 2', '"replicas": 5'))

@@ -1,11 +1,10 @@
 """The playground with a function of a package, which runs as a process."""
 
-from __future__ import annotations
-
 import os
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
+from browser.browser import Browser
 from browser.conftest import open_playground
 from browser.pages import GOOD, choose, pane, replace
 from browser.test_results import resource_names
@@ -14,11 +13,6 @@ from support.function_images import find_processes, put_server
 from support.timing import wait_until
 
 from function_script.tools.processes import probe
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from browser.browser import Browser
 
 REFUSAL = probe.find_refusal()
 pytestmark = pytest.mark.skipif(bool(REFUSAL), reason=f"no namespaces: {REFUSAL}")

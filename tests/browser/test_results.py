@@ -7,6 +7,7 @@ import socket
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from textwrap import indent
 
 import pytest
 from browser.browser import Browser
@@ -22,6 +23,7 @@ from browser.pages import (
     open_file,
     pane,
     put_text,
+    read_text,
     reload,
     replace,
     start_choosing,
@@ -65,6 +67,14 @@ def main(req):
 def thing():
     return {"apiVersion": "v1", "kind": "ConfigMap", "data": {"a": "b"}}
 """
+ENDLESS = """\
+def main(req):
+    for i in range(1000000000):
+        pass
+"""
+# The header has one row, and nothing of it is cut off.
+FITS = """(() => { const header = document.querySelector("header");
+    return header.scrollWidth <= header.clientWidth && header.clientHeight < 70; })()"""
 READY = MANY.replace(', "depends_on": ["r-%d" % (i - 1)]', "")
 
 
@@ -116,6 +126,7 @@ def test_function_that_does_not_answer_is_told_beside_the_results(
         assert resource_names(page) == ["the XR", "deployment", "service"]
 
 
+@at_each_size
 def test_function_without_a_place_is_told_beside_the_results(window: Browser, root: Path) -> None:
     add_foreign_step(root)
     with open_playground(window, root) as page:
@@ -137,6 +148,7 @@ def test_flag_says_where_a_function_runs(
         assert "127.0.0.1:1 " not in problems
 
 
+@at_each_size
 def test_another_folder_meanwhile_shows_its_own_result(window: Browser, root: Path) -> None:
     shutil.copytree(root / "starlark-status", root / "slow")
     with_script(root / "slow", SLOW)
@@ -200,6 +212,28 @@ def test_example_renders(window: Browser) -> None:
             assert is_good is not folder.startswith("error-"), folder
 
 
+@at_each_size
+@pytest.mark.parametrize("way", ["button", "key"])
+def test_rendering_is_cancelled(window: Browser, root: Path, way: str) -> None:
+    """The last result stays, and the next key renders again."""
+    with open_playground(window, root) as page:
+        text = read_text(page)
+        names = resource_names(page)
+        put_text(page, text.partition("script: |\n")[0] + f"script: |\n{indent(ENDLESS, ' ' * 8)}")
+        page.wait_for('!document.querySelector("#cancel").hidden')
+        assert page.evaluate(FITS)
+        if way == "button":
+            page.evaluate('document.querySelector("#cancel").click()')
+        else:
+            page.press("Escape")
+        page.wait_for('document.querySelector("#state").textContent.startsWith("cancelled")')
+        assert page.evaluate('document.querySelector("#cancel").hidden')
+        assert resource_names(page) == names
+        put_text(page, text)
+        page.wait_for(GOOD)
+
+
+@at_each_size
 def test_changes_are_those_since_the_folder_was_opened(page: Browser) -> None:
     for old, new in (("2", "7"), ("7", "8")):
         replace(page, f'"replicas": {old}', f'"replicas": {new}')

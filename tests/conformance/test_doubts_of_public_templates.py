@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 from support.paths import ROOT
 
-from function_script.contribution import leftovers
+from function_script.engines import leftovers
 from function_script.engines.gotemplate.lint import LINT
 from function_script.program import Program
 from function_script.source import Source

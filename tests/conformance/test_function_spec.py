@@ -381,7 +381,7 @@ def test_should_use_the_latest_sdk() -> None:
     assert "crossplane-function-sdk" not in project
 
 
-def test_the_name_is_that_of_package_command_and_distribution() -> None:
+def test_name_is_that_of_package_command_and_distribution() -> None:
     """One name everywhere: a user who knows one of them finds the others."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     package = yaml.safe_load((ROOT / "package" / "crossplane.yaml").read_text())

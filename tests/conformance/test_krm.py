@@ -1,7 +1,5 @@
 """KRM functions: exchanges recorded of kustomize and kpt, and others written by hand."""
 
-from __future__ import annotations
-
 import io
 from pathlib import Path
 
@@ -26,11 +24,14 @@ def run(
 
 
 def run_text(
-    text: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    text: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    *flags: str,
 ) -> tuple[int, str, str]:
     """Run the function with a text on stdin."""
     monkeypatch.setattr("sys.stdin", io.StringIO(text))
-    code = execute(["krm"])
+    code = execute(["krm", *flags])
     printed = capsys.readouterr()
     return code, printed.out, printed.err
 
@@ -156,3 +157,65 @@ def test_krm_container_starts_without_arguments(
 
     assert execute([]) == 0
     assert capsys.readouterr().out == (FOLDER / "json" / "output.yaml").read_text()
+
+
+def test_krm_step_that_is_left_out_deletes_nothing(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The list without the flag shows that the resource would be deleted."""
+    text = (FOLDER / "paused-xr" / "input.yaml").read_text()
+    text = text.replace('crossplane.io/paused: "true"', "a: b")
+    flag = "--function=function-script=skip"
+
+    code, out, err = run_text(text, monkeypatch, capsys, flag)
+    assert (code, "a-host" in out) == (0, True)
+    assert 'nothing is deleted, because step "site" was left out' in err
+
+    code, out, _ = run_text(text, monkeypatch, capsys)
+    assert (code, "a-host" in out) == (0, False)
+
+
+def test_krm_limit_of_the_operator_ends_a_program(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The flags are those of every command that runs programs."""
+    text = (FOLDER / "error-in-program" / "input.yaml").read_text()
+    loop = "{% for a in range(99999) %}{% for b in range(99999) %}{% endfor %}{% endfor %}"
+    text = text.replace("{{ spec.zoen }}", loop)
+
+    code, out, err = run_text(text, monkeypatch, capsys, "--steps-limit=1000")
+
+    assert code == 1
+    assert "1000" in err.replace(",", "")
+    assert yaml.safe_load(out)["results"][0]["severity"] == "error"
+
+
+def test_krm_of_a_config_map_points_into_its_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The program is a text in a text in the author's file."""
+    config = """\
+# Two texts deep.
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: compose}
+data:
+  step.yaml: |
+    apiVersion: script.fn.crossplane.io/v1beta1
+    kind: JinjaTemplate
+    inline: |
+      a: 1
+      b: {{ spec.zoen }}
+"""
+    (tmp_path / "config.yaml").write_text(config)
+    monkeypatch.chdir(tmp_path)
+    request = yaml.safe_load((FOLDER / "error-in-program" / "input.yaml").read_text())
+    request["functionConfig"] = yaml.safe_load(config)
+
+    code, out, err = run_text(yaml.safe_dump(request), monkeypatch, capsys)
+
+    (result,) = yaml.safe_load(out)["results"]
+    assert code == 1
+    assert "--> config.yaml:11:18" in err
+    assert result["resourceRef"]["name"] == "compose"
+    assert result["field"] == {"path": 'data["step.yaml"]'}

@@ -4,6 +4,7 @@ A file is one mistake. Its first line describes it. Sections begin with ``=== na
 
 - files of the directory that is rendered: ``composition.yaml``, and ``xr.yaml`` (otherwise
   ``xr.yaml`` beside this module), ``observed.yaml``, ``functions.yaml``, ``xrd.yaml``;
+- ``arguments``: the files XR and Composition in the order in which they are given, if it matters;
 - ``place``: a line for each problem, with the text at which it points (``‸`` marks the very
   character, if it is not the first). The text is in the Composition, or else in another file;
 - ``fix``: the text as corrected by following the hint. Lines with ``-`` are replaced by the lines
@@ -17,7 +18,7 @@ A mistake that fails before its step runs has no ``cluster``. One that stops not
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -37,6 +38,7 @@ HERE = Path(__file__).parent
 COMPOSITION = "composition.yaml"
 XR = "xr.yaml"
 MARK = "‸"
+ARGUMENTS = "arguments"
 OUTCOME = ("render", "cluster", "check")
 _SECTION = re.compile(r"^=== (\S+)\n", re.MULTILINE)
 _PLACE = re.compile(r"(?:^|; |\": )(?:(script|inline)|modules\[([^\]]+)\]):(\d+):(\d+): ")
@@ -59,7 +61,11 @@ class Mistake:
     @property
     def files(self) -> dict[str, str]:
         """The files to render by name, the Composition first."""
-        files = {name: text for name, text in self.parts.items() if name.endswith(".yaml")}
+        files = {
+            name: text
+            for name, text in self.parts.items()
+            if name.endswith(".yaml") or name == ARGUMENTS
+        }
         return {COMPOSITION: files.pop(COMPOSITION), XR: (HERE / XR).read_text(), **files}
 
     @property
@@ -198,7 +204,7 @@ def run(directory: Path, pool: RecordingPool) -> Outcome:
     problems: tuple[Diagnostic, ...] = ()
     message = ""
     try:
-        paths = loading.find_render_paths(directory)
+        paths = _find_paths(directory)
         documents = command.render_documents(paths, options, pool)
     except FatalError as error:
         problems, message = error.diagnostics, pool.failure
@@ -209,6 +215,15 @@ def run(directory: Path, pool: RecordingPool) -> Outcome:
             if document["kind"] == "Result" and document["severity"] == "Warning"
         )
     return Outcome(problems=problems, message=message, findings=_check(directory))
+
+
+def _find_paths(directory: Path) -> loading.RenderPaths:
+    paths = loading.find_render_paths(directory)
+    arguments = directory / ARGUMENTS
+    if not arguments.exists():
+        return paths
+    xr, composition = (directory / name for name in arguments.read_text().split())
+    return replace(paths, xr=xr, composition=composition)
 
 
 def _check(directory: Path) -> tuple[check.Finding, ...]:

@@ -261,6 +261,13 @@ def test_function_that_misbehaves_is_ended_with_an_error(
     assert find_processes(mark) == []
 
 
+def test_function_writes_no_more_into_memory_than_its_tmp_has(
+    registry: Registry, cache: Path, mark: str
+) -> None:
+    problem = failure(start(registry, cache, "disk", mark))
+    assert problem.notes == ("log: 256 MiB: No space left on device",)
+
+
 def test_log_of_a_function_that_fails_is_shown_without_control_characters(
     registry: Registry, cache: Path, mark: str
 ) -> None:

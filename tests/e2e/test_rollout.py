@@ -1,10 +1,9 @@
 """The how-to of a rollout, with two real servers in place of two versions."""
 
-from __future__ import annotations
-
 import re
 import subprocess
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 import yaml
@@ -13,10 +12,6 @@ from support import walk
 from support.timing import wait_until
 
 from function_script.cli import execute
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 PAGE = ROOT / "docs" / "how-to" / "roll-out-a-new-version.md"
 XRS = 20

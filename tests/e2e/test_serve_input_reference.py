@@ -1,16 +1,13 @@
 """A real server whose step names an object of the cluster, in a model of Crossplane's deletions."""
 
-from __future__ import annotations
-
 from functools import partial
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 from e2e.serving import Server, call
 from support import builders
 from support.core_model import Core
 
-if TYPE_CHECKING:
-    from function_script.values import Object
+from function_script.values import Object
 
 STEP: Object = {
     "apiVersion": builders.API_VERSION,

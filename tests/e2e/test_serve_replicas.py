@@ -76,7 +76,7 @@ def wait_for_more(callers: list[Caller]) -> None:
     wait_until(lambda: sum(each.answered for each in callers) >= enough)
 
 
-def test_killed_and_a_drained_server_lose_nothing() -> None:
+def test_killed_and_drained_servers_lose_nothing() -> None:
     """Every request has its own response after a few attempts at most."""
     with ExitStack() as stack:
         servers = [stack.enter_context(Server("--insecure", "--workers", "1")) for _ in range(3)]

@@ -6,7 +6,11 @@ from textwrap import indent
 from function_script.tools import check
 from function_script.tools.check import Finding, Report
 
-_HEAD = """\
+PIPELINE = """\
+  compositeTypeRef: {apiVersion: example.org/v1, kind: XThing}
+  pipeline:
+"""
+_HEAD = f"""\
 # A comment, so that lines differ.
 apiVersion: v1
 kind: ConfigMap
@@ -16,10 +20,9 @@ kind: Composition
 metadata:
   name: things
 spec:
-  pipeline:
-"""
+{PIPELINE}"""
 # Where the first step's input begins.
-LINE, COLUMN = 13, 7
+LINE, COLUMN = 15, 7
 
 
 def ours(kind: str, *lines: str) -> str:
@@ -37,7 +40,8 @@ def peer(*lines: str) -> str:
 def composition(*inputs: str) -> str:
     """A Composition with a step for each input."""
     steps = [
-        f"  - step: step-{number}\n    input:\n{indent(text, ' ' * (COLUMN - 1))}\n"
+        f"  - step: step-{number}\n    functionRef: {{name: function-script}}\n"
+        f"    input:\n{indent(text, ' ' * (COLUMN - 1))}\n"
         for number, text in enumerate(inputs)
     ]
     return _HEAD + "".join(steps)

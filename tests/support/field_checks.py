@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from support.check_helpers import composition, ours
+from support.check_helpers import PIPELINE, composition, ours
 
 from function_script.tools import check
 from function_script.values import Object
@@ -63,7 +63,7 @@ OBJECT: Object = {
 def found(path: Path, text: str, *, crds: bool = False) -> list[tuple[str, str | None]]:
     """The paths that do not exist and what is said to mend each; for a step of a Thing."""
     file = path / "composition.yaml"
-    file.write_text(composition(text).replace("  pipeline:\n", REFERENCE))
+    file.write_text(composition(text).replace(PIPELINE, REFERENCE))
     (path / "xrd.yaml").write_text(XRD)
     (path / "crds").mkdir(exist_ok=True)
     (path / "crds" / "network.yaml").write_text(CRD)

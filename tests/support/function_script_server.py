@@ -205,6 +205,17 @@ def take_memory() -> None:
     bytearray(3 << 30)
 
 
+def fill_disk() -> None:
+    """Write until there is no room, and say how much there was."""
+    size = 0
+    with Path("/tmp/file").open("wb", buffering=0) as file:  # noqa: S108 - its own
+        try:
+            while size < 4 << 30:
+                size += file.write(bytes(1 << 20))
+        except OSError as error:
+            sys.exit(f"{size >> 20} MiB: {error.strerror}")
+
+
 def multiply() -> None:
     """Start processes until none can be started, and say how many there are."""
     count = 1
@@ -234,6 +245,7 @@ MODES = {
     "hang": sleep,
     "children": leave_child,
     "memory": take_memory,
+    "disk": fill_disk,
     "processes": multiply,
 }
 main()

@@ -52,6 +52,26 @@ def test_salt_is_read_again_when_it_changes(
     assert "enough" not in caplog.text
 
 
+def test_salt_of_a_mounted_secret_is_read_again_when_kubelet_writes_it(tmp_path: Path) -> None:
+    """Each file is a link into a directory, which is itself a link that kubelet replaces."""
+
+    def mount(version: str, text: str) -> None:
+        (tmp_path / version).mkdir()
+        (tmp_path / version / "salt").write_text(text)
+        (tmp_path / "..tmp").symlink_to(version)
+        (tmp_path / "..tmp").rename(tmp_path / "..data")
+
+    mount("..first", "a salt of enough bytes")
+    (tmp_path / "salt").symlink_to("..data/salt")
+    file = SaltFile(tmp_path / "salt")
+    before = file.derive_seed(REQUEST)
+    mount("..second", "another salt of enough bytes")
+    after = file.derive_seed(REQUEST)
+    assert after != before
+    mount("..third", "a salt of enough bytes")
+    assert file.derive_seed(REQUEST) == before
+
+
 def test_salt_that_becomes_invalid_is_kept_with_one_warning(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:

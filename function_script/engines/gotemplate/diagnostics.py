@@ -6,7 +6,14 @@ from typing import Final
 
 from function_script import field_names
 from function_script.diagnostics import Diagnostic, Note
-from function_script.engines.gotemplate import corrections, errors, hints, parse_errors, registry
+from function_script.engines.gotemplate import (
+    argument_order,
+    corrections,
+    errors,
+    hints,
+    parse_errors,
+    registry,
+)
 from function_script.engines.gotemplate.compiler.code import Site
 from function_script.engines.gotemplate.go_messages import run_text, sites_of
 from function_script.engines.gotemplate.parse_errors import Mistake
@@ -36,6 +43,12 @@ _UNDEFINED: Final = re.compile(r"undefined variable: (\$\w+)")
 # Errors of actions that Go's parser accepts and reads in another way.
 _MISREAD: Final = ("undefined variable: ", "wrong number of args for ")
 _LENGTHS: Final = frozenset({"Length", "count", "length", "len", "size"})
+_TEXT_METHODS: Final = {
+    **dict.fromkeys(("upper", "toUpper", "ToUpper", "toUpperCase"), "upper"),
+    **dict.fromkeys(("lower", "toLower", "ToLower", "toLowerCase"), "lower"),
+    **dict.fromkeys(("trim", "Trim", "TrimSpace", "strip"), "trim"),
+    **dict.fromkeys(("title", "capitalize"), "title"),
+}
 _PIPED_TEMPLATE: Final = re.compile(r"\W+(template)\s[^\n]*\|")
 _OPTIONAL: Final = "where it may be missing, test it with if or with, or use default"
 _REQUEST: Final = frozenset({"observed", "desired", "context", "params"})
@@ -137,8 +150,19 @@ def site_problem(
     undefined = _UNDEFINED.fullmatch(text)
     expression = undefined[1] if undefined else _expression(site)
     message = f"cannot evaluate {expression}: {text}"
-    hint = _correction(text, site, loaded) or hints.run_hint(text, loaded.program.templates)
+    hint = (
+        _correction(text, site, loaded)
+        or _order_hint(site, loaded)
+        or hints.run_hint(text, loaded.program.templates)
+    )
     return Diagnostic(message=message, span=location.span, excerpt=location.excerpt, hint=hint)
+
+
+def _order_hint(site: Site, loaded: LoadedProgram) -> str | None:
+    """Return the hint for a call whose arguments are in the order of another language."""
+    source = loaded.origins[site.template].text
+    text = argument_order.correct(source, site.node.position, loaded.settings.grammar())
+    return None if text is None else f"write {text}"
 
 
 def _locate(
@@ -230,8 +254,10 @@ def _hint(error: Exception, site: Site | None, loaded: LoadedProgram) -> str | N
     if isinstance(error, errors.FieldError):
         return _field_hint(error, site)
     if isinstance(error, errors.NoValueError):
-        return _missing_hint(error)
-    correction = None if site is None else _correction(str(error), site, loaded)
+        return _missing_hint(error, site)
+    correction = None
+    if site is not None:
+        correction = _correction(str(error), site, loaded) or _order_hint(site, loaded)
     return correction or hints.run_hint(str(error), loaded.program.templates)
 
 
@@ -246,10 +272,14 @@ def _correction(text: str, site: Site, loaded: LoadedProgram) -> str | None:
     return correction.hint if correction is not None else None
 
 
-def _missing_hint(error: errors.NoValueError) -> str:
+def _missing_hint(error: errors.NoValueError, site: Site | None) -> str:
     near = suggest(error.name, error.names)
     if near is not None:
         return near
+    first = site.node.names[0] if site is not None and isinstance(site.node, nodes.Field) else ""
+    is_root = not error.names and first not in _REQUEST
+    if is_root and (advice := field_names.advise_root(first, ".")):
+        return advice
     if set(error.names) >= _REQUEST and (advice := field_names.advise_root(error.name, ".")):
         return advice
     if error.name in _REQUEST and error.names and not _REQUEST & set(error.names):
@@ -268,6 +298,8 @@ def _field_hint(error: errors.FieldError, site: Site | None) -> str | None:
         return "there is no value here yet: test it with {{ with }}, or use dig with a default"
     if error.name in _LENGTHS:
         return f"write len {_holder(error, site)}"
+    if error.kind == "string" and error.name in _TEXT_METHODS:
+        return f"write {_TEXT_METHODS[error.name]} {_holder(error, site)}"
     if error.kind == "slice":
         return "it is a list: take an item with index, or go over all with range"
     return f"take the value itself, without .{error.name}"

@@ -3,6 +3,7 @@
 Each is certain from the text alone, whatever the request has.
 """
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
@@ -31,6 +32,9 @@ _SUBJECT_LAST: Final = {
 }
 # Functions that only make sense for the text that a template writes.
 _OF_TEXT: Final = frozenset({"indent", "nindent", "quote", "squote", "trim"})
+
+
+_VERB: Final = re.compile(r"%[-+# 0]*\d*(?:\.\d*)?[a-zA-Z]")
 
 
 class Doubt(NamedTuple):
@@ -97,6 +101,7 @@ def _of_nodes(trees: parser.Trees, source: Source, settings: Settings) -> Iterat
 def _of_commands(commands: Sequence[nodes.Command]) -> Iterator[Doubt]:
     """Find calls whose last argument is a constant in the place of a value."""
     for index, command in enumerate(commands):
+        yield from _of_counts(command, len(command.words) - 1 + (index > 0))
         before = commands[index - 1].words if index else ()
         is_piped = len(before) == 1
         name, arguments = _function(command), (*command.words[1:], *(before if is_piped else ()))
@@ -117,6 +122,25 @@ def _of_commands(commands: Sequence[nodes.Command]) -> Iterator[Doubt]:
             message=message,
             hint=f"the value that it works on comes last: {name} {text}",
         )
+
+
+def _of_counts(command: nodes.Command, count: int) -> Iterator[Doubt]:
+    """Find a printf with other than one value for each verb, and a dict with half a pair."""
+    match command.words:
+        case (nodes.Identifier(name="printf"), nodes.String(value=text) as format_, *_):
+            verbs = _VERB.findall(text.replace("%%", ""))
+            if "*" in text or "[" in text or len(verbs) == count - 1:
+                return
+            message = f"printf has {len(verbs)} verbs and {count - 1} values"
+            yield Doubt(
+                format_.position, len(_source(format_)), message, "each verb takes one value"
+            )
+        case (nodes.Identifier(name="dict"), *_) if count % 2:
+            message = f"dict has {count} arguments: the last key has no value"
+            hint = "write pairs of key and value: dict KEY VALUE KEY VALUE"
+            yield Doubt(command.position, len("dict"), message, hint)
+        case _:
+            pass
 
 
 def _is_in_the_way(name: str, word: nodes.Operand) -> bool:

@@ -3,11 +3,14 @@
 Raises only FatalError.
 """
 
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import cache
+from typing import Final
 
 from function_script.diagnostics import Diagnostic
+from function_script.engines import leftovers
 from function_script.engines.allowance import Allowance
 from function_script.engines.gotemplate import (
     deferred_values,
@@ -28,6 +31,8 @@ from function_script.errors import LimitError, ProgramError
 from function_script.limits import Limits
 from function_script.program import Program, Scope, TemplateResult
 from function_script.source import Span
+
+_JINJA_TAG: Final = re.compile(r"\{%-? *(?:if|for|set|elif|else|macro|include|import|end\w+)\b")
 
 
 def evaluate(program: Program, scope: Scope, limits: Limits) -> TemplateResult:
@@ -60,8 +65,23 @@ def evaluate(program: Program, scope: Scope, limits: Limits) -> TemplateResult:
     def locate(line: int) -> Span | None:
         return source_map.find_origin(line, trace(), loaded, parts)
 
+    def explain(line: int) -> tuple[Span, str] | None:
+        lines = text.split("\n")
+        hint = _line_hint(lines[line - 1]) if 0 < line <= len(lines) else None
+        span = None if hint is None else locate(line)
+        return None if hint is None or span is None else (span, hint)
+
     gaps = tuple(deferred_values.list_missing(run, pieces, loaded, parts))
-    return TemplateResult(text=programs.to_output(pieces), gaps=gaps, locate=locate)
+    text = programs.to_output(pieces)
+    return TemplateResult(text=text, gaps=gaps, locate=locate, explain=explain)
+
+
+def _line_hint(line: str) -> str | None:
+    """Return the hint for a rendered line that is no YAML, and that no template means."""
+    if _JINJA_TAG.search(line):
+        return "this is a tag of Jinja: write {{ if … }}, {{ range … }} or {{ $x := … }}"
+    leftover = leftovers.of_line(line)
+    return leftover.hint if leftover is not None else None
 
 
 def check(program: Program, limits: Limits) -> None:

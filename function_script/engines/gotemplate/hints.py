@@ -29,6 +29,11 @@ _FROM_HABIT: Final = {
     **dict.fromkeys(("raise", "throw", "error", "assert"), 'end with an error: fail "TEXT"'),
     **dict.fromkeys(("isset", "defined", "exists"), "test a value with if, or a key with hasKey"),
     **dict.fromkeys(("lambda", "map", "filter", "select"), "go over a list with range"),
+    **dict.fromkeys(
+        ("getResource", "get_resource", "getObserved", "get_observed", "getComposed"),
+        'write getComposedResource . "NAME"',
+    ),
+    **dict.fromkeys(("getXR", "getXr", "get_xr", "getComposite"), "write getCompositeResource ."),
     "self": "the data is the dot, or $ from everywhere",
     "this": "the data is the dot, or $ from everywhere",
 }
@@ -44,6 +49,8 @@ _SYNTAX: Final = (
     ('unexpected "," in', "arguments have blanks between them, no commas"),
     ("bad character U+003F", "a field that may be missing: test it with if or with, or use dig"),
     ("invalid syntax", "write two backslashes for one, or the text in backquotes"),
+    ('unexpected "{" in if', "a value in an action has no braces of its own"),
+    ('unexpected "{" in range', "a value in an action has no braces of its own"),
     ('unexpected "/" in command', "a comment is {{/* TEXT */}}"),
     ("unterminated character constant", "a text is in double quotes"),
     ("unclosed comment", "a comment ends with */"),
@@ -71,6 +78,14 @@ _RUN: Final = (
     (r"(?i).*invalid semantic version.*", "a version is three numbers with dots: 1.2.3"),
     (r".*(divide|division) by zero.*", _DIVISOR),
     (r".*index of untyped nil.*", "it is absent: check the path, or use dig with a default"),
+    (
+        r".*cannot index slice/array with type string.*",
+        "items of a list have numbers; a condition is getResourceCondition TYPE RESOURCE",
+    ),
+    (
+        r"value has type int; should be string.*",
+        "keys of a map are texts; splitList gives a list, where split gives a map with _0 and _1",
+    ),
     (r".*index out of range.*", "test the length first: {{ if gt (len .list) 2 }}"),
     (r"range can't iterate over.*", "range goes over lists, maps and whole numbers: see the path"),
     (r"incompatible types for comparison.*", "convert one of the two: int, float64 or toString"),

@@ -17,7 +17,7 @@ _RENDER = "cannot render template: "
 _PYTHON_HINTS = (
     (
         "unpack",
-        "to loop over an object's keys and values, write `for key, value in object.items()`",
+        "of an object, write `for key, value in object.items()`; of a list, loop.index counts",
     ),
     ("by zero", "test that the divisor is not 0 first"),
 )

@@ -4,6 +4,7 @@ Each rule recognises one construct of another language or one classic slip. A mi
 is sure of has no hint.
 """
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -56,6 +57,15 @@ TAGS: Final = {
     "fail": "write {{ fail(message) }}",
 }
 _COMPARISONS: Final = {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
+# Words between two operands, of Liquid, Twig and others.
+_INFIX: Final = {
+    **{word: f"compare with {sign}: a {sign} b" for word, sign in _COMPARISONS.items()},
+    "contains": "write `item in list`",
+    "mod": "write `a % b`",
+    "div": "write `a // b`",
+}
+# A path by dots with a dash in its last key.
+_DASHED: Final = re.compile(r"(?P<path>[A-Za-z_]\w*(?:\.\w+)*)\.(?P<key>[A-Za-z_]\w*(?:-\w+)+)")
 _CHARACTERS: Final = {
     "!": "write `not`",
     "`": 'texts are in quotes: "text"',
@@ -404,6 +414,17 @@ def _statement_words(site: Site) -> Violation | None:
     return None
 
 
+def _infix(site: Site) -> Violation | None:
+    """Recognise ``a eq b`` and ``a is "text"``."""
+    token = site.token
+    if site.text_at(-1) == "is" and token.kind in {"string", "integer", "float"}:
+        is_before = site.tokens[site.index - 1]
+        return site.violation("compare with ==: a == b", token=is_before)
+    if token.text in _INFIX and site.is_value_before():
+        return site.violation(_INFIX[token.text])
+    return None
+
+
 def _side_by_side(site: Site) -> Violation | None:
     """Recognise two values with nothing between them."""
     token = site.token
@@ -426,6 +447,16 @@ def _side_by_side(site: Site) -> Violation | None:
         return violation
     if bracket is not None and token.text not in {"(", "[", "."}:
         return site.violation("a comma is missing before it")
+    return None
+
+
+def key_hint(text: str, name: str) -> str | None:
+    """Return the hint for a name that is meant as a key in a text; None for other names."""
+    for match in _DASHED.finditer(text):
+        if name in match["key"].split("-"):
+            return f'a key with a dash is in brackets: {match["path"]}["{match["key"]}"]'
+    if re.search(rf"[{{,]\s*{re.escape(name)}\s*:", text):
+        return f'keys of an object are in quotes: "{name}"'
     return None
 
 
@@ -489,5 +520,6 @@ _RULES: Final[tuple[Callable[[Site], Violation | None], ...]] = (
     _and_or,
     _dot,
     _range,
+    _infix,
     _side_by_side,
 )

@@ -56,11 +56,23 @@ def describe(undefined: Undefined, roots: Mapping[str, object], statement: str) 
     if not isinstance(base, (Mapping, list, tuple, range)):
         message += f" ({start.lstrip('.') or 'the value'} is {type_of(base)})"
     hint = _hint_of_method(base, str(keys[0]), statement)
+    if isinstance(base, Mapping) and re.search(rf"\.{re.escape(str(keys[0]))}-\w", statement):
+        hint = hints.key_hint(statement, str(keys[0]))
     if hint is None and isinstance(base, Mapping):
         hint = _suggest_key(str(keys[0]), base)
     elif hint is None and isinstance(base, (list, tuple, range)):
-        hint = f"the list has {len(base)} items"
+        hint = _hint_of_item(keys[0], len(base), start)
     return MissingPath(message, hint, str(keys[0]))
+
+
+def _hint_of_item(key: object, length: int, path: str) -> str:
+    """Return the hint for a list that has no such item."""
+    if not isinstance(key, str):
+        return f"the list has {length} item{'s' * (length != 1)}"
+    if path.endswith(".status.conditions"):
+        owner = path.removesuffix(".status.conditions").lstrip(".")
+        return f'conditions are a list: get_condition({owner}, "{key}")'
+    return "this is a list: its items have numbers, as in [0], or a loop goes over them"
 
 
 def _hint_of_method(base: object, name: str, statement: str) -> str | None:
@@ -95,7 +107,9 @@ def _unknown_name(keys: Sequence[object], statement: str) -> MissingPath:
     )
     if f"{name}(" in statement and (filter_name := spelling.nearest(name, FILTERS)):
         otherwise = f'there is a filter "{filter_name}": write `value | {filter_name}`'
-    hint = hints.name_hint(name) or suggest(name, NAMES, otherwise)
+    hint = (
+        hints.key_hint(statement, name) or hints.name_hint(name) or suggest(name, NAMES, otherwise)
+    )
     return MissingPath(f"{whole} is undefined{cause}", hint, name)
 
 

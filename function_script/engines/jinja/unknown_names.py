@@ -42,7 +42,7 @@ def find_unknown(program: Program) -> list[Diagnostic]:
         positions.violation_to_diagnostic(sources[name], violation)
         for name, template in trees.items()
         if name in used
-        for violation in dict.fromkeys(_unknown(template, defined))
+        for violation in dict.fromkeys(_unknown(template, defined, sources[name].text))
     ]
 
 
@@ -55,13 +55,17 @@ def _guarded_names(template: nodes.Template) -> set[str]:
     }
 
 
-def _unknown(template: nodes.Template, defined: set[str]) -> Iterator[Violation]:
+def _unknown(template: nodes.Template, defined: set[str], text: str) -> Iterator[Violation]:
     for name in template.find_all(nodes.Name):
         if name.ctx == "load" and name.name not in defined:
+            begin = text.rfind("\n", 0, name.lineno) + 1
+            line = text[begin:].partition("\n")[0]
             yield Violation(
                 line=1,
                 offset=name.lineno,
                 width=len(name.name),
                 message=f'"{name.name}" has no value, for nothing sets it',
-                hint=hints.name_hint(name.name) or suggest(name.name, tuple(defined)),
+                hint=hints.key_hint(line, name.name)
+                or hints.name_hint(name.name)
+                or suggest(name.name, tuple(defined)),
             )

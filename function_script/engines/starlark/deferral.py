@@ -7,14 +7,13 @@ out; so no placeholder can get into a result.
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final, cast
 
 import starlark
 
 from function_script.engines.starlark import bridge
-from function_script.engines.starlark.errors import WRAPPER, failed, is_absence
+from function_script.engines.starlark.errors import WRAPPER, failed, is_absence, missing_key
 from function_script.limits import Limits
 from function_script.program import DeferredResource
 from function_script.values import Readable
@@ -45,8 +44,6 @@ def whole(skipped, nodes, depth):
 """,
 )
 _RUN: Final = "cannot run main: "
-# The beginning of a hint of the module `missing`.
-_MISSING_PATH: Final = re.compile(r'.+? has no "[^"]*"')
 
 
 class DeferredEvaluation:
@@ -97,8 +94,8 @@ class DeferredEvaluation:
         exceeded = bridge.exceeded_limit()
         error = failed(text, script.main, script.sources, request, self._limits, exceeded=exceeded)
         problem = error.diagnostics[0]
-        path = _MISSING_PATH.match(problem.hint or "")
-        missing = path[0] if path else problem.message.removeprefix(_RUN)
+        key = missing_key(text, script.sources, request)
+        missing = problem.message.removeprefix(_RUN) if key is None else key.absence
         moved_from = json.loads(cast("str", self._call("moved", name)))
         names = tuple(moved_from) if isinstance(moved_from, list) else ()
         return DeferredResource(name=name, missing=missing, span=problem.span, moved_from=names)

@@ -45,7 +45,7 @@ def evaluate(program: Program, scope: Scope, limits: Limits) -> ScriptResult:
         raise errors.failed(
             message, script.main, script.sources, request, limits, exceeded=exceeded
         ) from error
-    result = _result(reply, script, limits)
+    result = _result(reply, script, limits, text)
     return replace(result, withheld=withheld) if withheld else result
 
 
@@ -96,7 +96,7 @@ def _to_json(request: Object) -> str:
         raise InputError.of(f"cannot hand the request to main: {error}") from error
 
 
-def _result(reply: str, script: build.Script, limits: Limits) -> ScriptResult:
+def _result(reply: str, script: build.Script, limits: Limits, request: str) -> ScriptResult:
     size = len(reply) if reply.isascii() else len(reply.encode())
     if size > limits.output_bytes:
         raise LimitError.of(
@@ -116,4 +116,7 @@ def _result(reply: str, script: build.Script, limits: Limits) -> ScriptResult:
         span=script.span,
         resources=[line[1:] for line in lines],
         locate=lambda path: keys.find(tuple(path), script.sources.values()) or script.span,
+        mentions=lambda word: any(
+            word in text for text in (request, *(each.text for each in script.sources.values()))
+        ),
     )

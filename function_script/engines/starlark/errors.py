@@ -139,22 +139,23 @@ def failed(  # noqa: PLR0913 - the script, its request, and what bounds both
         return _bad_contract(failure.message, main)
     problem = _diagnostic("cannot run main", failure, sources)
     if _ABSENT.search(failure.message):
-        hint = _hint_of_lookup(failure.spot, sources, request, problem.hint)
-        problem = replace(problem, hint=hint)
+        hint = problem.hint
+        if cause := missing_key(text, sources, request):
+            is_whole = cause.is_suggestion or hint is None
+            problem = replace(problem, hint=cause.text if is_whole else f"{cause.text}; {hint}")
     return ProgramError(problem)
 
 
-def _hint_of_lookup(
-    span: Span | None, sources: Sources, request: Mapping[str, Readable], hint: str | None
-) -> str | None:
+def missing_key(
+    text: str, sources: Sources, request: Mapping[str, Readable]
+) -> missing.MissingKey | None:
+    """Return the key of the request that a failed lookup did not find; None when it is unclear."""
+    span = _read(text).spot
     if span is None or span.name not in sources:
-        return hint
+        return None
     start = (span.column or 1) - 1
     expression = _line(sources[span.name], span)[start : start + span.width]
-    cause = missing.hint(expression, [source.text for source in sources.values()], request)
-    if cause is None:
-        return hint
-    return cause.text if cause.is_suggestion or hint is None else f"{cause.text}; {hint}"
+    return missing.find(expression, [source.text for source in sources.values()], request)
 
 
 def _read(text: str) -> _Failure:

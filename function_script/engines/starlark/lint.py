@@ -90,6 +90,18 @@ class StarlarkLint(Lint):
         """Find the texts that are called ``moved_from``, also in lists."""
         return _texts_of("moved_from", program)
 
+    def find_kinds(self, program: Program) -> Iterator[tuple[Mention, str]]:
+        """Find the apiVersions in dicts that are whole objects, each with its kind."""
+        for source in program.sources():
+            tree = syntax.parse(source.text)
+            for node in ast.walk(tree) if tree is not None else ():
+                fields = _fields(node) if isinstance(node, ast.Dict) else {}
+                match fields.get("apiVersion"), fields.get("kind"):
+                    case ast.Constant(value=str(version)) as place, ast.Constant(value=str(kind)):
+                        yield Mention(version, source, syntax.span_of(place, source)), kind
+                    case _:
+                        pass
+
     def find_object_names(self, program: Program) -> Iterator[Mention]:
         """Find ``metadata.name`` in dicts of whole Kubernetes objects."""
         for source in program.sources():

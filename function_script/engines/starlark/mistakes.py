@@ -4,12 +4,13 @@ A finding is certain from the script alone.
 """
 
 import ast
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Final, NamedTuple
 
 from function_script import spelling
 from function_script.diagnostics import Diagnostic
-from function_script.engines import habits
+from function_script.engines import habits, leftovers
 from function_script.engines.starlark import run_hints, signatures
 from function_script.engines.starlark.analysis import kinds, syntax
 from function_script.engines.starlark.analysis.names import Bindings, Value
@@ -21,7 +22,15 @@ _METHODS: Final = {
     "list": habits.LIST_METHODS,
     "dict": habits.MAPPING_METHODS,
 }
+# Methods that give None, whatever has them, and those that dicts and lists have.
 _NO_RESULT: Final = frozenset({"append", "extend", "insert"})
+_RESOURCE: Final = "resource"
+# JSONPath, and paths of JSON Patch. The key of an annotation has other parts in front of a slash.
+_FOREIGN_PATH: Final = re.compile(r"\$\.|/?(?:spec|status|metadata)/[\w/]+$")
+# Text in braces that would be the value of a name in an f-string or in JavaScript.
+_INTERPOLATION: Final = re.compile(r"(?P<lead>\$?)\{(?P<name>[A-Za-z_]\w*)\}")
+# An expression of a template that begins with a name.
+_EXPRESSION: Final = re.compile(r"\{\{-? *(?P<name>[A-Za-z_]\w*)(?:[.\[][^{}]*)?\}\}")
 _TYPES: Final = frozenset(
     {
         *("NoneType", "bool", "dict", "float", "function", "int", "list", "namespace", "range"),
@@ -55,6 +64,7 @@ def find_failures(program: Program) -> Iterator[Diagnostic]:
             *_wrong_arguments(source, tree, values),
             *_unreadable_numbers(source, tree),
             *_wrong_operands(source, tree, values),
+            *_wrong_words(source, tree),
         ]
         if source is program.main:
             findings += _no_result(source, tree)
@@ -70,6 +80,9 @@ def find_doubts(program: Program) -> Iterator[Diagnostic]:
             *_results_of_changes(source, tree),
             *_never_read(source, tree),
             *_paths(source, tree),
+            *_one_value_tuples(source, tree),
+            *_texts_for_resources(source, tree, values),
+            *_leavings(source, tree),
         ]
         yield from _diagnostics(source, findings)
 
@@ -215,6 +228,13 @@ def _wrong_arguments(
             yield _Finding(span, message, f"write {signature.usage}")
 
 
+def _wrong_words(source: Source, tree: ast.Module) -> Iterator[_Finding]:
+    """Find reasons and statuses that a response does not take."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and (wrong := run_hints.find_wrong_word(node)):
+            yield _Finding(syntax.span_of(wrong.node, source), wrong.message, wrong.hint)
+
+
 def _unreadable_numbers(source: Source, tree: ast.Module) -> Iterator[_Finding]:
     """Find texts that are no number, and formats that there are not."""
     for node in ast.walk(tree):
@@ -304,6 +324,7 @@ def _comparisons(
     source: Source, tree: ast.Module, values: Mapping[str, Value]
 ) -> Iterator[_Finding]:
     """Find comparisons of values that can never be equal."""
+    bound = Bindings.of([tree])
     for node in ast.walk(tree):
         match node:
             case ast.Compare(
@@ -317,7 +338,9 @@ def _comparisons(
             message = f"this is always {result}: no type is called {name}"
             yield _Finding(syntax.span_of(right, source), message, hint)
             continue
-        one, two = kinds.kind_of(left, values), kinds.kind_of(right, values)
+        one, two = (
+            kinds.kind_of(each, values) or _kind_of_result(each, bound) for each in (left, right)
+        )
         if one is None or two is None or "NoneType" in {one, two} or kinds.can_be_equal(one, two):
             continue
         message = (
@@ -328,7 +351,31 @@ def _comparisons(
             hint = "leave the quotes of the number out, or convert with str(...)"
         elif {one, two} == {"bool", "string"}:
             hint = "write True and False without quotes"
+        if condition := _condition_call(left, right):
+            hint = f'its status is a text: {condition}["status"]'
         yield _Finding(syntax.span_of(right, source), message, hint)
+
+
+def _kind_of_result(node: ast.expr, bound: Bindings) -> str | None:
+    """Return the type of what a predeclared function returns; None for other expressions."""
+    match node:
+        case ast.Call(func=ast.Name(id=name)) if not bound.is_bound(name):
+            signature = signatures.functions().get(name)
+            types = signature.result if signature is not None else frozenset()
+            return next(iter(types)) if len(types) == 1 else None
+        case _:
+            return None
+
+
+def _condition_call(*nodes: ast.expr) -> str | None:
+    """Return the call of ``get_condition`` among operands, as it is written; None without one."""
+    for node in nodes:
+        match node:
+            case ast.Call(func=ast.Name(id="get_condition")):
+                return run_hints.to_source(node)
+            case _:
+                pass
+    return None
 
 
 def _doubt_of_type_name(call: ast.expr, other: ast.expr) -> tuple[str, str] | None:
@@ -373,15 +420,27 @@ def _results_of_changes(source: Source, tree: ast.Module) -> Iterator[_Finding]:
             case (
                 ast.Assign(value=ast.Call(func=ast.Attribute(value=value, attr=name)) as call)
                 | ast.Return(value=ast.Call(func=ast.Attribute(value=value, attr=name)) as call)
-            ) if name in _NO_RESULT:
-                message = f"{name} changes the list and gives None"
+            ) if name in _NO_RESULT or (name in run_hints.NO_RESULT and _is_data(value)):
+                noun = "list" if name in _NO_RESULT else "value"
+                message = f"{name} changes the {noun} and gives None"
                 text = ast.unparse(value)
                 hint = f"write {name} on a line of its own, and then {text}"
                 if not isinstance(value, (ast.Name, ast.Subscript)):
-                    hint = f"give the list a name, and write {name} on a line of its own"
+                    hint = f"give the {noun} a name, and write {name} on a line of its own"
                 yield _Finding(syntax.span_of(call, source), message, hint)
             case _:
                 pass
+
+
+def _is_data(node: ast.expr) -> bool:
+    """Report whether an expression is a dict or a list, as far as its form says."""
+    match node:
+        case ast.Dict() | ast.List() | ast.Subscript():
+            return True
+        case ast.Call(func=ast.Name(id="dict" | "list" | "merge")):
+            return True
+        case _:
+            return False
 
 
 def _never_read(source: Source, tree: ast.Module) -> Iterator[_Finding]:
@@ -407,11 +466,102 @@ def _never_read(source: Source, tree: ast.Module) -> Iterator[_Finding]:
                         # The call may be there for what it does.
                         continue
                     message = f'"{name}" is set and never read'
-                    yield _Finding(
-                        syntax.span_of(target, source), message, "use it, or take it out"
-                    )
+                    hint = _interpolation_hint(name, function) or "use it, or take it out"
+                    yield _Finding(syntax.span_of(target, source), message, hint)
                 case _:
                     pass
+
+
+def _interpolation_hint(name: str, function: ast.FunctionDef) -> str | None:
+    """Return the hint for a name that a plain text has in braces; None if none has it."""
+    for node in ast.walk(function):
+        match node:
+            case ast.Constant(value=str(text)):
+                for match in _INTERPOLATION.finditer(text):
+                    if match["name"] == name:
+                        return f'a text with a value begins with f: f"{{{name}}}"'
+            case _:
+                pass
+    return None
+
+
+def _one_value_tuples(source: Source, tree: ast.Module) -> Iterator[_Finding]:
+    """Find names that a comma at the end of the line sets to a tuple of one value."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.Assign(targets=[ast.Name()], value=ast.Tuple(elts=[item]) as value) if (
+                item.lineno,
+                item.col_offset,
+            ) == (value.lineno, value.col_offset):
+                message = "the comma at the end makes a list of this value"
+                yield _Finding(syntax.span_of(item, source), message, "take the comma out")
+            case _:
+                pass
+
+
+def _texts_for_resources(
+    source: Source, tree: ast.Module, values: Mapping[str, Value]
+) -> Iterator[_Finding]:
+    """Find functions of resources that get a resource's name."""
+    bound = Bindings.of([tree])
+    for node in ast.walk(tree):
+        match node:
+            case ast.Call(func=ast.Name(id=name), args=[argument, *_]) if not bound.is_bound(name):
+                signature = signatures.functions().get(name)
+                parameters = signature.parameters if signature is not None else ()
+            case _:
+                continue
+        if not parameters or parameters[0].name != _RESOURCE:
+            continue
+        if kinds.kind_of(argument, values) == "string":
+            text = run_hints.to_source(argument)
+            message = f"{name} takes a resource, not its name"
+            yield _Finding(
+                syntax.span_of(argument, source), message, f"write get_observed(req, {text})"
+            )
+
+
+def _leavings(source: Source, tree: ast.Module) -> Iterator[_Finding]:
+    """Find texts that are leavings of another language: expressions that nothing replaces."""
+    formats = {
+        id(node.value)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Constant)
+    }
+    names = {
+        node.id
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+    }
+    for node in _data_texts(tree):
+        if id(node) in formats or not isinstance(node.value, str):
+            continue
+        text = node.value
+        if leftover := leftovers.of_value(text):
+            yield _Finding(syntax.span_of(node, source), leftover.message, leftover.hint)
+            continue
+        match = _EXPRESSION.search(text) or next(
+            (each for each in _INTERPOLATION.finditer(text) if each["lead"]), None
+        )
+        if "\n" not in text and match is not None and match["name"] in names:
+            message = f"{match[0]} is a text here: nothing replaces it"
+            hint = 'write the value itself, as in "a-%s" % value'
+            yield _Finding(syntax.span_of(node, source), message, hint)
+
+
+def _data_texts(node: ast.AST) -> Iterator[ast.Constant]:
+    """Yield the texts that are values of dicts and lists, but not below a Composition."""
+    if isinstance(node, ast.Dict):
+        for value in node.values:
+            if isinstance(value, ast.Constant) and value.value == "Composition":
+                return
+    for child in ast.iter_child_nodes(node):
+        is_key = isinstance(node, ast.Dict) and child in node.keys
+        if isinstance(child, ast.Constant) and isinstance(node, (ast.Dict, ast.List)):
+            if not is_key and isinstance(child.value, str):
+                yield child
+        else:
+            yield from _data_texts(child)
 
 
 def _paths(source: Source, tree: ast.Module) -> Iterator[_Finding]:
@@ -420,6 +570,14 @@ def _paths(source: Source, tree: ast.Module) -> Iterator[_Finding]:
         match node:
             case ast.Call(func=ast.Name(id=name), args=[_, *others]) if name in _OBJECT_GETTERS:
                 paths = others[:1] if name == "get_xr" else others[1:2]
+            case ast.Call(
+                func=ast.Attribute(attr="set_status"),
+                args=[ast.Constant(value=str(text)) as status_path, _],
+            ) if text.startswith("status."):
+                message = "the path begins below status"
+                hint = f'write "{text.removeprefix("status.")}"'
+                yield _Finding(syntax.span_of(status_path, source), message, hint)
+                continue
             case _:
                 continue
         for path in paths:
@@ -428,5 +586,9 @@ def _paths(source: Source, tree: ast.Module) -> Iterator[_Finding]:
                     message = f'{name} gives the object itself, which has no field "resource"'
                     hint = f'write "{text.removeprefix("resource.")}"'
                     yield _Finding(syntax.span_of(path, source), message, hint)
+                case ast.Constant(value=str(text)) if _FOREIGN_PATH.match(text):
+                    plain = text.removeprefix("$").removeprefix("/").replace("/", ".").lstrip(".")
+                    message = f"no object has this path: {name} gives its default every time"
+                    yield _Finding(syntax.span_of(path, source), message, f'write "{plain}"')
                 case _:
                     pass

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final, NamedTuple, cast
 
-from function_script import spelling
+from function_script import conditions, spelling
 from function_script.engines import habits
 from function_script.engines.starlark import signatures
 from function_script.engines.starlark.analysis import syntax
@@ -42,10 +42,15 @@ _LOCAL: Final = re.compile(r"^Local variable `(?P<name>\w+)` referenced before a
 _UNDEFINED: Final = re.compile(
     r"^Variable `(?P<name>\w+)` not found(?:, did you mean `(?P<near>\w+)`)?"
 )
-_CHANGING: Final = frozenset(
-    {"append", "extend", "insert", "update", "clear", "remove", "setdefault"}
-)
-_NO_RESULT: Final = frozenset({"append", "extend", "insert", "update", "clear", "remove"})
+NO_RESULT: Final = frozenset({"append", "extend", "insert", "update", "clear", "remove"})
+"""The methods that change a list or a dict and give None."""
+_CHANGING: Final = NO_RESULT | {"setdefault"}
+# A path by dots with a dash in a key: in a difference of two values, blanks are usual.
+_DASHED: Final = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*\.[A-Za-z_]\w*(?:-[A-Za-z]\w*)+")
+# Messages of a response's functions.
+_REFUSED_WORD: Final = re.compile(r"fail: (?:reason|status) must be ")
+_SEVERITIES: Final = {"Warning": "warning", "Normal": "event", "Fatal": "fatal", "Error": "fatal"}
+_STATUSES: Final = frozenset({"True", "False", "Unknown"})
 _DEFAULT: Final = "it is None: get(value, path, default) takes a default"
 _METHODS: Final = {
     "string": habits.STRING_METHODS,
@@ -102,6 +107,8 @@ def find(message: str, span: Span | None, source: Source | None) -> RunHint | No
     tree = syntax.parse(source.text)
     if tree is None:
         return None
+    if _REFUSED_WORD.match(message):
+        return _wrong_word(tree, span, source)
     node = _node_at(tree, span, source)
     if node is None:
         return None
@@ -209,7 +216,7 @@ def _none_hint(node: ast.expr, failure: _Failure) -> str | None:
 
 def _changing_method(node: ast.expr) -> str | None:
     match node:
-        case ast.Call(func=ast.Attribute(attr=name)) if name in _NO_RESULT:
+        case ast.Call(func=ast.Attribute(attr=name)) if name in NO_RESULT:
             return name
         case _:
             return None
@@ -231,10 +238,12 @@ def _unpack(failure: _Failure) -> RunHint | None:
                     ):
                         return None
                     case _:
-                        names = ast.unparse(target).strip("()")
-                        text = ast.unparse(items)
-                        hint = "to loop over a dict's keys and values, write "
-                        return RunHint(f"{hint}`for {names} in {text}.items()`")
+                        names = to_source(target).strip("()")
+                        text = to_source(items)
+                        return RunHint(
+                            f"of a dict, write `for {names} in {text}.items()`; of a list, "
+                            f"`for {names} in enumerate({text})` counts from 0"
+                        )
             case _:
                 pass
     return None
@@ -261,6 +270,8 @@ def _format(failure: _Failure) -> RunHint | None:
         return RunHint('each %s takes one value: "%s-%s" % (a, b)')
     if failure.message.startswith("Unsupported format character"):
         return RunHint('%s, %d, %f and %x take no width: pad with "0" * n')
+    if "parameters in format string" in failure.message:
+        return RunHint('each {} takes one value: "{}-{}".format(a, b)')
     match = _FIELD.match(failure.message)
     is_format = any(
         isinstance(n, ast.Call) and isinstance(n.func, ast.Attribute) and n.func.attr == "format"
@@ -301,7 +312,7 @@ def _frozen(failure: _Failure) -> RunHint | None:
     value = values.get(root.id)
     expression = value.expression if value is not None else None
     origin = _copied(expression) or (root if _is_top_level(failure.tree, root.id) else None)
-    name = ast.unparse(origin) if origin is not None else root.id
+    name = to_source(origin) if origin is not None else root.id
     is_list = isinstance(expression, ast.List) or (
         isinstance(origin, ast.Name)
         and origin.id in values
@@ -363,7 +374,7 @@ def _argument(failure: _Failure) -> RunHint | None:
     usage = None
     if call is not None:
         usage = signatures.usage_of(call) or _own_usage(call, failure.tree)
-    hint = f"write {usage}" if usage is not None else None
+    hint = _one_dict(call) or (f"write {usage}" if usage is not None else None)
     match = _ANNOTATION.match(failure.message)
     if match is not None:
         # None is the default of what may be left out.
@@ -371,8 +382,91 @@ def _argument(failure: _Failure) -> RunHint | None:
         types = " or ".join(part for part in parts if part != "None" or len(parts) == 1)
         message = f'argument "{match["name"]}" is of type {types}, not {match["type"]}'
         return RunHint(hint, message)
-    if _ARGUMENTS.match(failure.message) and hint is not None:
-        return RunHint(hint)
+    if _ARGUMENTS.match(failure.message):
+        hint = _pair(call) or hint
+        return RunHint(hint) if hint is not None else None
+    return None
+
+
+def to_source(node: ast.AST) -> str:
+    """Return an expression as an author writes it: texts in double quotes."""
+    text = ast.unparse(node)
+    return text if '"' in text else text.replace("'", '"')
+
+
+def _one_dict(call: ast.Call | None) -> str | None:
+    """Return the hint for ``rsp.status("region", value)``, which takes a dict; else None."""
+    match call:
+        case ast.Call(
+            func=ast.Attribute(attr=name) as method, args=[ast.Constant(value=str(key)), value]
+        ):
+            signature = signatures.methods().get(name)
+            types = [each.types for each in signature.parameters] if signature is not None else []
+            if types == [{"dict"}]:
+                return f'write {to_source(method)}({{"{key}": {to_source(value)}}})'
+        case _:
+            pass
+    return None
+
+
+def _pair(call: ast.Call | None) -> str | None:
+    """Return the hint for a key function of two arguments, which gets one item; else None."""
+    for keyword in call.keywords if call is not None else ():
+        match keyword:
+            case ast.keyword(arg="key", value=ast.Lambda(args=ast.arguments(args=[_, _]))):
+                return "the function gets one item, such as a pair: lambda pair: pair[1]"
+            case _:
+                pass
+    return None
+
+
+class WrongWord(NamedTuple):
+    """An argument of a response's function that is no word it takes."""
+
+    node: ast.expr
+    message: str
+    hint: str | None
+
+
+def find_wrong_word(call: ast.Call) -> WrongWord | None:
+    """Return the reason or status, written out, that a response does not take."""
+    match call:
+        case ast.Call(
+            func=ast.Attribute(value=ast.Name(), attr="event" | "warning" | "fatal" as name),
+            args=[first, ast.Constant(value=str(reason)) as node, *_],
+        ) if reason and not conditions.PASCAL_CASE.fullmatch(reason):
+            message = f'{name}: the reason must be PascalCase, such as "NotFound"'
+            severity = first.value if isinstance(first, ast.Constant) else None
+            function = _SEVERITIES.get(severity) if isinstance(severity, str) else None
+            hint = f"the message comes first, the reason second: {_usage(name)}"
+            if function is not None:
+                hint = (
+                    f"write {to_source(call.func).rpartition('.')[0]}.{function}({to_source(node)})"
+                )
+            return WrongWord(node, message, hint)
+        case ast.Call(
+            func=ast.Attribute(value=ast.Name(), attr="condition"),
+            args=[_, ast.Constant(value=str(status)) as node, *_],
+        ) if status not in _STATUSES:
+            message = 'condition: the status must be True, False or "Unknown"'
+            hint = f"write {_usage('condition')}"
+            if status.capitalize() in _STATUSES:
+                hint = f'write "{status.capitalize()}"'
+            return WrongWord(node, message, hint)
+        case _:
+            return None
+
+
+def _usage(method: str) -> str:
+    return signatures.methods()[method].usage
+
+
+def _wrong_word(tree: ast.Module, span: Span, source: Source) -> RunHint | None:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and (wrong := find_wrong_word(node)):
+            place = syntax.span_of(wrong.node, source)
+            if place.line == span.line:
+                return RunHint(wrong.hint, span=place)
     return None
 
 
@@ -387,7 +481,7 @@ def _own_usage(call: ast.Call, tree: ast.Module) -> str | None:
     ]
     if len(functions) != 1:
         return None
-    return f"{functions[0].name}({ast.unparse(functions[0].args)})"
+    return f"{functions[0].name}({to_source(functions[0].args)})"
 
 
 def _operation(failure: _Failure) -> RunHint | None:
@@ -404,16 +498,36 @@ def _operation(failure: _Failure) -> RunHint | None:
         return RunHint("write %s, or convert the text with int(text)")
     if "NoneType" in kinds:
         return _none_operand(failure, operator)
+    hint = _operand_hint(operator, kinds, failure)
+    if hint is None and operator == "+" and match["left"] == "list":
+        hint = "put the item into brackets: list + [item]"
+    return RunHint(hint) if hint is not None else None
+
+
+def _operand_hint(operator: str, kinds: set[str | None], failure: _Failure) -> str | None:
+    """Return the hint for an operator that does not take two types."""
     hint = None
     if operator in {"compare", "cmp()"} and kinds == {"int", "string"}:
         hint = "a number and a text: convert the text with int(text), or leave its quotes out"
+    elif operator in {"+", "-"} and (text := _quantity(failure)) is not None:
+        hint = f'read a quantity of Kubernetes with quantity("{text}")'
     elif operator == "+" and kinds == {"int", "string"}:
         hint = "use str(value), or a format such as %s; int(text) reads a number"
     elif operator == "+" and kinds == {"dict"}:
         hint = "merge dicts with `a | b`"
-    elif operator == "+" and match["left"] == "list":
-        hint = "put the item into brackets: list + [item]"
-    return RunHint(hint) if hint is not None else None
+    return hint
+
+
+def _quantity(failure: _Failure) -> str | None:
+    """Return the text of an operand that is a quantity, such as "5Gi"; None if there is none."""
+    match failure.node:
+        case (
+            ast.BinOp(left=ast.Constant(value=str(text)))
+            | ast.BinOp(right=ast.Constant(value=str(text)))
+        ) if _QUANTITY.fullmatch(text):
+            return text
+        case _:
+            return None
 
 
 def _iteration(failure: _Failure, kind: str | None) -> RunHint | None:
@@ -424,6 +538,8 @@ def _iteration(failure: _Failure, kind: str | None) -> RunHint | None:
         "int": "write range(n) to count to a number",
         "string": "write text.elems() for its characters, or text.split(...)",
     }.get(kind or "")
+    if kind == "function" and items is not None:
+        hint = f"call it, with parentheses: {to_source(items)}()"
     return RunHint(hint, span=span)
 
 
@@ -448,19 +564,36 @@ def _parameter(failure: _Failure) -> RunHint | None:
             "join texts only: [str(item) for item in list]", "the list has other items than texts"
         )
     is_index = isinstance(failure.node, ast.Subscript)
+    if is_index and (hint := _condition_by_name(failure.node)) is not None:
+        return RunHint(hint)
     if failure.message.startswith("Expected `int`, but got `string") or (match and is_index):
         return RunHint("an index is a number: list[0]")
     return None
 
 
+def _condition_by_name(node: ast.AST) -> str | None:
+    """Return the hint for ``resource["status"]["conditions"]["Ready"]``; None for others."""
+    match node:
+        case ast.Subscript(
+            value=ast.Subscript(
+                value=ast.Subscript(value=owner, slice=ast.Constant(value="status")),
+                slice=ast.Constant(value="conditions"),
+            ),
+            slice=ast.Constant(value=str(name)),
+        ):
+            return f'conditions are a list: get_condition({to_source(owner)}, "{name}")'
+        case _:
+            return None
+
+
 def _call(failure: _Failure, kind: str | None) -> RunHint | None:
     match failure.node:
         case ast.Call(func=function, args=[ast.Constant(value=str(key))]) if kind == "dict":
-            return RunHint(f'write {ast.unparse(function)}["{key}"]')
+            return RunHint(f'write {to_source(function)}["{key}"]')
         case ast.Call(func=function, args=[argument]) if kind in {"dict", "list"}:
-            return RunHint(f"write {ast.unparse(function)}[{ast.unparse(argument)}]")
+            return RunHint(f"write {to_source(function)}[{to_source(argument)}]")
         case ast.Call(func=function, args=[]) if kind is not None:
-            return RunHint(f"write {ast.unparse(function)}: a value of type {kind} is no function")
+            return RunHint(f"write {to_source(function)}: a value of type {kind} is no function")
         case _:
             return None
 
@@ -490,10 +623,24 @@ def _undefined(failure: _Failure) -> RunHint | None:
     for node in ast.walk(failure.tree):
         if isinstance(node, ast.Dict) and any(key is failure.node for key in node.keys):
             return RunHint(f'keys of a dict are in quotes: "{name}"')
+    if (path := _dashed_path(failure)) is not None:
+        return RunHint(f"a key with a dash is in brackets and quotes: {path}")
     hint = habits.name_in_starlark(name)
     if hint is None and match["near"] and spelling.nearest(name, (match["near"],)):
         hint = f'did you mean "{match["near"]}"?'
     return RunHint(hint) if hint is not None else None
+
+
+def _dashed_path(failure: _Failure) -> str | None:
+    """Return ``spec["tags"]["my-team"]`` for ``spec.tags.my-team``; None for other differences."""
+    source = failure.source.text.split("\n")[getattr(failure.node, "lineno", 1) - 1]
+    place = failure.span(failure.node) if isinstance(failure.node, ast.Name) else None
+    for match in _DASHED.finditer(source):
+        if place is None or not match.start() < (place.column or 0) <= match.end():
+            continue
+        root, *keys = match[0].split(".")
+        return root + "".join(f'["{key}"]' for key in keys)
+    return None
 
 
 _RULES: Final = (

@@ -23,10 +23,11 @@ class Parameter(NamedTuple):
 
 
 class Signature(NamedTuple):
-    """A predeclared function: how a call of it is written, and its parameters."""
+    """A predeclared function: how a call is written, its parameters, the types of its result."""
 
     usage: str
     parameters: tuple[Parameter, ...]
+    result: frozenset[str]
 
 
 @cache
@@ -86,7 +87,8 @@ def _signature(node: ast.FunctionDef, prefix: str = "", skipped: int = 0) -> Sig
         else f"{argument.arg}={ast.unparse(node.args.defaults[index - first_default])}"
         for index, argument in enumerate(arguments)
     ]
-    return Signature(f"{prefix}{node.name}({', '.join(texts)})", parameters)
+    usage = f"{prefix}{node.name}({', '.join(texts)})"
+    return Signature(usage, parameters, _types(node.returns))
 
 
 def _types(annotation: ast.expr | None) -> frozenset[str]:

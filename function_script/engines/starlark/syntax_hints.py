@@ -8,6 +8,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Final, NamedTuple
 
 from function_script.source import Source, Span
@@ -201,7 +202,13 @@ def _equals(site: _Site) -> Hint | None:
     if site.text(0) == ":" or before.text == ":":
         token = site.at(0) if site.text(0) == ":" else before
         adjacent = site.is_adjacent(0 if site.text(0) == ":" else -1)
-        text = "assign on a line of its own: `name = value`"
+        name, equals = site.first(), site.tokens[site.tokens.index(token) - 1]
+        is_statement = site.bracket() is None and name == equals
+        text = (
+            "write `name = value`"
+            if is_statement
+            else "assign on a line of its own: `name = value`"
+        )
         return site.hint(text, token, 2) if adjacent else None
     if before.text in {"==", "!="} and site.is_adjacent(-1):
         return site.hint(f"write {before.text}", before, 3)
@@ -222,7 +229,12 @@ def _arrow(site: _Site) -> Hint | None:
     token = site.at(0) if site.text(0) == "=" else site.at(-1)
     if site.first().text in {"if", "elif", "while"}:
         return site.hint("write >=", token, 2)
-    return site.hint("write `lambda x: value`", token, 2) if site.bracket() else None
+    if site.bracket() is not None:
+        return site.hint("write `lambda x: value`", token, 2)
+    begin = site.tokens.index(site.first())
+    if [each.text for each in site.tokens[begin + 1 : begin + 3]] == ["=", "("]:
+        return site.hint(f"write `def {site.first().text}(arguments):`", token, 2)
+    return None
 
 
 def _doubled(site: _Site) -> Hint | None:
@@ -250,8 +262,11 @@ def _increment(site: _Site) -> Hint | None:
 
 
 def _comment(site: _Site) -> Hint | None:
-    is_first = site.first() == site.at(0)
-    if (is_first and site.text(0) == "//") or (site.text(0), site.text(1)) == ("/", "*"):
+    # A division has a value on its left.
+    if (site.text(0) == "//" and not site.is_value_before()) or (site.text(0), site.text(1)) == (
+        "/",
+        "*",
+    ):
         return site.hint("comments begin with #")
     return None
 
@@ -300,14 +315,34 @@ def _brackets(site: _Site) -> Hint | None:
         return site.hint("add up in a loop" if before.text == "sum" else hint)
     is_key = 'expected one of ":"' in site.message
     if bracket.text == "{" and text in {",", "}"} and is_key:
-        return site.hint("a dict has a value for each key; a list is in [ ]")
+        return _entry(site, bracket)
     return None
+
+
+def _entry(site: _Site, bracket: _Token) -> Hint | None:
+    """Return the hint for a value in a dict that has no colon behind it."""
+    inside = site.tokens[site.tokens.index(bracket) + 1 : site.index]
+    pairs = pairwise(inside)
+    if any(one.kind == "string" and two.text == "%" for one, two in pairs):
+        return site.hint('values of a format are in parentheses: "%s-%s" % (a, b)')
+    if any(token.text == ":" for token in inside):
+        return None
+    return site.hint("a dict has a value for each key; a list is in [ ]")
+
+
+def _half_choice(site: _Site) -> Hint | None:
+    """Recognise ``a if condition`` without its other half."""
+    if 'expected one of "else"' not in site.message:
+        return None
+    return site.hint("write `a if condition else b`")
 
 
 def _side_by_side(site: _Site) -> Hint | None:
     """Recognise two values with nothing between them."""
     token, before = site.at(0), site.at(-1)
     if token.kind not in _VALUES or token.text in _WORDS or not site.is_value_before():
+        return None
+    if "reserved keyword" in site.message:
         return None
     is_prefix = before.kind == "name" and token.kind == "string" and site.is_adjacent(-1)
     if is_prefix and before.text in {"f", "r"}:
@@ -333,5 +368,6 @@ _RULES: Final[tuple[Callable[[_Site], Hint | None], ...]] = (
     _comment,
     _statement,
     _brackets,
+    _half_choice,
     _side_by_side,
 )

@@ -9,7 +9,7 @@ from function_script.reader import ObjectReader
 from function_script.tools.cases.loader import ObjectLoader
 from function_script.tools.cases.model import Check, Expectation
 from function_script.tools.cases.outcome import PARTS
-from function_script.values import Object, Value, type_phrase
+from function_script.values import Object, type_phrase
 
 QUESTIONS: Final = ("equals", "exists", "matches", "oneOf")
 _PARTIAL: Final = ("xr", "resources", "status", "ready", "requirements", "context")
@@ -87,19 +87,15 @@ def _check(fields: ObjectReader) -> Check:
     if not questions:
         fields.problems.add(fields.path, f"must ask something: {', '.join(QUESTIONS)}")
     for key, value in questions:
-        _check_question(fields, key, value)
+        if key == "exists" and not isinstance(value, bool):
+            fields.problems.add(fields.at(key), f"must be a boolean, not {type_phrase(value)}")
+        if key == "oneOf" and not (isinstance(value, list) and value):
+            fields.problems.add(fields.at(key), "must be a list that is not empty")
+        if key == "matches":
+            fields.parsed(key, _pattern)
+            if not isinstance(value, str):
+                fields.text(key, required=True)
     return Check(path=_path(fields), questions=questions)
-
-
-def _check_question(fields: ObjectReader, key: str, value: Value) -> None:
-    if key == "exists" and not isinstance(value, bool):
-        fields.problems.add(fields.at(key), f"must be a boolean, not {type_phrase(value)}")
-    if key == "oneOf" and not (isinstance(value, list) and value):
-        fields.problems.add(fields.at(key), "must be a list that is not empty")
-    if key == "matches":
-        fields.parsed(key, _pattern)
-        if not isinstance(value, str):
-            fields.text(key, required=True)
 
 
 def _pattern(text: str) -> re.Pattern[str]:

@@ -45,7 +45,10 @@ def to_text(verdict: CaseVerdict, *, colourful: bool = False) -> str:
     for frame in verdict.reports:
         lines += ["", *_indent(console.colour_frames(frame) if colourful else frame)]
     for problem in verdict.problems:
-        lines += ["", *_indent(_format_problem(problem, colourful=colourful))]
+        text = console.to_text([problem.diagnostic], colourful=colourful)
+        if difference := problem.difference:
+            text = f"{text}\n{console.colour_diff(difference) if colourful else difference}"
+        lines += ["", *_indent(text)]
     if verdict.problems and verdict.printed:
         lines += ["", "  printed:", *_indent("\n".join(verdict.printed))]
     return "\n".join([*lines, ""] if verdict.problems or verdict.reports else lines)
@@ -138,14 +141,6 @@ def _problem_object(problem: Problem) -> Object:
         "text": diagnostics.to_frame(diagnostic),
         "difference": problem.difference,
     }
-
-
-def _format_problem(problem: Problem, *, colourful: bool) -> str:
-    text = console.to_text([problem.diagnostic], colourful=colourful)
-    if not problem.difference:
-        return text
-    difference = problem.difference
-    return f"{text}\n{console.colour_diff(difference) if colourful else difference}"
 
 
 def _indent(text: str) -> list[str]:

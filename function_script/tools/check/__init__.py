@@ -4,18 +4,20 @@ The result is a report; `reporters` and `sarif` print it.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from function_script.diagnostics import Diagnostic
+from function_script.engines.lint import ResourceKind
 from function_script.errors import InputError
-from function_script.inputs import Step
+from function_script.inputs import FindInput, Step
 from function_script.limits import Limits
 from function_script.tools import author_positions, sources, step_inputs
 from function_script.tools.check import (
     composed,
     misplaced,
     paths,
+    pipelines,
     plain_scalars,
     revisions,
     rules,
@@ -24,7 +26,7 @@ from function_script.tools.check import (
 )
 from function_script.tools.check.composites import FILES, XrChecker
 from function_script.tools.check.definitions import Definitions, find_xrds, load
-from function_script.tools.check.findings import Finding, Report, Skipped
+from function_script.tools.check.findings import Finding, Report, Skipped, Uncompared
 from function_script.tools.check.reporters import render_json, render_text
 from function_script.tools.check.rules import CheckedStep, Rule
 from function_script.tools.check.sarif import render_sarif
@@ -65,9 +67,14 @@ def check(
     others: list[OtherStep] = []
     unchecked: list[StepInput] = []
     skipped: list[Skipped] = []
-    steps = files = 0
+    steps = files = untyped = 0
+    kinds: set[ResourceKind] = set()
     xrs = XrChecker(definitions)
-    for file in searching.find(arguments, ignored):
+    entries = [*searching.find(arguments, ignored)]
+    find_input = step_inputs.index_stored(
+        document for file in entries if not isinstance(file, Skipped) for document in file.documents
+    )
+    for file in entries:
         if isinstance(file, Skipped):
             skipped.append(file)
             continue
@@ -90,14 +97,23 @@ def check(
             others += step_inputs.find_others(document)
             unchecked += filter(step_inputs.is_elsewhere, ours)
             xr = definitions.find_xr(document, file.documents)
-            schemas = _Schemas(xr=xr, definitions=definitions)
+            cluster = _Cluster(xr=xr, definitions=definitions, find_input=find_input)
+            out_of_place = [*misplaced.find_misplaced(document)]
+            findings += [_finding(rules.INPUT, problem) for problem in out_of_place]
             findings += [
-                _finding(rules.INPUT, problem) for problem in misplaced.find_misplaced(document)
+                _finding(rules.COMPOSITION, problem)
+                for problem in pipelines.find_errors(document)
+                if problem not in out_of_place
+            ]
+            findings += [
+                _finding(rules.UNREAD, problem) for problem in pipelines.find_warnings(document)
             ]
             findings += [
                 _finding(rules.REVISION, problem) for problem in revisions.find_selected(document)
             ]
-            findings += _check_document(ours, directory, schemas, is_salted=is_salted)
+            untyped += xr is None and any(not step_inputs.is_of_operation(each) for each in ours)
+            findings += _check_document(ours, directory, cluster, is_salted=is_salted)
+            kinds |= cluster.unknown_kinds
             builtin = step_inputs.find_builtin(document)
             steps += len(builtin)
             findings += _check_builtin(builtin)
@@ -122,6 +138,9 @@ def check(
         others=tuple(others),
         unchecked=tuple(unchecked),
         skipped=tuple(skipped),
+        uncompared=Uncompared(
+            compositions=untyped, kinds=tuple(sorted(kinds)), rules=tuple(xrs.unevaluated)
+        ),
     )
 
 
@@ -142,22 +161,38 @@ def list_files(arguments: Sequence[str]) -> list[Path]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Schemas:
-    """The schema of a Composition's XR, None when it is unclear, and those of other kinds."""
+class _Cluster:
+    """Objects and schemas of a cluster that a Composition is judged by.
+
+    ``xr`` is the schema of the XR, None when it is unclear; ``definitions`` has those of other
+    kinds; ``find_input`` finds objects that inputs refer to. ``unknown_kinds`` collects composed
+    kinds without a schema, if schemas were given.
+    """
 
     xr: Object | None
     definitions: Definitions
+    find_input: FindInput
+    unknown_kinds: set[ResourceKind] = field(default_factory=set)
+
+    def find_composed(self, kind: ResourceKind) -> Object | None:
+        """Return the schema of a composed kind."""
+        schema = self.definitions.find_composed(*kind)
+        if schema is None and self.definitions.has_crds:
+            self.unknown_kinds.add(kind)
+        return schema
 
 
 def _check_document(
-    inputs: Sequence[StepInput], programs: Path | None, schemas: _Schemas, *, is_salted: bool
+    inputs: Sequence[StepInput], programs: Path | None, cluster: _Cluster, *, is_salted: bool
 ) -> Iterator[Finding]:
     """Apply the rules to the steps of a document; ``programs`` has programs in files."""
     root = None if programs is None else str(programs.resolve())
     parsed: list[tuple[StepInput, Step | InputError]] = []
     for each in inputs:
         try:
-            parsed.append((each, step_inputs.parse_and_validate(each, Limits(program_root=root))))
+            limits = Limits(program_root=root)
+            whole = step_inputs.parse_and_validate(each, limits, cluster.find_input)
+            parsed.append((each, whole))
         except InputError as error:
             parsed.append((each, error))
     steps = [step for _, step in parsed if not isinstance(step, InputError)]
@@ -166,13 +201,13 @@ def _check_document(
     resources = {
         name: schema
         for name, kind in composed.find_kinds(steps).items()
-        if (schema := schemas.definitions.find_composed(*kind)) is not None
+        if (schema := cluster.find_composed(kind)) is not None
     }
     for each, step in parsed:
         if isinstance(step, InputError):
             problems = [(rules.INPUT, problem) for problem in step.diagnostics]
         else:
-            request = paths.of_request(step.language, schemas.xr, resources)
+            request = paths.of_request(step.language, cluster.xr, resources)
             subject = CheckedStep(
                 step_input=each, step=step, request=request, composed=names, is_salted=is_salted
             )

@@ -18,12 +18,16 @@ FILES: Final = ("xr.yaml", "xr.yml")
 
 
 class XrChecker:
-    """Validates every XR once, however many Compositions are beside it; counts them."""
+    """Validates every XR once, however many Compositions are beside it; counts them.
+
+    ``unevaluated`` are the rules of their XRDs that could not be evaluated.
+    """
 
     def __init__(self, definitions: Definitions) -> None:
         self._definitions = definitions
         self._files: set[Path] = set()
         self.count = 0
+        self.unevaluated: list[Diagnostic] = []
 
     def check(self, name: str, documents: Sequence[Document]) -> Iterator[tuple[Rule, Diagnostic]]:
         """Yield the problems of the XRs in the file ``name``, and in the XR's file beside it."""
@@ -54,6 +58,7 @@ class XrChecker:
                 continue
             self.count += 1
             verdict = xr_validation.validate(document.value, xrd)
+            self.unevaluated += verdict.notes
             problems = [(rules.XR, problem) for problem in verdict.errors]
             problems += [(rules.XR_FIELD, problem) for problem in verdict.warnings]
             for rule, problem in problems:

@@ -21,10 +21,11 @@ _FILES: Final = ("definition.yaml", "definition.yml", "xrd.yaml", "xrd.yml")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Definitions:
-    """XRDs, and CRDs by the kinds they define."""
+    """XRDs, and CRDs by the kinds they define. ``has_crds``: some were given."""
 
     xrds: Sequence[Object] = ()
     crds: Catalog = field(default_factory=Catalog)
+    has_crds: bool = False
 
     def find_xr(self, composition: Document, others: Iterable[Document] = ()) -> Object | None:
         """Return the schema of a Composition's XR; None when it is not certain.
@@ -71,6 +72,7 @@ def load(xrd: Path | None, crds: Sequence[Path]) -> Definitions:
     return Definitions(
         xrds=[value for value in (*_values([xrd] if xrd else []), *values) if xrds.is_xrd(value)],
         crds=Catalog(value for value in values if not xrds.is_xrd(value)),
+        has_crds=any(not xrds.is_xrd(value) for value in values),
     )
 
 

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from function_script.diagnostics import Diagnostic
+from function_script.engines.lint import ResourceKind
 from function_script.tools.step_inputs import OtherStep, StepInput
 
 # An error stops the step; a warning is probably a mistake.
@@ -29,6 +30,19 @@ class Skipped:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Uncompared:
+    """The parts that no schema was there for, or that nothing could evaluate.
+
+    ``compositions`` counts those whose XR has no XRD, ``kinds`` are composed kinds without a CRD
+    although CRDs were given, ``rules`` are those of XRDs.
+    """
+
+    compositions: int = 0
+    kinds: tuple[ResourceKind, ...] = ()
+    rules: tuple[Diagnostic, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
     """All findings, in the order of files and steps, and the number of checked files and steps.
 
@@ -43,6 +57,7 @@ class Report:
     others: tuple[OtherStep, ...] = ()
     unchecked: tuple[StepInput, ...] = ()
     skipped: tuple[Skipped, ...] = ()
+    uncompared: Uncompared = Uncompared()
 
     def count(self, severity: Severity) -> int:
         """Return the number of findings of this severity."""

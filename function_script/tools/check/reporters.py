@@ -34,7 +34,7 @@ def render_text(
         f"{_count(report.count('error'), 'error')}, {_count(report.count('warning'), 'warning')}"
     )
     if not is_quiet:
-        parts.append("\n".join([total, *_unchecked_lines(report)]))
+        parts.append("\n".join([total, *_unchecked_lines(report), *_uncompared(report)]))
     text = "\n\n".join(parts)
     return frames.colour_frames(text) if colourful else text
 
@@ -59,6 +59,19 @@ def _unchecked_lines(report: Report) -> Iterator[str]:
     if report.skipped:
         yield f"Not looked at: {_count(len(report.skipped), 'file')}"
     yield from _indented(f"{skipped.file}: {skipped.reason}" for skipped in report.skipped)
+
+
+def _uncompared(report: Report) -> Iterator[str]:
+    """Yield the line about missing schemas, and rules of schemas that were not evaluated."""
+    gaps = report.uncompared
+    counts = [
+        (gaps.compositions, "Composition without its XRD", "Compositions without their XRDs"),
+        (len(gaps.kinds), "composed kind without its CRD", "composed kinds without their CRDs"),
+        (len(gaps.rules), "rule of an XRD", "rules of XRDs"),
+    ]
+    texts = [f"{count} {one if count == 1 else many}" for count, one, many in counts if count]
+    if texts:
+        yield f"Not compared: {', '.join(texts)}"
 
 
 def _describe_source(step_input: StepInput) -> str:
@@ -97,6 +110,11 @@ def to_object(report: Report) -> Object:
                 "programs": len(report.unchecked),
                 "files": len(report.skipped),
             },
+            "notCompared": {
+                "compositions": report.uncompared.compositions,
+                "kinds": len(report.uncompared.kinds),
+                "rules": len(report.uncompared.rules),
+            },
         },
         "findings": [_finding(finding) for finding in report.findings],
         "notLookedAt": {
@@ -117,6 +135,13 @@ def to_object(report: Report) -> Object:
             "files": [
                 {"file": skipped.file, "reason": skipped.reason} for skipped in report.skipped
             ],
+        },
+        "notCompared": {
+            "kinds": [
+                {"apiVersion": kind.api_version, "kind": kind.kind}
+                for kind in report.uncompared.kinds
+            ],
+            "rules": [rule.message for rule in report.uncompared.rules],
         },
     }
 

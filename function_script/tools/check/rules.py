@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING, Final
 
 from function_script import inputs, objects
 from function_script.diagnostics import Diagnostic
+from function_script.engines import kubernetes_kinds, leftovers
 from function_script.engines.lint import Mention
 from function_script.errors import FatalError
 from function_script.inputs import Step
 from function_script.problems import suggest
-from function_script.source import excerpt
+from function_script.source import Span, excerpt
 from function_script.tools import manifests, step_inputs
 from function_script.tools.check import plain_scalars
 from function_script.tools.step_inputs import StepInput
@@ -130,6 +131,18 @@ def _constant_events(subject: CheckedStep) -> Iterator[Diagnostic]:
         )
 
 
+def _api_versions(subject: CheckedStep) -> Iterator[Diagnostic]:
+    for mention, kind in subject.step.language.lint.find_kinds(subject.step.program):
+        right = kubernetes_kinds.find_api_version(mention.text, kind)
+        if right is not None:
+            yield Diagnostic(
+                message=f"there is no {kind} in {mention.text}",
+                span=mention.span,
+                excerpt=excerpt(mention.source, mention.span),
+                hint=f"write apiVersion: {right}",
+            )
+
+
 def _random_secrets(subject: CheckedStep) -> Iterator[Diagnostic]:
     for secret in subject.step.language.lint.find_random_secrets(subject.step.program):
         if subject.is_salted and not secret.has_no_salt:
@@ -221,6 +234,17 @@ def _unknown_fields(subject: CheckedStep, *, is_guarded: bool) -> Iterator[Diagn
 def _doubts(subject: CheckedStep) -> Iterator[Diagnostic]:
     lint, program = subject.step.language.lint, subject.step.program
     yield from lint.find_doubts(program)
+    for source, text in lint.find_documents(program):
+        for leftover, number in leftovers.find(text):
+            line = source.text.split("\n")[number - 1]
+            column = line.find(leftover.part) + 1
+            span = Span(name=source.name, line=number, column=column, width=len(leftover.part))
+            yield Diagnostic(
+                message=leftover.message,
+                span=span,
+                excerpt=excerpt(source, span),
+                hint=leftover.hint,
+            )
     for comparison in lint.find_comparisons(program):
         kind = subject.request.type_of(comparison.path)
         if kind is None or kind == comparison.type or {kind, comparison.type} <= _NUMBERS:
@@ -247,6 +271,17 @@ INPUT: Final = Rule(
     severity="error",
     means="The input is invalid: an unknown field, or a value of a wrong type.",
 )
+COMPOSITION: Final = Rule(
+    name="composition",
+    severity="error",
+    means="A Composition with a step of ours that no engine runs: a step without its name or "
+    "function, another mode, an input that is a text.",
+)
+UNREAD: Final = Rule(
+    name="unread-field",
+    severity="warning",
+    means="A field beside a pipeline that only the mode Resources of Crossplane 1 reads.",
+)
 REVISION: Final = Rule(
     name="function-revision",
     severity="warning",
@@ -270,6 +305,8 @@ XR_FIELD: Final = Rule(
 )
 RULES: Final = (
     YAML,
+    COMPOSITION,
+    UNREAD,
     INPUT,
     TEMPLATE,
     REVISION,
@@ -320,6 +357,12 @@ RULES: Final = (
         find=_constant_events,
     ),
     SCALAR,
+    Rule(
+        name="api-version",
+        severity="warning",
+        means="A kind of Kubernetes itself, such as Deployment, in an apiVersion without it.",
+        find=_api_versions,
+    ),
     Rule(
         name="predictable-secret",
         severity="warning",

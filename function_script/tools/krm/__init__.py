@@ -32,9 +32,9 @@ from function_script.tools.render.errors import XrError
 from function_script.tools.render.functions import FunctionIndex, Selection
 from function_script.tools.render.loading import SharedInputs
 from function_script.tools.render.pipeline import PipelineError
-from function_script.tools.render.requirements import Runner
-from function_script.tools.render.runtimes.model import FunctionCaller
+from function_script.tools.render.runtimes.model import FunctionCaller, Runtime
 from function_script.tools.render.runtimes.servers import Servers
+from function_script.tools.render.runtimes.skip import Skip
 from function_script.tools.render.steps import Step
 from function_script.tools.step_inputs import StepInput
 from function_script.values import Object, Value
@@ -123,17 +123,23 @@ class _Run:
         after: dict[int, Value] = {item.index: item.value for item in before}
         added: list[Value] = []
         for composite in composites:
-            result = self._render(composite)
+            pipeline = self._find_runtimes(composite)
+            result = self._render(composite, pipeline)
             self._add_events(result, composite.xr)
-            added += _update(composite, result, after)
+            if result.requirements is not None:
+                added += _update(composite, result, after)
+                self._delete(composite, result, pipeline, after)
         return [*after.values(), *added]
 
-    def _render(self, composite: Composite) -> RenderResult:
+    def _render(self, composite: Composite, runtimes: Mapping[str, Runtime]) -> RenderResult:
+        options = self._options
         composition = self._function.composition(composite.xr.manifest)
+        caller = FunctionCaller(
+            pool=self._pool, print=options.print, servers=options.servers, is_quiet=True
+        )
+        runner = runners.build(runtimes, caller, options.timeout_seconds)
         try:
-            return render.render(
-                self._inputs(composite, composition), self._runner(composite, composition)
-            )
+            return render.render(self._inputs(composite, composition), runner)
         except XrError as error:
             raise _FailureError(
                 [_of_xr("error", each, composite.xr) for each in error.diagnostics]
@@ -168,20 +174,49 @@ class _Run:
             context=shared["context"],
         )
 
-    def _runner(self, composite: Composite, composition: Object) -> Runner:
+    def _find_runtimes(self, composite: Composite) -> dict[str, Runtime]:
+        """Return how the function of each step runs, by the Functions in the list."""
         options = self._options
-        manifests_ = [item.manifest for item in composite.others if _is_function(item.manifest)]
+        others = (item.manifest for item in composite.others)
+        packages = [
+            manifest
+            for manifest in others
+            if (manifests.group(manifests.text_at(manifest, "apiVersion")), manifest["kind"])
+            == _FUNCTION
+        ]
         index = FunctionIndex(
-            manifests=manifests_ or None,
+            manifests=packages or None,
             runtimes=options.runtimes,
             annotations=options.annotations,
             is_strict=options.is_strict,
         )
-        caller = FunctionCaller(
-            pool=self._pool, print=options.print, servers=options.servers, is_quiet=True
-        )
-        runtimes = functions.find_runtimes(steps.parse(composition), index)
-        return runners.build(runtimes, caller, options.timeout_seconds)
+        composition = self._function.composition(composite.xr.manifest)
+        try:
+            return functions.find_runtimes(steps.parse(composition), index)
+        except InputError as error:
+            raise _FailureError([*map(self._of_composition, error.diagnostics)]) from error
+
+    def _delete(
+        self,
+        composite: Composite,
+        result: RenderResult,
+        runtimes: Mapping[str, Runtime],
+        after: dict[int, Value],
+    ) -> None:
+        """Delete what is desired no longer, unless a step that may desire it was left out."""
+        stale = [
+            item
+            for name, item in composite.composed.items()
+            if name not in result.composition.resources
+        ]
+        skipped = [name for name, runtime in runtimes.items() if isinstance(runtime, Skip)]
+        if stale and skipped:
+            message = f'nothing is deleted, because step "{skipped[0]}" was left out'
+            problem = Diagnostic(message=message)
+            self._notes.append(_of_xr("warning", problem, composite.xr))
+            return
+        for item in stale:
+            del after[item.index]
 
     def _add_events(self, result: RenderResult, xr: Item) -> None:
         """Add what the functions say; the state of composed resources is a cluster's."""
@@ -234,12 +269,12 @@ def _update(composite: Composite, result: RenderResult, after: dict[int, Value])
     """Write what an XR composes into ``after``, by index; return the items that are new."""
     xr = composite.xr
     after[xr.index] = _with_status(xr.value, result.composition.xr)
-    taken = {_key(item.manifest) for item in composite.others}
+    other_keys = {_key(item.manifest) for item in composite.others}
     is_alpha, has_owner = items.has_alpha_type(xr), _has_uid(xr.manifest)
     added: list[Value] = []
     resources = result.composition.resources
     for name, manifest in resources.items():
-        if _key(manifest) in taken:
+        if _key(manifest) in other_keys:
             raise InputError.of(
                 f'cannot add resource "{name}": the list already has '
                 f"{manifests.describe(manifest)}, which it is not",
@@ -256,9 +291,6 @@ def _update(composite: Composite, result: RenderResult, after: dict[int, Value])
             added.append(value)
         else:
             after[before.index] = value
-    for name, item in composite.composed.items():
-        if name not in resources:
-            del after[item.index]
     return added
 
 
@@ -280,11 +312,6 @@ def _key(manifest: Object) -> tuple[str, str, str, str]:
 
 def _has_uid(xr: Object) -> bool:
     return bool(manifests.text_at(xr, "metadata", "uid"))
-
-
-def _is_function(manifest: Object) -> bool:
-    api_version, kind = objects.api_version_and_kind(manifest)
-    return (manifests.group(api_version), kind) == _FUNCTION
 
 
 def _find_xrd(others: Sequence[Object], xr: Object) -> Object | None:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from function_script import objects
+from function_script import inputs, objects
 from function_script.errors import InputError
 from function_script.tools import manifests
 from function_script.values import Object, Value
@@ -30,6 +30,9 @@ _ORCHESTRATORS: Final = {
     "internal.kpt.dev",
     "kustomize.config.k8s.io",
 }
+# Set on items that are never applied, such as a functionConfig.
+_LOCAL: Final = "config.kubernetes.io/local-config"
+_FOREIGN_GROUPS: Final = ("k8s.io", "kpt.dev", "apiextensions.crossplane.io", "pkg.crossplane.io")
 _ALPHA_GROUP: Final = "fn.apiextensions.crossplane.io"
 _ANNOTATIONS: Final = ("metadata", "annotations")
 # Fields of metadata that the API server sets, which an export from a cluster has.
@@ -122,7 +125,7 @@ def find_composites(
 
 def _find_only(items: Sequence[Item]) -> Item:
     marked = [item for item in items if manifests.annotation(item.value, TYPE) == COMPOSITE]
-    others = [item for item in items if not _name(item) and not _is_local(item)]
+    others = [item for item in items if not _name(item) and _may_be_xr(item)]
     candidates = marked or others
     if len(candidates) == 1:
         return candidates[0]
@@ -134,10 +137,14 @@ def _find_only(items: Sequence[Item]) -> Item:
     )
 
 
-def _is_local(item: Item) -> bool:
-    """Report whether kustomize and kpt never apply an item, such as a functionConfig."""
-    key = "config.kubernetes.io/local-config"
-    return manifests.annotation(item.value, key) not in {"", "false"}
+def _may_be_xr(item: Item) -> bool:
+    """Report whether an XRD can define the type of an item, and no orchestrator keeps it back."""
+    if manifests.annotation(item.value, _LOCAL) not in {"", "false"}:
+        return False
+    group = manifests.group(objects.api_version_and_kind(item.manifest)[0])
+    # The groups of Kubernetes have no dot, or end in k8s.io.
+    is_foreign = "." not in group or group.endswith(_FOREIGN_GROUPS)
+    return not is_foreign and not inputs.has_our_type(item.manifest)
 
 
 def _selects(xr: Object, composition: Object) -> bool:

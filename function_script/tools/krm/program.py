@@ -30,7 +30,7 @@ _STEP: Final[objects.Path] = ("spec", "pipeline", 0, "input")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Program:
-    """What a run evaluates.
+    """The program that a run evaluates.
 
     ``value`` is a Composition or an input. ``config`` is the functionConfig that holds it at
     ``path``: as an object, or as the text of a ConfigMap. ``document`` has its positions, in the
@@ -148,10 +148,10 @@ def _read_text(source: Source, origin: Document | None, path: objects.Path) -> D
         body = "".join(f"{margin}{line}" for line in source.text.splitlines(keepends=True))
         source = Source(name=file.name, text=above + body)
     try:
-        found = bounded.read_documents(source)
+        inner = bounded.read_documents(source)
     except FatalError:
         return None
-    return found[0] if len(found) == 1 else None
+    return inner[0] if len(inner) == 1 else None
 
 
 def _find_origin(config: Object, value: Object, directory: Path) -> Document | None:
@@ -163,10 +163,10 @@ def _find_origin(config: Object, value: Object, directory: Path) -> Document | N
             # Positions have the file's name as in the command's own directory.
             name = path.relative_to(directory).as_posix()
             text = bounded.load_file(path).text
-            found = bounded.read_documents(Source(name=name, text=text))
+            candidates = bounded.read_documents(Source(name=name, text=text))
         except (FatalError, OSError):
             continue
-        for document in found:
+        for document in candidates:
             if items.without_transport(document.value) == value:
                 return document
     return None

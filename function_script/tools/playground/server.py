@@ -24,10 +24,11 @@ from urllib.parse import parse_qs, urlsplit
 from function_script.engines.registry import ENGINE_MODULES, LANGUAGES
 from function_script.errors import FatalError, InputError
 from function_script.limits import Limits
-from function_script.sandbox import Pool, PoolOptions
+from function_script.sandbox import PoolOptions
 from function_script.sandbox.pool import no_seed
 from function_script.tools import bounded
 from function_script.tools.playground import folders
+from function_script.tools.playground.cancellation import CancellablePool
 from function_script.tools.playground.folders import File, Folder
 from function_script.tools.playground.saving import Conflict, Saver
 from function_script.tools.playground.workbench import RenderSession
@@ -67,8 +68,9 @@ class Playground:
     """Serves folders at and below ``root`` from construction until the ``with`` block ends.
 
     ``port`` None takes the directory's own, or a free one. ``runtimes`` say where functions run, by
-    name; ``limits`` and ``derive_seed`` are those of an operator. Raises InputError if there is no
-    such directory, or the port is in use.
+    name; ``limits`` and ``derive_seed`` are those of an operator. ``is_strict``: a built-in
+    function must be of the version that its Function names. Raises InputError if there is no such
+    directory, or the port is in use.
     """
 
     def __init__(  # noqa: PLR0913 # the options of a command
@@ -80,6 +82,7 @@ class Playground:
         limits: Limits = _LIMITS,
         *,
         derive_seed: Callable[[bytes], bytes] = no_seed,
+        is_strict: bool = False,
     ) -> None:
         self._root = root.resolve()
         self._folders = folders.find(root)
@@ -99,15 +102,18 @@ class Playground:
             min_idle=1,
             preload=ENGINE_MODULES,
         )
-        self._pool = Pool(options)
+        self._pool = CancellablePool(options)
         self._pool.prefork()
         seconds = limits.timeout_seconds * _WALL_CLOCK_FACTOR
-        self._render_session = RenderSession(self._pool, mirror, runtimes or {}, packages, seconds)
+        self._render_session = RenderSession(
+            self._pool, mirror, runtimes or {}, packages, seconds, is_strict=is_strict
+        )
         self._routes: Mapping[str, Callable[[Object], Object | None]] = {
             "/api/folders": self._list_folders,
             "/api/folder": self._load_folder,
             "/api/digests": self._list_digests,
             "/api/render": self._render,
+            "/api/cancel": self._cancel,
             "/api/case": self._make_case,
             "/api/save": self._save,
         }
@@ -180,6 +186,10 @@ class Playground:
 
     def _render(self, query: Object) -> Object:
         return self._render_session.render(_texts(query), self._find_folder(query))
+
+    def _cancel(self, _query: Object) -> Object:
+        self._render_session.cancel()
+        return {}
 
     def _make_case(self, query: Object) -> Object:
         return {"case": self._render_session.to_case(_texts(query), self._find_folder(query))}

@@ -12,10 +12,10 @@ from function_script.blocked import Blocked
 from function_script.diagnostics import Diagnostic
 from function_script.documents import Document
 from function_script.errors import FatalError, InputError
-from function_script.sandbox import Pool
 from function_script.tools import author_positions, render
 from function_script.tools.cases.outcome import ResponseRecorder, to_object
 from function_script.tools.playground import cases, graph, problems
+from function_script.tools.playground.cancellation import CancellablePool
 from function_script.tools.playground.folders import Folder
 from function_script.tools.playground.mirror import Mirror
 from function_script.tools.processes.options import PackageOptions
@@ -68,23 +68,30 @@ class RenderSession:
     """Renders texts in ``pool``, one run at a time, from a copy in ``directory``.
 
     ``runtimes`` say where functions run, by name; ``packages`` how their packages are fetched.
-    ``timeout_seconds`` is for all steps together.
+    ``timeout_seconds`` is for all steps together. ``is_strict``: see `FunctionIndex`.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - the flags of the command
         self,
-        pool: Pool,
+        pool: CancellablePool,
         directory: Path,
         runtimes: Mapping[str, Selection],
         packages: PackageOptions | None = None,
         timeout_seconds: float = 20.0,
+        *,
+        is_strict: bool = False,
     ) -> None:
         self._timeout_seconds = timeout_seconds
         self._pool = pool
         self._mirror = Mirror(directory)
         self._runtimes = runtimes
+        self._is_strict = is_strict
         self._lock = threading.Lock()
         self._servers = Servers(packages)
+
+    def cancel(self) -> None:
+        """End the run that is going on, if there is one: its step fails."""
+        self._pool.cancel()
 
     def close(self) -> None:
         """Stop the functions that were started."""
@@ -102,7 +109,7 @@ class RenderSession:
             errors.extend(problems.to_page([problem], self._mirror, severity))
 
         content: Object = {"documents": [], "events": [], "graph": {}, "waiting": []}
-        with self._lock:
+        with self._lock, self._pool.cancellable():
             started = time.perf_counter()
             try:
                 project = self._load(texts, folder)
@@ -177,7 +184,12 @@ class RenderSession:
         inputs = replace(
             project.inputs, report=lambda problem, severity: report(locate(problem), severity)
         )
-        index = FunctionIndex(manifests=project.functions, runtimes=self._runtimes, annotations={})
+        index = FunctionIndex(
+            manifests=project.functions,
+            runtimes=self._runtimes,
+            annotations={},
+            is_strict=self._is_strict,
+        )
         caller = FunctionCaller(pool=self._pool, print=print_text, servers=self._servers)
         with error_positions.map_errors(
             project.composition, self._mirror.programs, locate_xr=locate

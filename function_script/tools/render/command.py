@@ -43,7 +43,7 @@ class Options:
     """The flags apart from the paths. ``print`` gets what programs print.
 
     ``servers`` are those of functions; they stay for the next rendering. ``is_strict``: a built-in
-    function must be of the version that its Function names. ``is_quiet``: notes are not printed.
+    function must be of the version that its Function names. ``is_quiet``: only errors are printed.
     """
 
     output: OutputOptions
@@ -74,9 +74,10 @@ def render_documents(paths: RenderPaths, options: Options, pool: Pool) -> list[O
         return author_positions.locate(problem, xr, objects.read_path(problem.field))
 
     def report(problem: Diagnostic, severity: str) -> None:
-        options.print(f"{diagnostics.to_frame(locate(problem), severity)}\n")
+        if severity == "error" or not options.is_quiet:
+            options.print(f"{diagnostics.to_frame(locate(problem), severity)}\n")
 
-    if any(
+    if not options.is_quiet and any(
         name in composition.text
         for language in LANGUAGES.values()
         for name in language.clock_functions
@@ -93,7 +94,7 @@ def render_documents(paths: RenderPaths, options: Options, pool: Pool) -> list[O
     with error_positions.map_errors(composition, programs, locate_xr=locate):
         runner = _build_runner(steps.parse(inputs.composition), paths, options, pool)
         result = render.render(inputs, runner)
-    if not options.output.results:
+    if not options.output.results and not options.is_quiet:
         _print_warnings(result, options.print)
     return output.documents(result, options.output)
 

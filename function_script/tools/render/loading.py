@@ -12,7 +12,7 @@ from function_script import objects
 from function_script.diagnostics import Diagnostic
 from function_script.documents import Document
 from function_script.errors import DocumentError, InputError, LimitError
-from function_script.source import excerpt
+from function_script.source import Span, excerpt
 from function_script.tools import bounded, local_pool, sources
 from function_script.values import Object, Value
 
@@ -148,8 +148,13 @@ def load_one(path: Path, what: str) -> Document:
     """Load the single object in a file. Raises InputError or DocumentError."""
     documents = load_all(path)
     if len(documents) != 1:
-        raise InputError.of(
-            f'cannot load {what} from "{path}": it holds {len(documents)} objects instead of one'
+        raise InputError(
+            Diagnostic(
+                message=f'cannot load {what} from "{path}": it holds {len(documents)} objects '
+                "instead of one",
+                span=documents[1].span() if documents else Span(name=str(path), line=1),
+                hint="write each into a file of its own" if documents else None,
+            )
         )
     return documents[0]
 

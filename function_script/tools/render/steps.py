@@ -49,10 +49,11 @@ def parse(composition: Object, *, is_lenient: bool = False) -> list[Step]:
     ``is_lenient``: accept what a real engine accepts, such as two steps of one name.
     """
     if objects.api_version_and_kind(composition) != manifests.COMPOSITION:
+        is_other_kind = composition.get("kind") != manifests.COMPOSITION[1]
         raise InputError(
             Diagnostic(
                 message=f"cannot use {manifests.describe(composition)} as Composition",
-                field="kind",
+                field="kind" if is_other_kind else "apiVersion",
                 hint=f"it must be a Composition of {manifests.COMPOSITION[0]}; "
                 "the order of arguments is XR COMPOSITION FUNCTIONS",
             )
@@ -72,6 +73,10 @@ def _parse(fields: ObjectReader, problems: ProblemList, *, is_lenient: bool) -> 
     if spec := fields.object("spec", required=True):
         if not is_lenient:
             _check_mode(spec, is_composition=fields.value.get("kind") == "Composition")
+            if "pipeline" in fields.value:
+                problems.add("pipeline", "is a field of spec", hint="indent it below `spec:`")
+            elif spec.value.get("pipeline") is None:
+                problems.add(spec.at("pipeline"), "is required")
         steps = [_step(index, item) for index, item in enumerate(spec.objects("pipeline"))]
         if not is_lenient:
             names = [step.name for step in steps]
@@ -96,8 +101,9 @@ def _check_mode(spec: ObjectReader, *, is_composition: bool) -> None:
         spec.problems.add(spec.at("mode"), text, hint=_CONVERSION)
         return
     spec.choice("mode", {_PIPELINE: _PIPELINE})
-    if not has_pipeline:
-        spec.problems.add(spec.at("pipeline"), "is required")
+    if is_composition and (reference := spec.object("compositeTypeRef", required=True)):
+        reference.text("apiVersion", required=True)
+        reference.text("kind", required=True)
 
 
 def check_type(composition: Object, xr: Object) -> None:
@@ -134,7 +140,12 @@ def check_selector(composition: Object, xr: Object, *, is_legacy: bool) -> None:
 def _step(index: int, fields: ObjectReader) -> Step:
     revision_ref = fields.object("functionRevisionRef")
     revision = "" if revision_ref is None else revision_ref.text("name", required=True) or ""
-    step_input = fields.object("input")
+    if isinstance(fields.value.get("input"), str):
+        text = "must be an object, not a text"
+        fields.problems.add(fields.at("input"), text, hint="take the | behind `input:` out")
+        step_input = None
+    else:
+        step_input = fields.object("input")
     if misplaced := step_inputs.find_misplaced(fields.value):
         path = ".".join((fields.path, *misplaced.path))
         fields.problems.add(path, misplaced.text, hint=misplaced.hint)
@@ -143,7 +154,7 @@ def _step(index: int, fields: ObjectReader) -> Step:
     )
     return Step(
         index=index,
-        name=fields.text("step", required=True) or "",
+        name=_name(fields),
         function=_function(fields, revision),
         input=None if step_input is None else step_input.value,
         credentials=dict(_credentials(fields)),
@@ -151,6 +162,14 @@ def _step(index: int, fields: ObjectReader) -> Step:
         schemas=_selectors(requirements, "requiredSchemas"),
         revision=revision,
     )
+
+
+def _name(fields: ObjectReader) -> str:
+    if "step" not in fields.value and isinstance(name := fields.value.get("name"), str):
+        text = "a step has its name in `step`"
+        fields.problems.add(fields.at("name"), text, hint=f"write `step: {name}`")
+        return name
+    return fields.text("step", required=True) or ""
 
 
 def _function(fields: ObjectReader, revision: str) -> str:

@@ -84,3 +84,12 @@ def test_help_is_as_wide_as_the_terminal(
     assert widths[60] <= 69  # the longest name of a flag
     assert 70 < widths[80] <= 80
     assert 120 < widths[140] <= 140
+
+
+def test_every_command_is_in_one_section_of_help() -> None:
+    text = cli.commands.get_help(click.Context(cli.commands, terminal_width=80))
+    sections = text.partition("Write and test:\n")[2].partition("Exit codes:")[0]
+    listed = re.findall(r"^  ([a-z]+(?: [a-z]+)?)  ", sections, re.MULTILINE)
+    visible = [name for name, each in cli.commands.commands.items() if not each.hidden]
+    assert sorted(listed) == sorted(visible)
+    assert listed[:2] == ["init", "playground"]

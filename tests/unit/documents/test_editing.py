@@ -1,9 +1,6 @@
 """A changed YAML text: the new value, and the author's lines of what stays."""
 
-from __future__ import annotations
-
 import json
-from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
@@ -12,9 +9,7 @@ from hypothesis import strategies as st
 from function_script import documents
 from function_script.documents import editing
 from function_script.source import Source
-
-if TYPE_CHECKING:
-    from function_script.values import Object
+from function_script.values import Object
 
 TEXT = """\
 # head

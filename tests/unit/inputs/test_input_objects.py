@@ -1,19 +1,13 @@
 """References to inputs: which inputs have one, and what becomes of the two objects' fields."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import pytest
 
 from function_script import inputs
 from function_script.inputs import input_objects
+from function_script.inputs.input_reference import InputReference
 from function_script.problems import ProblemList
 from function_script.reader import ObjectReader
-
-if TYPE_CHECKING:
-    from function_script.inputs.input_reference import InputReference
-    from function_script.values import Object
+from function_script.values import Object
 
 HEAD: Object = {"apiVersion": "script.fn.crossplane.io/v1beta1", "kind": "JinjaTemplate"}
 PLACE: Object = {"name": "network", "namespace": "platform"}

@@ -19,6 +19,17 @@ def test_picture_is_true() -> None:
     assert wire.decode_struct(bytes.fromhex(drawn)) == {"on": True, "tags": ["a"]}
 
 
+@pytest.mark.parametrize("character", ["a", "ä"])
+@pytest.mark.parametrize("length", [0, 1, 116, 128, 1005, 1030, 4090, 4100, 16_390, 100_000])
+def test_text_of_any_length_is_encoded_as_by_protobuf(character: str, length: int) -> None:
+    """Short lengths come from tables, so the lengths around their ends are tried one by one."""
+    for size in range(max(length - 12, 0), length + 12):
+        value: Object = {"key": character * size, "list": [character * size]}
+        expected = Struct()
+        expected.update(value)
+        assert wire.encode_struct(value) == expected.SerializeToString(deterministic=True)
+
+
 # Every layout protobuf's rules allow: (id, bytes of a Value, what it means).
 LAYOUTS: list[tuple[str, str, Value]] = [
     ("nothing at all is null", "", None),

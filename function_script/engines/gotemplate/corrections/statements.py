@@ -52,13 +52,8 @@ class Scope:
 def rewrite(action: RawAction, scope: Scope) -> Proposal:
     """Return an action in Go's syntax; raises Unreadable if its meaning is not certain."""
     body = action.body.strip()
-    if comment := _COMMENT.fullmatch(body):
-        text = next(group for group in comment.groups() if group is not None)
-        return Proposal(f"/* {text.strip()} */")
-    if _END.fullmatch(body):
-        return Proposal("end")
-    if re.fullmatch(r"else\s*[:{]", body):
-        return Proposal("else")
+    if proposal := _slip(body, scope) or _word(body):
+        return proposal
     if match := _CONDITIONAL.match(body):
         return _conditional(match, body[match.end() :], scope)
     if match := _LOOP.match(body):
@@ -68,6 +63,30 @@ def rewrite(action: RawAction, scope: Scope) -> Proposal:
     if match := _ASSIGNMENT.match(body):
         return _assignment(match, body[match.end() :], scope)
     return _output(body.removesuffix(";"), scope)
+
+
+def _slip(body: str, scope: Scope) -> Proposal | None:
+    """Return an action of Go's own with one slip in it; None for other actions."""
+    if match := _TRAILING_COMMENT.fullmatch(body):
+        return Proposal(match["code"], ", and a comment as {{/* TEXT */}}")
+    if match := _RANGE_WITHOUT_COMMA.match(body):
+        items = _expression(body[match.end() :], scope)
+        return Proposal(f"range {match['key']}, {match['value']} := {items}")
+    if _ASSIGNMENTS.fullmatch(body):
+        left, right = scope.delims
+        parts = (part.strip() for part in body.split(";"))
+        return Proposal("".join(f"{left} {part} {right}" for part in parts), is_whole=True)
+    return None
+
+
+def _word(body: str) -> Proposal | None:
+    """Return a comment, an end or an else; None for other actions."""
+    if comment := _COMMENT.fullmatch(body):
+        text = next(group for group in comment.groups() if group is not None)
+        return Proposal(f"/* {text.strip()} */")
+    if _END.fullmatch(body):
+        return Proposal("end")
+    return Proposal("else") if re.fullmatch(r"else\s*[:{]", body) else None
 
 
 def _conditional(match: re.Match[str], rest: str, scope: Scope) -> Proposal:
@@ -205,6 +224,10 @@ def _assignment(match: re.Match[str], rest: str, scope: Scope) -> Proposal:
 
 
 _DECLARED: Final = re.compile(r"(\$\w+)\s*(?:,\s*(\$\w+)\s*)?:=")
+# An action with a comment of Python or Go behind it, and no text in which such a mark may be.
+_TRAILING_COMMENT: Final = re.compile(r"""(?P<code>[^"'`#/]*[^"'`#/\s])\s+(?:#|//)\s*[^"'`]*""")
+_RANGE_WITHOUT_COMMA: Final = re.compile(r"range\s+(?P<key>\$\w+)\s+(?P<value>\$\w+)\s*:=\s*(?=\S)")
+_ASSIGNMENTS: Final = re.compile(r"""\$\w+\s*:?=[^;"'`=]+(?:;\s*\$\w+\s*:?=[^;"'`=]+)+""")
 _COMMENT: Final = re.compile(
     r"/\*(.*)\*/|//(.*)|\#(?!if|each|with|unless)(.*)|!?--(.*?)(?:--)?|!(?!=)\s(.*)", re.DOTALL
 )

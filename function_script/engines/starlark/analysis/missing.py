@@ -17,16 +17,28 @@ _MAX_HOPS = 20
 
 
 class MissingKey(NamedTuple):
-    """What a request does not have; ``is_suggestion``: the text names the key that is meant."""
+    """A key that a part of the request lacks; ``is_suggestion``: the advice names the key meant."""
 
-    text: str
+    parent: str
+    key: str
+    advice: str
     is_suggestion: bool
 
+    @property
+    def absence(self) -> str:
+        """Return ``observed has no "composit"``."""
+        return f'{self.parent} has no "{self.key}"'
 
-def hint(
+    @property
+    def text(self) -> str:
+        """Return the absence with the advice."""
+        return self.absence + self.advice
+
+
+def find(
     expression: str, texts: Iterable[str], request: Mapping[str, Readable]
 ) -> MissingKey | None:
-    """Return ``observed has no "composit", did you mean "composite"?``; None when it is unclear.
+    """Return the key that a failed lookup did not find; None when it is unclear.
 
     ``expression`` is the source of the failed lookup, ``texts`` are the sources it may refer to.
     """
@@ -50,12 +62,11 @@ def hint(
 
 
 def _describe(parent: str, key: str, keys: list[str]) -> MissingKey:
-    lead = f'{parent} has no "{key}"'
     near = spelling.nearest(key, keys)
     if near:
-        return MissingKey(f'{lead}, did you mean "{near}"?', is_suggestion=True)
+        return MissingKey(parent, key, f', did you mean "{near}"?', is_suggestion=True)
     others = f", but {field_names.listed(keys, _MAX_KEYS_SHOWN)}" if keys else ": it is empty"
-    return MissingKey(lead + others, is_suggestion=False)
+    return MissingKey(parent, key, others, is_suggestion=False)
 
 
 def _names(trees: Iterable[ast.Module]) -> dict[str, ast.expr | None]:

@@ -73,30 +73,42 @@ async function render() {
     run.again = true;
     return;
   }
-  const mine = (run = { opening: state.opening, again: true });
+  const mine = (run = { opening: state.opening, again: true, abort: new AbortController() });
   const busy = setTimeout(() => isCurrent(mine) && setBusy(true), BUSY_MS);
   try {
     let result;
     while (mine.again) {
       mine.again = false;
-      result = await ask("/api/render", { folder: state.folder, files: texts() });
+      result = await ask("/api/render", { folder: state.folder, files: texts() }, mine.abort.signal);
       if (!isCurrent(mine)) return; // another folder is open
     }
     run = null;
     accept(result);
   } catch (error) {
-    if (isCurrent(mine) || run === null) report(error);
+    if (!mine.abort.signal.aborted && (isCurrent(mine) || run === null)) report(error);
   } finally {
     clearTimeout(busy);
     if (run === mine) run = null;
-    if (mine.opening === state.opening) setBusy(false);
+    if (mine.opening === state.opening && run === null) setBusy(false);
   }
+}
+
+/** End the rendering that is going on; the last result stays. Report whether there was one. */
+function cancel() {
+  if (!run || $("cancel").hidden) return false;
+  run.abort.abort();
+  run = null;
+  setBusy(false);
+  ask("/api/cancel", {}).catch(report);
+  say("cancelled: it renders again when you type", "bad");
+  return true;
 }
 
 const isCurrent = (mine) => run === mine && mine.opening === state.opening;
 
 function setBusy(isBusy) {
   $("result").setAttribute("aria-busy", isBusy);
+  $("cancel").hidden = !isBusy;
   if (isBusy) say("rendering…", "busy");
 }
 
@@ -432,9 +444,11 @@ function listen() {
   tabs.follow($("panes"));
   document.querySelector("nav").addEventListener("click", (event) => event.target.dataset.view && view(event.target.dataset.view));
   $("case").addEventListener("click", copyCase);
+  $("cancel").addEventListener("click", cancel);
   $("revert").addEventListener("click", () => revert(state.file));
   $("save").addEventListener("click", () => save(state.file).catch(report));
   addEventListener("keydown", (event) => {
+    if (event.key === "Escape") cancel();
     if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "s") {
       event.preventDefault();
       save(state.file).catch(report);

@@ -51,13 +51,13 @@ def test_attribute_of_a_function_wins_over_the_default_of_its_table() -> None:
 
 
 @pytest.mark.parametrize("functions", TABLES.values(), ids=TABLES)
-def test_each_name_is_there_once(functions: Iterable[Function]) -> None:
+def test_names_are_there_once(functions: Iterable[Function]) -> None:
     names = Counter(function.name for function in functions)
     assert [name for name, count in names.items() if count > 1] == []
 
 
 @pytest.mark.parametrize("functions", TABLES.values(), ids=TABLES)
-def test_each_function_has_a_sentence_for_the_manual(functions: Iterable[Function]) -> None:
+def test_function_has_a_sentence_for_the_manual(functions: Iterable[Function]) -> None:
     """``mustX`` has that of ``X``."""
     summaries = {
         function.name: function.summary

@@ -190,3 +190,28 @@ def test_pruned_parts_make_no_difference(seed: int) -> None:
         with patch.object(pruning, "project_request", lambda _: paths.EVERYTHING):
             assert _outcome(text) == found, text
     assert pruned > 10
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        *('"a" in r', '"zz" in r', 'r["a"] != None', 'r["composite"] == None'),
+        *('"b" in r["a"]', '"zz" in r["a"]', 'r["a"]["b"] == None', 'r["a"].get("composite")'),
+        *('"b" in r["b"]["a"]', '"a" in r["resources"]["b"]', 'r["b"]["a"]["b"]'),
+        *('r["zz"]["b"]', 'r["a"]["zz"]["b"]', 'r["a"]["b"]["zz"]', 'r["a"]["composite"]["b"]'),
+        *('get(r, "a.b.a")', 'get(r, "a.zz.a", 5)', 'get(r, "b.a[0]")', 'r.get("zz", {}).get("a")'),
+        *('[e["resource"]["b"]["x"] for e in all.values()]', '[len(r), len(r["a"]), r["a"]["b"]]'),
+        *('[[k for k in r["a"]], "b" in r["a"]]', '[type(r["b"]), r["b"]["x"]]'),
+        *('[r["a"].items(), r["a"]["b"]]', '[r["a"] or 1, "b" in r["a"]]', 'r["a"] | r["b"]'),
+    ],
+)
+def test_pruned_object_answers_as_the_whole_one(expression: str) -> None:
+    """Also whether a part exists that nothing is read from."""
+    text = (
+        'def main(root):\n    all = root["observed"]["resources"]\n    r = all["a"]["resource"]\n'
+        f'    return {{"output": {{"out": {expression}}}}}\n'
+    )
+    assert pruning.project_request([text]) != paths.EVERYTHING
+    pruned = _outcome(text)
+    with patch.object(pruning, "project_request", lambda _: paths.EVERYTHING):
+        assert pruned == _outcome(text)

@@ -5,7 +5,7 @@ import json
 from pathlib import Path
 
 import pytest
-from support.check_helpers import LINE, composition, found, ours
+from support.check_helpers import LINE, PIPELINE, composition, found, ours
 from support.paths import ROOT
 
 from function_script import cli
@@ -132,7 +132,8 @@ def test_steps_of_other_functions_are_named(tmp_path: Path) -> None:
         "\n\nChecked 1 step in 1 file: 0 errors, 1 warning\n"
         "Not looked at: 3 steps of other functions\n"
         "  2 of auto-ready: again, ready\n"
-        "  1 of xpkg.example.org/kcl: kcl"
+        "  1 of xpkg.example.org/kcl: kcl\n"
+        "Not compared: 1 Composition without its XRD"
     )
     told = json.loads(check.render_json(report))
     line = file.read_text().splitlines().index(step.rstrip("\n")) + 1
@@ -163,7 +164,8 @@ def test_programs_that_only_a_request_brings_are_named(tmp_path: Path) -> None:
     assert check.render_text(report) == (
         "Checked 1 step in 1 file: 0 errors, 0 warnings\n"
         "Not looked at: 1 program that only a request brings\n"
-        "  step-0: source Context"
+        "  step-0: source Context\n"
+        "Not compared: 1 Composition without its XRD"
     )
     told = json.loads(check.render_json(report))
     assert told["notLookedAt"]["programs"] == [
@@ -176,9 +178,36 @@ def test_programs_that_only_a_request_brings_are_named(tmp_path: Path) -> None:
     ]
 
 
+def test_kinds_without_a_crd_are_counted_if_crds_are_given(tmp_path: Path) -> None:
+    """Without any CRD the author has not asked for the comparison."""
+    script = (
+        "script: |",
+        "  def main(req):",
+        "      rsp = response()",
+        '      rsp.resource("bucket", {"apiVersion": "s3.example.org/v1", "kind": "Bucket"})',
+        "      return rsp",
+    )
+    report = found(tmp_path, ours("StarlarkScript", *script))
+    assert report.uncompared.kinds == ()
+    crd = tmp_path / "crd.yaml"
+    crd.write_text(
+        "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\n"
+        "metadata: {name: queues.s3.example.org}\nspec:\n  group: s3.example.org\n"
+        "  names: {kind: Queue, plural: queues}\n  scope: Namespaced\n  versions:\n"
+        "  - {name: v1, served: true, storage: true, "
+        "schema: {openAPIV3Schema: {type: object}}}\n"
+    )
+    definitions = check.load(None, [crd])
+    report = check.check([str(tmp_path / "composition.yaml")], None, definitions)
+    assert [*report.uncompared.kinds] == [("s3.example.org/v1", "Bucket")]
+    assert check.render_text(report).splitlines()[-1] == (
+        "Not compared: 1 Composition without its XRD, 1 composed kind without its CRD"
+    )
+
+
 def test_composition_without_steps_of_ours_is_no_mistake(tmp_path: Path) -> None:
     """Of repositories most Compositions may be other functions' alone."""
-    (tmp_path / "a.yaml").write_text(composition().replace("  pipeline:\n", "  mode: Resources\n"))
+    (tmp_path / "a.yaml").write_text(composition().replace(PIPELINE, "  mode: Resources\n"))
     report = check.check([str(tmp_path)])
     assert (report.files, report.steps, report.is_success(strict=True)) == (1, 0, True)
 
@@ -231,8 +260,10 @@ def test_json_has_everything(tmp_path: Path) -> None:
             "errors": 0,
             "warnings": 1,
             "notLookedAt": {"steps": 0, "programs": 0, "files": 0},
+            "notCompared": {"compositions": 1, "kinds": 0, "rules": 0},
         },
         "notLookedAt": {"steps": [], "programs": [], "files": []},
+        "notCompared": {"kinds": [], "rules": []},
         "findings": [
             {
                 "rule": "unused-module",
@@ -272,7 +303,9 @@ def test_exit_codes(
     said = capsys.readouterr()
     assert said.err == ""
     assert said.out.startswith(begin)
-    assert said.out.endswith(f"\n\nChecked 1 step in 1 file: {end}\n")
+    assert said.out.endswith(
+        f"\n\nChecked 1 step in 1 file: {end}\nNot compared: 1 Composition without its XRD\n"
+    )
 
 
 def test_quiet_tells_nothing_but_findings(

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from support.check_helpers import composition, peer
+from support.check_helpers import PIPELINE, composition, peer
 from support.field_checks import GET, REFERENCE, XR, XRD, found, go, jinja, script
 from support.paths import ROOT
 
@@ -196,7 +196,7 @@ def test_definition_may_be_given(tmp_path: Path) -> None:
     """A definition that is given counts, and without one nothing is known of the XR."""
     step = jinja("{{ spec.szie }}")
     file = tmp_path / "a.yaml"
-    file.write_text(composition(step).replace("  pipeline:\n", REFERENCE))
+    file.write_text(composition(step).replace(PIPELINE, REFERENCE))
     (tmp_path / "api.txt").write_text(XRD)
     known = check.load(tmp_path / "api.txt", [])
     (finding,) = check.check([str(file)], None, known).findings
@@ -260,7 +260,7 @@ EQUAL_TYPES = [
 
 def _doubts(path: Path, text: str) -> list[check.Finding]:
     file = path / "composition.yaml"
-    file.write_text(composition(text).replace("  pipeline:\n", REFERENCE))
+    file.write_text(composition(text).replace(PIPELINE, REFERENCE))
     (path / "xrd.yaml").write_text(XRD)
     findings = check.check([str(file)], None, check.load(None, [])).findings
     return [finding for finding in findings if finding.rule == "doubtful"]

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from support.check_helpers import composition, peer
+from support.check_helpers import PIPELINE, composition, peer
 from support.field_checks import (
     GET,
     OBJECT,
@@ -53,7 +53,7 @@ def test_fields_of_crossplane_go_by_the_scope(tmp_path: Path) -> None:
     """An XR of an XRD v1 has those of v1, and not what v2 has put in their place."""
     text = jinja("{{ spec.claimRef.name }}{{ spec.resourceRefs }}{{ spec.crossplane }}")
     file = tmp_path / "a.yaml"
-    file.write_text(composition(text).replace("  pipeline:\n", REFERENCE))
+    file.write_text(composition(text).replace(PIPELINE, REFERENCE))
     (tmp_path / "xrd.yaml").write_text(
         XRD.replace("crossplane.io/v2", "crossplane.io/v1").replace("  scope: Namespaced\n", "")
     )

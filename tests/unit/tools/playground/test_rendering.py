@@ -17,6 +17,7 @@ from support.paths import ROOT
 
 from function_script.cli import execute
 from function_script.errors import InputError
+from function_script.limits import Limits
 from function_script.tools.playground import Playground
 from function_script.tools.render import remote
 
@@ -158,3 +159,47 @@ def test_xr_is_compared_with_its_xrd_at_its_own_line(playground: Playground) -> 
     (problem,) = render(playground, "starter: starlark", texts)["problems"]
     assert (problem["file"], "replicas" in problem["message"]) == ("xr.yaml", True)
     assert "replicas: two" in texts["xr.yaml"].splitlines()[problem["line"] - 1]
+
+
+ENDLESS = """\
+        def main(req):
+            for i in range(1000000000):
+                pass
+"""
+
+
+def test_cancelled_rendering_ends_at_once(tmp_path: Path) -> None:
+    """The next one is not cancelled."""
+    folder = tmp_path / "app"
+    shutil.copytree(EXAMPLES / "starlark-status", folder)
+    text = (folder / "composition.yaml").read_text()
+    head = text.partition("script: |\n")[0]
+    with Playground(tmp_path, 0, limits=Limits(timeout_seconds=60)) as served:
+        endless = {"composition.yaml": f"{head}script: |\n{ENDLESS}"}
+        with futures.ThreadPoolExecutor() as executor:
+            run = executor.submit(render, served, "app", endless)
+            with pytest.raises(TimeoutError):
+                run.result(timeout=1)
+            started = time.monotonic()
+            assert served.handle("/api/cancel", {}) == {}
+            result = run.result(timeout=20)
+            assert time.monotonic() - started < 10
+        assert result["documents"] == []
+        assert "the rendering was cancelled" in result["problems"][0]["message"]
+        assert render(served, "app")["documents"]
+
+
+def test_built_in_function_of_another_version_is_refused_if_strict(tmp_path: Path) -> None:
+    folder = tmp_path / "app"
+    shutil.copytree(EXAMPLES / "starlark-status", folder)
+    composition = folder / "composition.yaml"
+    step = "  - step: ready\n    functionRef: {name: function-auto-ready}\n"
+    composition.write_text(composition.read_text() + step)
+    (folder / "functions.yaml").write_text(
+        "apiVersion: pkg.crossplane.io/v1\nkind: Function\nmetadata: {name: function-auto-ready}\n"
+        "spec: {package: xpkg.crossplane.io/crossplane-contrib/function-auto-ready:v0.0.1}\n"
+    )
+    for is_strict in (False, True):
+        with Playground(tmp_path, 0, is_strict=is_strict) as served:
+            errors = [p for p in render(served, "app")["problems"] if p["severity"] == "error"]
+        assert bool(errors) is is_strict

@@ -2,7 +2,7 @@
 
 import pytest
 
-from function_script.contribution import leftovers
+from function_script.engines import leftovers
 
 LEAVINGS = [
     ("replicas: %!d(string=three)", "printf wrote an error"),
@@ -38,3 +38,42 @@ def test_leaving_is_one(line: str, message: str) -> None:
 @pytest.mark.parametrize("line", NO_LEAVINGS)
 def test_text_that_looks_like_a_leaving_is_none(line: str) -> None:
     assert [*leftovers.find(f"  {line}\n")] == []
+
+
+VALUES = [
+    ("{{ .observed.composite.resource.spec.region }}", "an expression of a template"),
+    ("a-{{ getCompositeResource . }}", "an expression of a template"),
+    ("${spec.region}", "no expression here"),
+    ("${{ xr.spec.region }}", "no expression here"),
+    ("<no value>-logs", "Go templates write"),
+    ("undefined", "JavaScript writes"),
+    ("%!s(MISSING)", "printf"),
+    ("[object Object]", "JavaScript prints"),
+]
+# Texts that other controllers, shells and clouds read.
+MEANT = [
+    "{{ .Values.name }}",
+    "{{name}}-guestbook",
+    "{{ .password }}",
+    "{{ $labels.instance }}",
+    "${schema.spec.name}",
+    "${aws:username}",
+    "${REGION}",
+    "${var.region}",
+    "an undefined behaviour",
+    "100%!",
+    "first line\n{{ .observed.composite.resource.spec.region }}",
+]
+
+
+@pytest.mark.parametrize(("text", "message"), VALUES)
+def test_leaving_in_a_value_is_found(text: str, message: str) -> None:
+    leftover = leftovers.of_value(text)
+    assert leftover is not None
+    assert message in leftover.message
+    assert leftovers.may_be_in(f'"value": "{text}"')
+
+
+@pytest.mark.parametrize("text", MEANT)
+def test_value_that_others_read_is_left_alone(text: str) -> None:
+    assert leftovers.of_value(text) is None

@@ -1,0 +1,124 @@
+"""Texts in a program's result that are leavings of a language, and no value that anybody means."""
+
+import re
+from collections.abc import Iterator
+from typing import Final, NamedTuple
+
+
+class Leftover(NamedTuple):
+    """A leaving: a text that each of its lines or values has, the pattern, message and hint."""
+
+    part: str
+    pattern: re.Pattern[str]
+    message: str
+    hint: str
+
+
+# A line that has no other value than one of a pattern.
+_VALUE: Final = r"^[ -]*(?:[\w./\"'-]+: +)?[\"']?{}[\"']?\s*$"
+_LEFTOVERS: Final = (
+    Leftover(
+        part="%!",
+        pattern=re.compile(
+            r"%!(?:[a-zA-Z]\((?:MISSING|BADINDEX|BADPREC|BADWIDTH|<nil>|[\w.*\[\]{} ]+=)|\(EXTRA )"
+        ),
+        message="printf wrote an error for an argument that does not fit its verb",
+        hint="%d takes a whole number, %s a text, %v anything, and each verb one argument",
+    ),
+    Leftover(
+        part="<nil>",
+        pattern=re.compile(_VALUE.format("<nil>")),
+        message="<nil> was written for a value that is missing",
+        hint="check the path, or give the value a default",
+    ),
+    Leftover(
+        part="map[",
+        pattern=re.compile(_VALUE.format(r"map\[[\w./-]+:.*\]")),
+        message="a map was written as Go prints it, which is no YAML",
+        hint="write it with toYaml and nindent, or with toJson",
+    ),
+    Leftover(
+        part="[object Object]",
+        pattern=re.compile(_VALUE.format(r"\[object Object\]")),
+        message="an object was written as JavaScript prints it",
+        hint="write its fields, or write it as JSON",
+    ),
+    Leftover(
+        part="{",
+        pattern=re.compile(r"^[^#{]*: +\{ ?[.$][A-Za-z_][\w.]* ?\}\s*$"),
+        message="in one pair of braces, a path is a key of a map without a value",
+        hint="an action has two pairs: {{ and }}",
+    ),
+    Leftover(
+        part="${",
+        pattern=re.compile(_VALUE.format(r"\$\{\{? *(?:spec|xr|observed)[.\[][^{}\"']*\}\}?")),
+        message="${ } is no expression here: the text stays as it is",
+        hint="write the value as this language writes it, without ${ }",
+    ),
+)
+# A whole value of data, or a part of it, that no program means.
+_OF_VALUES: Final = (
+    Leftover(
+        part="<no value>",
+        pattern=re.compile("<no value>"),
+        message='"<no value>" is what Go templates write for a value that is missing',
+        hint="read the value itself, with a default where it may be missing",
+    ),
+    Leftover(
+        part="undefined",
+        pattern=re.compile("^undefined$"),
+        message='"undefined" is what JavaScript writes for a value that is missing',
+        hint="read the value itself, with a default where it may be missing",
+    ),
+    Leftover(
+        part="{{",
+        pattern=re.compile(
+            r"\{\{-? *(?:[$.]?(?:observed|desired)\.(?:composite|resources)\b"
+            r"|getCompos(?:ite|ed)Resource\b|getResourceCondition\b)"
+        ),
+        message="an expression of a template is a text here: nothing replaces it",
+        hint="read the value, without {{ }}",
+    ),
+)
+_FOR_VALUES: Final = (*_LEFTOVERS, *_OF_VALUES)
+NONE: Final = Leftover(
+    part="None",
+    pattern=re.compile(r"(?<![A-Za-z0-9])None(?![A-Za-z0-9])"),
+    message='"None" was written for a value that is missing',
+    hint="test the value first, or give it a default: get(value, path, default)",
+)
+"""The text that a script writes for None. A program or a request may also mean this word."""
+
+
+def find(text: str) -> Iterator[tuple[Leftover, int]]:
+    """Yield leavings in a rendered stream with the numbers of their lines."""
+    # Most texts lack the first characters, which are found in a fraction of the time.
+    candidates = [each for each in _LEFTOVERS if each.part[0] in text and each.part in text]
+    if not candidates:
+        return
+    for number, line in enumerate(text.split("\n"), 1):
+        for leftover in candidates:
+            if leftover.part in line and leftover.pattern.search(line.partition(" #")[0]):
+                yield leftover, number
+
+
+def of_line(line: str) -> Leftover | None:
+    """Return the leaving that a rendered line has; None if it has none."""
+    return next((leftover for leftover, _ in find(line)), None)
+
+
+def may_be_in(text: str) -> bool:
+    """Report whether data, as JSON, may have a value with leavings."""
+    return any(each.part in text for each in _FOR_VALUES) or NONE.part in text
+
+
+def of_value(text: str) -> Leftover | None:
+    """Return the leaving in a value of data; None if there is none, and for texts of many lines.
+
+    Texts of many lines are programs and files of others, with a language of their own.
+    """
+    if "\n" in text:
+        return None
+    return next(
+        (each for each in _FOR_VALUES if each.part in text and each.pattern.search(text)), None
+    )

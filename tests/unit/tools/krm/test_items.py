@@ -1,0 +1,120 @@
+"""The items of a ResourceList: which belong to an XR, and what is written of them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from function_script.errors import InputError
+from function_script.tools.krm import items
+
+if TYPE_CHECKING:
+    from function_script.values import Object
+
+NAME = "crossplane.io/composition-resource-name"
+UID = "8e1b0f5a-58d1-4b59-9a10-6f5d4a7a4ab1"
+TYPE = ("example.org/v1", "Site")
+OWNER: Object = {"apiVersion": "example.org/v1", "kind": "Site", "name": "a", "controller": True}
+
+
+def site(name: str, **metadata: object) -> Object:
+    """An XR."""
+    return {"apiVersion": TYPE[0], "kind": TYPE[1], "metadata": {"name": name, **metadata}}  # type: ignore[dict-item] # an object
+
+
+def host(**metadata: object) -> Object:
+    """A composed resource."""
+    annotations = {NAME: "host"}
+    return {
+        "apiVersion": "example.org/v1",
+        "kind": "Host",
+        "metadata": {"name": "h", "annotations": annotations, **metadata},  # type: ignore[dict-item] # an object
+    }
+
+
+@pytest.mark.parametrize(
+    ("xr", "composed", "is_owned"),
+    [
+        pytest.param(site("a"), host(labels={"crossplane.io/composite": "a"}), True, id="label"),
+        pytest.param(site("a"), host(labels={"crossplane.io/composite": "b"}), False, id="other"),
+        pytest.param(
+            site("a", namespace="n"),
+            host(labels={"crossplane.io/composite": "a"}, namespace="m"),
+            False,
+            id="label-of-another-namespace",
+        ),
+        pytest.param(
+            site("a", uid=UID), host(ownerReferences=[{**OWNER, "uid": UID}]), True, id="uid"
+        ),
+        pytest.param(
+            site("a", uid=UID),
+            host(
+                ownerReferences=[{**OWNER, "uid": "another"}],
+                labels={"crossplane.io/composite": "a"},
+            ),
+            False,
+            id="another-uid-wins-over-the-label",
+        ),
+        pytest.param(
+            site("a"), host(ownerReferences=[{**OWNER, "uid": UID}]), True, id="owner-by-name"
+        ),
+        pytest.param(site("a"), host(), True, id="nothing-and-one-xr"),
+    ],
+)
+def test_composed_resource_belongs_to_its_xr(xr: Object, composed: Object, is_owned: bool) -> None:
+    (composite,) = items.find_composites(items.read([xr, composed]), {}, TYPE)
+
+    assert bool(composite.composed) is is_owned
+    assert bool(composite.others) is not is_owned
+
+
+def test_composed_resource_without_an_owner_belongs_to_none_of_two_xrs() -> None:
+    values = [site("a"), site("b"), host()]
+
+    assert [each.composed for each in items.find_composites(items.read(values), {}, TYPE)] == [
+        {},
+        {},
+    ]
+
+
+def test_two_items_of_one_resource_are_an_error() -> None:
+    with pytest.raises(InputError, match=r'items\[1\] and items\[2\] are both resource "host"'):
+        items.find_composites(items.read([site("a"), host(), host()]), {}, TYPE)
+
+
+@pytest.mark.parametrize("place", ["spec", "crossplane"])
+def test_xr_of_another_composition_is_left_alone(place: str) -> None:
+    reference: Object = {"compositionRef": {"name": "another"}}
+    xr: Object = {**site("a"), "spec": reference if place == "spec" else {place: reference}}
+    composition: Object = {"metadata": {"name": "sites"}}
+
+    assert items.find_composites(items.read([xr]), composition, TYPE) == []
+
+
+@pytest.mark.parametrize("has_owner", [True, False])
+def test_owner_that_no_cluster_has_is_not_written(has_owner: bool) -> None:
+    """A cluster deletes an object whose owner it does not know."""
+    rendered = {**host(ownerReferences=[{**OWNER, "uid": UID}])}
+
+    item = items.to_item(rendered, None, "", has_owner=has_owner)
+
+    assert ("ownerReferences" in item["metadata"]) is has_owner  # type: ignore[operator] # an object
+
+
+def test_item_keeps_what_the_server_and_the_orchestrator_have_set() -> None:
+    transport = {"internal.config.kubernetes.io/path": "a.yaml", "config.k8s.io/id": "3"}
+    before: Object = {
+        **host(uid=UID, resourceVersion="7", annotations={NAME: "host", "mine": "x", **transport}),
+        "spec": {"old": 1},
+        "status": {"ready": True},
+    }
+
+    item = items.to_item({**host(), "spec": {"new": 2}}, before, "", has_owner=False)
+
+    assert item["spec"] == {"new": 2}
+    assert item["status"] == {"ready": True}
+    metadata = item["metadata"]
+    assert isinstance(metadata, dict)
+    assert (metadata["uid"], metadata["resourceVersion"]) == (UID, "7")
+    assert metadata["annotations"] == {NAME: "host", **transport}
