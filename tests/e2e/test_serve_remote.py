@@ -94,7 +94,7 @@ def gets(registry: Registry, path: str) -> int:
     return sum(path in each.path for each in registry.seen if each.method == "GET")
 
 
-def test_an_artifact_runs_after_it_was_fetched_and_until_then_nothing_is_deleted() -> None:
+def test_artifact_runs_after_it_was_fetched_and_until_then_nothing_is_deleted() -> None:
     with (
         serving() as registry,
         Server("--insecure", "--remote-allow", registry.name) as server,
@@ -115,7 +115,7 @@ def test_an_artifact_runs_after_it_was_fetched_and_until_then_nothing_is_deleted
         assert gets(registry, "/manifests/") == 1
 
 
-def test_without_an_allowed_host_the_flag_is_named() -> None:
+def test_server_without_an_allowed_host_names_the_flag() -> None:
     with serving() as registry, Server("--insecure") as server, server.channel() as channel:
         text = message(call(channel, builders.request(oci(put_module(registry)))))
         assert "no host is allowed" in text
@@ -187,7 +187,7 @@ def test_content_of_another_digest_is_refused() -> None:
         assert "instead of" in failure(channel, oci(other))
 
 
-def test_a_moved_tag_changes_nothing() -> None:
+def test_moved_tag_changes_nothing() -> None:
     with (
         serving() as registry,
         Server("--insecure", "--remote-allow", registry.name) as server,
@@ -199,7 +199,7 @@ def test_a_moved_tag_changes_nothing() -> None:
         assert set(settle(channel, oci(f"{name}:v1@{digest}")).desired.resources) == NAMES
 
 
-def test_a_failed_fetch_is_explained_and_tried_again_after_a_pause() -> None:
+def test_failed_fetch_is_explained_and_tried_again_after_a_pause() -> None:
     with (
         serving() as registry,
         Server("--insecure", "--remote-allow", registry.name) as server,
@@ -224,7 +224,7 @@ HOSTILE = {
 
 
 @pytest.mark.parametrize("files", HOSTILE.values(), ids=HOSTILE)
-def test_a_file_outside_of_the_artifact_is_refused(files: dict[str, str]) -> None:
+def test_file_outside_of_the_artifact_is_refused(files: dict[str, str]) -> None:
     with (
         serving() as registry,
         Server("--insecure", "--remote-allow", registry.name) as server,
@@ -234,7 +234,7 @@ def test_a_file_outside_of_the_artifact_is_refused(files: dict[str, str]) -> Non
         assert "which is outside of it" in text
 
 
-def test_a_huge_artifact_is_refused() -> None:
+def test_huge_artifact_is_refused() -> None:
     """Four hundred megabytes of zeros are less than one compressed."""
     with (
         serving() as registry,
@@ -247,7 +247,7 @@ def test_a_huge_artifact_is_refused() -> None:
         assert "it has more than 8 MiB" in failure(channel, oci(large))
 
 
-def test_a_slow_registry_delays_nobody() -> None:
+def test_slow_registry_delays_nobody() -> None:
     with (
         serving() as registry,
         Server("--insecure", "--remote-allow", registry.name) as server,
@@ -263,7 +263,7 @@ def test_a_slow_registry_delays_nobody() -> None:
         settle(channel, oci(slow))
 
 
-def test_a_redirect_to_another_host_gets_no_credentials(
+def test_redirect_to_another_host_gets_no_credentials(
     start: Callable[..., Registry], ca_file: Path
 ) -> None:
     registry, storage = start("localhost"), start(ELSEWHERE)
@@ -315,7 +315,7 @@ def test_content_of_credentials_is_not_for_a_step_without_them(
         assert 'the step has no credentials "pull"' in absent
 
 
-def test_the_operators_credentials_are_for_their_host(
+def test_operators_credentials_are_for_their_host(
     start: Callable[..., Registry], ca_file: Path, tmp_path: Path
 ) -> None:
     registry, other = start("localhost"), start("localhost")
@@ -333,7 +333,7 @@ def test_the_operators_credentials_are_for_their_host(
     assert {each.authorization for each in other.seen} == {""}
 
 
-def test_a_server_that_restarts_offline_has_its_cache_on_disk(tmp_path: Path) -> None:
+def test_server_that_restarts_offline_has_its_cache_on_disk(tmp_path: Path) -> None:
     cache = tmp_path / "cache"
     with serving() as registry:
         flags = ("--insecure", "--remote-allow", registry.name, "--remote-cache", str(cache))
@@ -348,7 +348,7 @@ def test_a_server_that_restarts_offline_has_its_cache_on_disk(tmp_path: Path) ->
         assert "connection refused" in failure(channel, oci(ref))
 
 
-def test_a_cold_cache_deletes_no_observed_resource() -> None:
+def test_cold_cache_deletes_no_observed_resource() -> None:
     """Five resources exist, the server restarts, and its registry is slow and then gone."""
     with serving() as registry:
         ref = put_module(registry)
@@ -376,7 +376,7 @@ def test_a_cold_cache_deletes_no_observed_resource() -> None:
     assert len(core.resources) == 5
 
 
-def test_a_fetcher_that_dies_is_replaced() -> None:
+def test_fetcher_that_dies_is_replaced() -> None:
     with (
         serving() as registry,
         Server("--insecure", "--remote-allow", registry.name) as server,
@@ -422,7 +422,7 @@ def git_step(url: str, revision: str, path: str = "", **fields: object) -> Objec
 
 
 @needs_git
-def test_a_commit_runs_and_a_moved_branch_changes_nothing(tmp_path: Path) -> None:
+def test_commit_runs_and_a_moved_branch_changes_nothing(tmp_path: Path) -> None:
     first = make_repository(tmp_path)
     (tmp_path / "work/main.star").write_text("def main(req):\n    fail()\n")
     commit(tmp_path)
@@ -437,7 +437,7 @@ def test_a_commit_runs_and_a_moved_branch_changes_nothing(tmp_path: Path) -> Non
 
 
 @needs_git
-def test_a_git_server_with_tls_gets_a_token_and_a_redirect_is_not_followed(
+def test_git_server_with_tls_gets_a_token_and_a_redirect_is_not_followed(
     tmp_path: Path, authority: Authority, ca_file: Path
 ) -> None:
     revision = make_repository(tmp_path)
@@ -462,7 +462,7 @@ def test_a_git_server_with_tls_gets_a_token_and_a_redirect_is_not_followed(
 
 
 @needs_git
-def test_a_huge_commit_is_refused(tmp_path: Path) -> None:
+def test_huge_commit_is_refused(tmp_path: Path) -> None:
     make_repository(tmp_path)
     (tmp_path / "work/large.txt").write_text("x" * (9 << 20))
     revision = commit(tmp_path)
@@ -487,7 +487,7 @@ def test_links_in_a_commit_are_left_out(tmp_path: Path) -> None:
             assert "no file and no folder" in text
 
 
-def test_an_input_in_an_object_may_have_a_remote_program() -> None:
+def test_input_in_an_object_may_have_a_remote_program() -> None:
     with (
         serving() as registry,
         Server("--insecure", "--remote-allow", registry.name) as server,
