@@ -5,8 +5,9 @@ Pure: the same request gives the same response. Nothing here knows gRPC, process
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
+from typing import Final, Self
 
 from function_script import (
     contribution,
@@ -27,21 +28,54 @@ from function_script.blocked import Blocked
 from function_script.diagnostics import Diagnostic
 from function_script.errors import FatalError, InputError, LimitError, SandboxError
 from function_script.limits import BUILT_IN, EffectiveLimits, Limits
+from function_script.problems import Problem
 from function_script.program import Scope
+from function_script.remote import content
+from function_script.remote.reference import RemoteReference
 from function_script.telemetry import RequestInfo
+
+_ALLOW: Final = "the function fetches from hosts that its operator allows: --remote-allow HOST"
+
+
+class MissingContentError(InputError):
+    """Remote programs or modules of the step are not in the request.
+
+    A server that fetches answers with the state of the fetch instead.
+    """
+
+    def __init__(
+        self, *problems: Diagnostic, missing: tuple[inputs.MissingContent, ...] = ()
+    ) -> None:
+        super().__init__(*problems)
+        self.missing = missing
+
+    @classmethod
+    def of_step(cls, step: inputs.Step) -> Self:
+        """Return the error for what a step lacks."""
+        problems = (
+            Problem(path, f"cannot fetch {reference}: no host is allowed", _ALLOW)
+            for path, reference in step.missing
+        )
+        return cls(*(problem.to_diagnostic() for problem in problems), missing=step.missing)
+
+    def with_diagnostics(self, *problems: Diagnostic) -> Self:
+        """Return an error of the same references with other diagnostics."""
+        return type(self)(*problems, missing=self.missing)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HandlerResult:
     """A response's bytes, and what the log says of the request.
 
-    ``diagnostics`` are the problems behind a FATAL, ``blocked`` the resources that wait.
+    ``diagnostics`` are the problems behind a FATAL, ``blocked`` the resources that wait,
+    ``missing`` the remote programs and modules that are not in the request.
     """
 
     response: bytes
     diagnostics: tuple[Diagnostic, ...] = ()
     info: RequestInfo = field(default_factory=RequestInfo)
     blocked: tuple[Blocked, ...] = ()
+    missing: tuple[inputs.MissingContent, ...] = ()
 
 
 def handle(
@@ -61,6 +95,8 @@ def handle(
     except LimitError as error:
         record.limit(error.limit or BUILT_IN)
         return _fatal(data, effective.attribute(error), record.info)
+    except MissingContentError as error:
+        return replace(_fatal(data, error, record.info), missing=error.missing)
     except FatalError as error:
         return _fatal(data, error, record.info)
     except wire.WireError as error:
@@ -86,6 +122,8 @@ def run(
 ) -> bytes:
     """Run one step: read the input, run its program, merge its result into desired state."""
     step = inputs.parse_cached(data.input or b"", ceilings, external_sources(data))
+    if step.missing:
+        raise MissingContentError.of_step(step)
     on_limits(step.limits)
     view = moves.build_view(data)
     try:
@@ -144,8 +182,15 @@ def scope_of(data: wire.Request, step: inputs.Step, seed: bytes = b"") -> Scope:
 def external_sources(data: wire.Request) -> inputs.ExternalState:
     """Return the request's sources of programs that are not in the input."""
     return inputs.ExternalState(
-        context=partial(request.find_context, data), required=partial(request.read_required, data)
+        context=partial(request.find_context, data),
+        required=partial(request.read_required, data),
+        remote=partial(_find_remote, data),
     )
+
+
+def _find_remote(data: wire.Request, reference: RemoteReference) -> content.Content | None:
+    payload = data.remote_texts.get(reference.key)
+    return None if payload is None else content.decode(payload)
 
 
 def index_request(data: bytes) -> wire.Request:

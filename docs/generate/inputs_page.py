@@ -23,8 +23,7 @@ field, a wrong type or a missing field fails the step. The error has the path of
 An input may be [an object of the cluster][object], which a step names by `inputRef`. A field that
 is `null` counts as absent; beside `inputRef` it removes the object's field. The function also runs
 `GoTemplate` of `gotemplating.fn.crossplane.io/v1beta1` with the fields of function-go-templating,
-and an input of any other group that has those fields. Programs in registries or repositories
-(`source: Remote`) are not supported yet; such an input is an error.
+and an input of any other group that has those fields.
 
 [object]: ../how-to/keep-programs-outside.md#the-whole-input-in-an-object
 """

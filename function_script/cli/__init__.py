@@ -30,6 +30,7 @@ from function_script.cli.serve import serve
 from function_script.cli.template import template
 from function_script.cli.test import run_cases
 from function_script.cli.validate import validate
+from function_script.cli.vendor import vendor
 
 NAME = "function-script"
 _OWN_FLAGS = {"--help", "-h", "--version"}
@@ -111,7 +112,7 @@ _SECTIONS = {
         *(init, playground, render, render_operation, template),
         *(check, run_cases, validate, docs, editor),
     ),
-    "Publish": (package,),
+    "Publish": (package, vendor),
     "Serve": (serve, run, krm, version, internal),
 }
 for _members in _SECTIONS.values():

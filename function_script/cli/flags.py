@@ -21,6 +21,7 @@ Group = Literal[
     "Server",
     "Security",
     "Captures",
+    "Remote programs",
     "Registry",
     "Output",
     "Other",

@@ -245,7 +245,7 @@ def offline() -> click.Option:
         ["--offline"],
         group="Functions",
         is_flag=True,
-        help="Take packages of functions from the cache alone.",
+        help="Take packages of functions and remote programs from the cache alone.",
     )
 
 

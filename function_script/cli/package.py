@@ -31,6 +31,7 @@ class _RegistryFlags(TypedDict):
 class _PushFlags(_RegistryFlags, TypedDict):
     name: str
     packages: tuple[Path, ...]
+    module: bool
     quiet: bool
 
 
@@ -165,6 +166,7 @@ _PUSH_EXAMPLES: Final = """\b
 Examples:
   function-script package push registry.example.org/team/apps:v1.0.0 apps.xpkg
   function-script package push localhost:5000/function-script:v0.1.0 amd64.xpkg arm64.xpkg
+  function-script package push --module registry.example.org/team/lib:v1 lib/
 """
 
 
@@ -176,17 +178,32 @@ Examples:
 )
 @click.argument("name")
 @click.argument("packages", nargs=-1, required=True, type=options.PATH, metavar="FILE...")
+@click.option(
+    "--module",
+    cls=Flag,
+    group="Input",
+    is_flag=True,
+    help="Push programs and modules for `source: Remote`: files, or directories of files.",
+)
 @_PLAIN_HTTP
 @_CA_FILE
 def push(**flags: Unpack[_PushFlags]) -> None:
     """Push package files to NAME, which is REGISTRY/REPOSITORY:TAG.
 
-    Several files are pushed as one package for several platforms. Credentials are those of docker
+    Several files are pushed as one package for several platforms. With --module, they are programs
+    and modules, and the reference with its digest is printed. Credentials are those of docker
     login. A registry is spoken to over HTTPS; one on this machine without TLS when it has none.
     """
     from function_script.tools import xpkg  # noqa: PLC0415 - slow to import
 
     trust = xpkg.Trust(plain_http=flags["plain_http"], ca_file=flags["ca_file"])
+    if flags["module"]:
+        from function_script.tools.remote import module  # noqa: PLC0415 - slow to import
+
+        with progress.display(is_quiet=flags["quiet"]) as display:
+            pinned = module.push(flags["name"], flags["packages"], display, trust)
+        terminal.echo(pinned)
+        return
     with progress.display(is_quiet=flags["quiet"]) as display:
         digest = xpkg.push(flags["name"], flags["packages"], display, trust)
     terminal.echo(f"{flags['name']} {digest}")

@@ -86,7 +86,8 @@ def run(**flags: Unpack[_Flags]) -> int:
         tool.check_name(path)
     request = tool.parse(sources.load_text(flags["request"]))
     terminal.print_sandbox_note()
-    result = tool.run(request, pool, case=path)
+    packages = options.read_packages(is_offline=flags["offline"])
+    result = tool.run(request, pool, case=path, packages=packages)
     return _print_result(result)
 
 

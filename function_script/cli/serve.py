@@ -26,6 +26,11 @@ class _Flags(TypedDict):
     capture_limit: int
     require_sandbox: bool
     seed_file: Path | None
+    remote_allow: tuple[str, ...]
+    remote_cache: Path | None
+    remote_credentials: Path | None
+    remote_ca_file: Path | None
+    remote_plain_http: bool
     debug: bool
 
 
@@ -40,6 +45,22 @@ Examples:
   function-script serve --insecure --address localhost:9443
   function-script serve --tls-certs-dir /tls/server
 """
+
+
+def _check_allowlist(
+    _context: click.Context, _parameter: click.Parameter, entries: tuple[str, ...]
+) -> tuple[str, ...]:
+    from function_script.remote.allowlist import Allowlist  # noqa: PLC0415 - seldom needed
+
+    try:
+        Allowlist(entries)
+    except ValueError as error:
+        raise click.BadParameter(str(error)) from error
+    return entries
+
+
+def _absolute(path: Path | None) -> str:
+    return "" if path is None else str(path.absolute())
 
 
 @click.command(
@@ -166,6 +187,48 @@ Examples:
     help="Do not serve if the system refuses a measure that confines workers, "
     "such as the filter of system calls.",
 )
+@click.option(
+    "--remote-allow",
+    cls=Flag,
+    group="Remote programs",
+    multiple=True,
+    callback=_check_allowlist,
+    metavar="HOST[/PREFIX]",
+    help="Registry or git server from which programs and modules are fetched. May be repeated. "
+    "Without it nothing is fetched.",
+)
+@click.option(
+    "--remote-cache",
+    cls=Flag,
+    group="Remote programs",
+    type=options.PATH,
+    metavar="DIR",
+    show_default="in memory only",
+    help="Directory that keeps what was fetched over restarts, such as a mounted volume.",
+)
+@click.option(
+    "--remote-credentials",
+    cls=Flag,
+    group="Remote programs",
+    type=options.PATH,
+    metavar="FILE",
+    help="Logins by host, in the format of Docker's config.json, also for git servers.",
+)
+@click.option(
+    "--remote-ca-file",
+    cls=Flag,
+    group="Remote programs",
+    type=options.PATH,
+    metavar="FILE",
+    help="Additional certificate authorities, in PEM format.",
+)
+@click.option(
+    "--remote-plain-http",
+    cls=Flag,
+    group="Remote programs",
+    is_flag=True,
+    help="Use HTTP without TLS for allowed hosts. Credentials are not sent to them.",
+)
 def serve(**flags: Unpack[_Flags]) -> None:
     """Serve the function to Crossplane.
 
@@ -175,6 +238,7 @@ def serve(**flags: Unpack[_Flags]) -> None:
 
     system.check_server()
     from function_script import server  # noqa: PLC0415 - grpc is slow to import
+    from function_script.remote.fetcher import FetcherOptions  # noqa: PLC0415 - slow to import
 
     # Workers have another current directory, so the path must be absolute.
     source = flags["default_source"]
@@ -199,5 +263,12 @@ def serve(**flags: Unpack[_Flags]) -> None:
             capture_limit=flags["capture_limit"],
             require_sandbox=flags["require_sandbox"],
             seed_file=flags["seed_file"],
+            remote_allow=flags["remote_allow"],
+            fetcher=FetcherOptions(
+                cache=_absolute(flags["remote_cache"]),
+                credentials=_absolute(flags["remote_credentials"]),
+                ca_file=_absolute(flags["remote_ca_file"]),
+                plain_http=flags["remote_plain_http"],
+            ),
         )
     )

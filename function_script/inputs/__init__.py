@@ -19,7 +19,7 @@ from function_script.inputs.parsing import (
 )
 from function_script.inputs.readiness_options import ReadinessOptions
 from function_script.inputs.requirements import Required, Requirements
-from function_script.inputs.step import Dialect, ExternalState, FindInput, Step
+from function_script.inputs.step import Dialect, ExternalState, FindInput, MissingContent, Step
 
 __all__ = [
     "KINDS",
@@ -28,6 +28,7 @@ __all__ = [
     "Dialect",
     "ExternalState",
     "FindInput",
+    "MissingContent",
     "ReadinessOptions",
     "Required",
     "Requirements",

@@ -1,4 +1,4 @@
-"""Programs in the pipeline's context or in required resources.
+"""Programs in the pipeline's context, in required resources, or in registries and repositories.
 
 An external source holds one text, or an object of texts, whose keys are names of modules. The
 name of each Source leads its author to the text.
@@ -13,12 +13,14 @@ from function_script.inputs.step import ProgramSources
 from function_script.problems import ProblemList, suggest
 from function_script.program import OWN_REQUIREMENTS
 from function_script.reader import ObjectReader
+from function_script.remote import parsing
 from function_script.source import Source
 from function_script.values import Readable, type_phrase
 
 CONTEXT = "Context"
 ENVIRONMENT = "Environment"
 REQUIRED_RESOURCE = "RequiredResource"
+REMOTE = parsing.SOURCE
 # The field of each source, and that field's keys without `main`.
 SECTIONS = {
     ENVIRONMENT: ("environment", ("key",)),
@@ -27,6 +29,7 @@ SECTIONS = {
         "requiredResource",
         ("apiVersion", "kind", "name", "namespace", "fieldPath"),
     ),
+    REMOTE: (parsing.FIELD, parsing.KEYS),
 }
 _DATA = "data"
 
@@ -45,6 +48,8 @@ def read(
         return _read_resource(section, sources, requirement)
     if source == ENVIRONMENT:
         return _read_environment(section, sources)
+    if source == REMOTE:
+        return _read_remote(section, sources)
     key = section.text("key", required=True)
     path = field_path(section, "fieldPath")
     if not key or sources.external is None:
@@ -122,6 +127,23 @@ def _read_resource(
         section.problems.add(section.at("fieldPath"), cause)
         return None
     return _to_sources(value, section, lambda name: f"{origin}[{path}{f'.{name}' if name else ''}]")
+
+
+def _read_remote(section: ObjectReader, sources: ProgramSources) -> Texts | None:
+    reference = parsing.read(section)
+    if reference is None or sources.remote is None:
+        return None
+    content = sources.remote(reference)
+    if content is None:
+        sources.missing.append((section.path, reference))
+        return None
+    if content.is_file:
+        ((_, text),) = content.texts.items()
+        return Source(name=reference.name_of(""), text=text)
+    return {
+        name: Source(name=reference.name_of(name), text=text)
+        for name, text in sorted(content.texts.items())
+    }
 
 
 def _member(name: str) -> str:

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from function_script.engines.gotemplate.language import DELIMS, LANGUAGE, check_delims
 from function_script.inputs import program_source
 from function_script.inputs.files import files_below
+from function_script.inputs.kinds import API_VERSION as OUR_VERSION
 from function_script.inputs.step import ProgramSources, Step
 from function_script.limits import Limits
 from function_script.objects import ENVIRONMENT
@@ -16,6 +17,7 @@ from function_script.problems import ProblemList
 from function_script.program import Program
 from function_script.quantities import parse_signed_duration
 from function_script.reader import ObjectReader
+from function_script.remote import parsing
 from function_script.source import Source
 from function_script.values import Object, Value, type_phrase
 
@@ -58,12 +60,24 @@ def has_shape(value: Object, *, has_default_source: bool) -> bool:
     is_whole = value.keys() <= _ALL_FIELDS
     if source is None or source == "":
         return is_whole and (has_default_source or "source" in value)
-    if source == program_source.REMOTE:
-        return value.keys() <= {*_ALL_FIELDS, program_source.REMOTE_FIELD}
+    if source == parsing.SOURCE:
+        return value.keys() <= {*_ALL_FIELDS, parsing.FIELD}
     if isinstance(source, str) and source in _SECTIONS:
         return is_whole or isinstance(value.get(_SECTIONS[source]), dict)
     # Marshalling that function's Go type writes neither apiVersion nor kind.
     return is_whole and "apiVersion" not in value and "kind" not in value
+
+
+def refuse_remote(fields: ObjectReader) -> bool:
+    """Add a problem if the program is remote, which that function has not; report whether it is."""
+    is_source = fields.value.get("source") == parsing.SOURCE
+    if not is_source and fields.value.get(parsing.FIELD) is None:
+        return False
+    path = fields.at("source" if is_source else parsing.FIELD)
+    problem = "cannot fetch a program for an input of function-go-templating"
+    hint = f"with `apiVersion: {OUR_VERSION}` and `source: {parsing.SOURCE}`, {parsing.FORMS}"
+    fields.problems.add(path, problem, hint=hint)
+    return True
 
 
 def parse_go_template(fields: ObjectReader, ceilings: Limits, sources: ProgramSources) -> Step:

@@ -17,7 +17,7 @@ API_VERSION = "script.fn.crossplane.io/v1beta1"
 
 _COMMON_FIELDS = (
     *("apiVersion", "kind", "metadata", "inputRef"),
-    *("source", "fileSystem", "environment", "context", "requiredResource"),
+    *("source", "fileSystem", "environment", "context", "requiredResource", "remote"),
     *("modules", "modulesFrom", "params", "requirements", "credentials"),
     *("ttl", "limits", "options"),
     *readiness_options.FIELDS,

@@ -11,7 +11,7 @@ from function_script.engines import registry
 from function_script.engines.gotemplate.language import LANGUAGE as GOTEMPLATE
 from function_script.engines.language import Language
 from function_script.errors import InputError
-from function_script.inputs import gotemplating, input_objects, kinds, program_source
+from function_script.inputs import gotemplating, input_objects, kinds
 from function_script.inputs.files import files_below
 from function_script.inputs.input_reference import InputReference
 from function_script.inputs.program_source import FILE_SYSTEM, INLINE, NO_PROGRAM
@@ -19,6 +19,8 @@ from function_script.inputs.step import ExternalState, FindInput, ProgramSources
 from function_script.limits import Limits
 from function_script.problems import ProblemList, suggest
 from function_script.reader import ObjectReader
+from function_script.remote.content import Content
+from function_script.remote.reference import RemoteReference
 from function_script.values import Object
 
 Kind = tuple[str, str]
@@ -41,7 +43,7 @@ _KINDS: Final = frozenset(kind for _, kind in KINDS)
 _ONLY_OURS: Final = _KINDS - {gotemplating.KIND}
 _OUR_GROUP: Final = kinds.API_VERSION.partition("/")[0]
 _GROUPS: Final = frozenset(api_version.partition("/")[0] for api_version, _ in KINDS)
-EMPTY = ExternalState(context=lambda _: None, required=lambda *_: None)
+EMPTY = ExternalState(context=lambda _: None, required=lambda *_: None, remote=lambda _: None)
 
 # A step takes about twice the bytes of its input: the bytes, and the texts of its programs.
 _CACHE_BYTES = 4 << 20
@@ -60,7 +62,9 @@ def parse(value: Object, ceilings: Limits, external: ExternalState = EMPTY) -> S
     every problem, each with the path of its field, as in ``input.limits.timeout: cannot …``.
     """
     files = files_below(ceilings.program_root)
-    return _parse(value, ceilings, ProgramSources(files=files, external=external))
+    return _parse(
+        value, ceilings, ProgramSources(files=files, external=external, remote=external.remote)
+    )
 
 
 def parse_cached(payload: bytes, ceilings: Limits, external: ExternalState) -> Step:
@@ -108,16 +112,20 @@ def _reads_files(value: Object) -> bool:
 
 
 def parse_without_sources(
-    value: Object, ceilings: Limits | None = None, find_input: FindInput | None = None
+    value: Object,
+    ceilings: Limits | None = None,
+    find_input: FindInput | None = None,
+    remote: Callable[[RemoteReference], Content | None] | None = None,
 ) -> Step:
     """Parse an input without a request: a program that is not in the input stays empty.
 
-    A program in files is read if ``ceilings.program_root`` is set. ``find_input`` returns the
-    object that an input refers to, so that both are parsed together.
+    A program in files is read if ``ceilings.program_root`` is set, and a remote one if ``remote``
+    returns its content. ``find_input`` returns the object that an input refers to, so that both are
+    parsed together.
     """
     ceilings = ceilings or Limits()
     files = files_below(ceilings.program_root) if ceilings.program_root else None
-    sources = ProgramSources(files=files, external=None, find_input=find_input)
+    sources = ProgramSources(files=files, external=None, find_input=find_input, remote=remote)
     return _parse(value, ceilings, sources)
 
 
@@ -171,14 +179,15 @@ def _parse(value: Object, ceilings: Limits, sources: ProgramSources) -> Step:
     kind = find_kind(value, has_default_source=has_default_source)
     if kind is None:
         _add_kind_problem(fields)
-    elif not program_source.refuse_remote(fields):
+    elif not (kind == PEERS and gotemplating.refuse_remote(fields)):
         is_ours = kind[0] == kinds.API_VERSION
         reference = input_objects.find(fields) if is_ours else None
         if reference is not None and not problems:
             return _parse_referenced(kind, reference, ceilings, sources)
         step = None if problems else KINDS[kind](fields, ceilings, sources)
         if step is not None and not problems:
-            return replace(step, reads_files=_reads_files(value))
+            missing = tuple(sources.missing)
+            return replace(step, reads_files=_reads_files(value), missing=missing)
     raise InputError(*(problem.to_diagnostic() for problem in problems))
 
 
@@ -215,6 +224,7 @@ def _parse_referenced(
         requirements=replace(step.requirements, programs=programs),
         reads_files=_reads_files(value),
         reference=reference,
+        missing=tuple(sources.missing),
     )
     if items is None or external is None:
         return replace(step, program=NO_PROGRAM)

@@ -7,7 +7,6 @@ may come from further sources.
 import re
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Final
 
 from function_script.engines.language import Language
 from function_script.inputs import external_sources
@@ -15,19 +14,12 @@ from function_script.inputs.step import ProgramSources
 from function_script.problems import suggest
 from function_script.program import Program
 from function_script.reader import ObjectReader
+from function_script.remote import parsing
 from function_script.source import Source
 from function_script.values import type_phrase
 
 INLINE = "Inline"
 FILE_SYSTEM = "FileSystem"
-REMOTE: Final = "Remote"
-REMOTE_FIELD: Final = "remote"
-_REMOTE_HINT: Final = (
-    f"planned is `source: {REMOTE}` with "
-    f"`{REMOTE_FIELD}: {{oci: {{ref: HOST/REPO@sha256:…, path: …}}}}` or "
-    f"`{REMOTE_FIELD}: {{git: {{url: …, commit: …, path: …}}}}`; today write the program into the "
-    "input (`source: Inline`), or have it in a directory of the function (`source: FileSystem`)"
-)
 MODULE_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*(/[A-Za-z0-9_][A-Za-z0-9_.-]*)*")
 MAX_MODULES = 100
 MAX_PLACES = 20
@@ -39,7 +31,7 @@ SECTIONS = {
     **{s: key for s, (key, _) in external_sources.SECTIONS.items()},
 }
 # The field of a source that names the directory, the key or the object.
-_CONTAINER_KEYS = ("dirPath", "key", "name")
+_CONTAINER_KEYS = ("dirPath", "key", "name", "oci", "git")
 # Where authors write a program: the fields of our kinds, and what else it is called.
 _TEXT_FIELDS = ("inline", "script", "template", "program", "code")
 _BLANKS = " \t\r\n"
@@ -87,7 +79,14 @@ def text(fields: ObjectReader, key: str, *, beside: str) -> str:
 def section(fields: ObjectReader, key: str, *, beside: str) -> ObjectReader | None:
     """Return the object of a source; None after a problem."""
     if fields.value.get(key) is None:
-        fields.problems.add(fields.at(key), f"is required when source is {beside}")
+        hint = parsing.FORMS if key == parsing.FIELD else None
+        fields.problems.add(fields.at(key), f"is required when source is {beside}", hint=hint)
+        return None
+    return _open(fields, key)
+
+
+def _open(fields: ObjectReader, key: str) -> ObjectReader | None:
+    if key == parsing.FIELD and parsing.refuse_text(fields):
         return None
     return fields.object(key)
 
@@ -176,6 +175,8 @@ def _select_main(texts: Mapping[str, Source], main: str, holder: ObjectReader) -
     noun = "file " if "dirPath" in holder.value else ""
     if main not in texts:
         container = next(holder.value[key] for key in _CONTAINER_KEYS if key in holder.value)
+        if isinstance(container, dict):
+            container = container.get("ref") or container.get("url")
         problem = f'cannot find {noun}"{main}" in "{container}"'
         holder.problems.add(path, problem, hint=suggest(main, texts))
         return NO_PROGRAM
@@ -214,26 +215,11 @@ def _read_modules(
         item.problems.add(item.path, f"needs exactly one of {choices}")
         return None
     (source,) = used_sources
-    holder = item.object(SECTIONS[source])
+    holder = _open(item, SECTIONS[source])
     texts = None if holder is None else _read_texts(holder, sources, source, name)
     if isinstance(texts, Source):
+        if source == external_sources.REMOTE:
+            return {texts.name.rpartition("/")[2]: texts}
         item.problems.add(item.path, f"must be an object of texts, but {texts.name} is a text")
         return None
     return texts
-
-
-def refuse_remote(fields: ObjectReader) -> bool:
-    """Add a problem if a program is in a registry or a repository; report whether it is.
-
-    Such programs are planned.
-    """
-    is_source = fields.value.get("source") == REMOTE
-    if not is_source and fields.value.get(REMOTE_FIELD) is None:
-        return False
-    path = fields.at("source" if is_source else REMOTE_FIELD)
-    fields.problems.add(
-        path,
-        "cannot fetch a program: registries and repositories are not supported yet",
-        hint=_REMOTE_HINT,
-    )
-    return True

@@ -13,10 +13,14 @@ from function_script.inputs.readiness_options import ReadinessOptions
 from function_script.inputs.requirements import Requirements
 from function_script.limits import Limits
 from function_script.program import Program
+from function_script.remote.content import Content
+from function_script.remote.reference import RemoteReference
 from function_script.values import Object, Readable
 
 NOTHING_REQUIRED = Requirements()
 
+# The path of a field, and the reference in it whose content is not there.
+MissingContent: TypeAlias = tuple[str, RemoteReference]
 # Rules for annotations, merging and data, where ours and function-go-templating's differ.
 Dialect: TypeAlias = Literal["script", "gotemplating"]
 
@@ -32,7 +36,8 @@ class Step:
     the input has no such field. ``doubts`` are warnings for fields of an input of
     function-go-templating that this function ignores. ``reads_files``: its program or a module is
     in a file, which may change without a change of the request. ``reference`` is the object that
-    the input comes from, if it is not in the request's own.
+    the input comes from, if it is not in the request's own. ``missing`` are the remote programs and
+    modules that are not in the request; with any, ``program`` may be empty.
     """
 
     api_version: str
@@ -50,6 +55,7 @@ class Step:
     doubts: tuple[Diagnostic, ...] = ()
     reads_files: bool = False
     reference: InputReference | None = None
+    missing: tuple[MissingContent, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,11 +64,13 @@ class ExternalState:
 
     ``context`` returns the value of a key of the pipeline's context, None where there is none.
     ``required`` returns the objects that were fetched for a requirement, None while Crossplane
-    has not looked for them.
+    has not looked for them. ``remote`` returns the content of a reference, None where it is not in
+    the request.
     """
 
     context: Callable[[str], Readable]
     required: Callable[[str, wire.Selector], Sequence[Object] | None]
+    remote: Callable[[RemoteReference], Content | None]
 
 
 FindInput: TypeAlias = Callable[[wire.Selector], Sequence[Object] | None]
@@ -74,8 +82,11 @@ class ProgramSources:
 
     With None for a source, a program that comes from it stays empty. ``find_input`` returns the
     objects for the reference to an input where there is no request, None if it does not know.
+    ``missing`` receives the remote programs that are not there.
     """
 
     files: Files | None
     external: ExternalState | None
     find_input: FindInput | None = None
+    remote: Callable[[RemoteReference], Content | None] | None = None
+    missing: list[MissingContent] = field(default_factory=list)

@@ -304,6 +304,7 @@ class Execution:
                 response=response,
                 diagnostics=worker_report.diagnostics,
                 blocked=worker_report.blocked,
+                missing=worker_report.missing,
                 info=worker_report.info,
                 log=worker_report.log,
                 waited_seconds=self.slot.waited_seconds,

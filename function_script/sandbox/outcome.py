@@ -11,6 +11,7 @@ from typing import Final, TypeAlias
 from function_script.blocked import Blocked
 from function_script.diagnostics import CONTROL, Diagnostic, cut
 from function_script.errors import FatalError, LimitError, LimitName, SandboxError
+from function_script.inputs import MissingContent
 from function_script.limits import LIMITS, MIB
 from function_script.telemetry import RequestInfo
 
@@ -47,12 +48,14 @@ RETRIED: Final = frozenset({Cause.STARVED, Cause.WAITED, Cause.REFUSED})
 class Answered:
     """A request with a response, which may be FATAL; ``cpu_seconds`` is the CPU time it used.
 
-    ``blocked`` are the resources that wait; none when the report has no room for them.
+    ``blocked`` are the resources that wait; none when the report has no room for them. ``missing``
+    are the remote programs and modules that the request lacks.
     """
 
     response: bytes
     diagnostics: tuple[Diagnostic, ...] = ()
     blocked: tuple[Blocked, ...] = ()
+    missing: tuple[MissingContent, ...] = ()
     info: RequestInfo = field(default_factory=RequestInfo)
     log: str = ""
     waited_seconds: float = 0.0

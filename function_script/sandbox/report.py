@@ -4,12 +4,15 @@ Reports are untrusted input: parsing raises ValueError for anything unexpected.
 """
 
 import json
-from dataclasses import dataclass, field, replace
+from dataclasses import astuple, dataclass, field, replace
 
 import orjson
 
 from function_script.blocked import Blocked
 from function_script.diagnostics import Diagnostic, Note, cut
+from function_script.inputs import MissingContent
+from function_script.remote import parsing
+from function_script.remote.reference import RemoteReference
 from function_script.sandbox.ipc import MAX_REPORT_BYTES
 from function_script.sandbox.outcome import Cause
 from function_script.source import Excerpt, Span
@@ -36,6 +39,7 @@ class WorkerReport:
 
     diagnostics: tuple[Diagnostic, ...] = ()
     blocked: tuple[Blocked, ...] = ()
+    missing: tuple[MissingContent, ...] = ()
     info: RequestInfo = field(default_factory=RequestInfo)
     log: str = ""
     cause: Cause | None = None
@@ -85,6 +89,8 @@ def to_json(report: WorkerReport) -> bytes:
         document["blocked"] = [
             [each.subject, each.reason, *each.dependencies] for each in report.blocked
         ]
+    if report.missing:
+        document["missing"] = [[path, *astuple(each)] for path, each in report.missing]
     if report.log:
         document["log"] = report.log
     if report.cause is not None:
@@ -109,10 +115,12 @@ def from_json(data: bytes) -> WorkerReport:
             return WorkerReport(info=info)
         diagnostics = _check_list(document.get("diagnostics", []))
         blocked = _check_list(document.get("blocked", []))
+        missing = _check_list(document.get("missing", []))
         cause = document.get("cause")
         return WorkerReport(
             diagnostics=tuple(_parse_diagnostic(_check_object(item)) for item in diagnostics),
             blocked=tuple(_parse_blocked(item) for item in blocked),
+            missing=tuple(_parse_missing(item) for item in missing),
             info=info,
             log=_check_text(document.get("log", "")),
             cause=None if cause is None else Cause(cause),
@@ -182,6 +190,20 @@ def _parse_diagnostic(document: Object) -> Diagnostic:
 def _parse_blocked(value: Value) -> Blocked:
     subject, reason, *dependencies = map(_check_text, _check_list(value))
     return Blocked(subject, reason, tuple(dependencies))
+
+
+def _parse_missing(value: Value) -> MissingContent:
+    path, transport, location, version, folder, credentials = map(_check_text, _check_list(value))
+    reference = RemoteReference(
+        transport="oci" if transport == "oci" else "git",
+        location=location,
+        version=version,
+        path=folder,
+        credentials=credentials,
+    )
+    if not parsing.is_valid(reference):
+        raise ValueError
+    return path, reference
 
 
 def _parse_note(value: Value) -> str | Note:

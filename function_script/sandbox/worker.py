@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Protocol, TypeAlias
 from function_script import redaction
 from function_script.blocked import Blocked
 from function_script.diagnostics import Diagnostic
+from function_script.inputs import MissingContent
 from function_script.limits import MIB, Limits
 from function_script.sandbox import report
 from function_script.sandbox.ipc import Channel, ReplyHeader, RequestHeader
@@ -46,6 +47,10 @@ class HandlerResult(Protocol):
     @property
     def blocked(self) -> tuple[Blocked, ...]:
         """The resources that wait, for the tools."""
+
+    @property
+    def missing(self) -> tuple[MissingContent, ...]:
+        """The remote programs and modules that the request lacks, for the server."""
 
     @property
     def info(self) -> RequestInfo:
@@ -125,7 +130,11 @@ class Worker:
         self._memory.limit(self._limits.memory_bytes)
         log = _take_stderr()
         return result.response, WorkerReport(
-            diagnostics=result.diagnostics, info=result.info, blocked=result.blocked, log=log
+            diagnostics=result.diagnostics,
+            info=result.info,
+            blocked=result.blocked,
+            missing=result.missing,
+            log=log,
         )
 
     def _limit_setter(self, limits: Limits) -> Callable[[Limits], None]:

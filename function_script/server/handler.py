@@ -18,7 +18,9 @@ from function_script.server import log, request_record
 from function_script.server.rpc import RpcError, Status
 
 if TYPE_CHECKING:
+    from function_script.sandbox.dispatcher import PendingRequest
     from function_script.server.capture_writer import CaptureWriter
+    from function_script.server.remote_programs import RemotePrograms
     from function_script.server.request_record import RequestRecord
     from function_script.server.rpc import Cancel, Outcome, RpcRequest
 
@@ -60,7 +62,8 @@ class RequestHandler:
     """Evaluates requests by way of the dispatcher, and reports each to the log and the observers.
 
     Requests are captured with a ``capture_writer``; printed texts are logged with a
-    ``printed_text_logger``. Errors arrive without secrets.
+    ``printed_text_logger``. ``remote_programs`` None: no host is allowed. Errors arrive without
+    secrets.
     """
 
     def __init__(
@@ -70,7 +73,9 @@ class RequestHandler:
         *,
         capture_writer: CaptureWriter | None = None,
         printed_text_logger: log.PrintedTextLogger | None = None,
+        remote_programs: RemotePrograms | None = None,
     ) -> None:
+        self._remote_programs = remote_programs
         self._dispatcher = dispatcher
         self._observers = (log.write, *observers)
         self._capture_writer = capture_writer
@@ -82,14 +87,18 @@ class RequestHandler:
         The response comes within ``request.seconds``; it has a FATAL result if the sandbox fails.
         """
         start_time = time.perf_counter()
+        if self._remote_programs is not None:
+            return _RemoteCall(
+                self, self._dispatcher, self._remote_programs, request, respond
+            ).start()
         pending = self._dispatcher.start(
             request.data,
             request.seconds,
-            lambda reply: respond(self._finish(request, start_time, reply)),
+            lambda reply: respond(self.finish(request, start_time, reply)),
         )
         return partial(self._dispatcher.cancel, pending)
 
-    def _finish(self, request: RpcRequest, start_time: float, reply: Reply) -> Outcome:
+    def finish(self, request: RpcRequest, start_time: float, reply: Reply) -> Outcome:
         """Build the outcome of a request that came at ``start_time`` (of perf_counter)."""
         data = request.data
         outcome = _build_outcome(data, reply)
@@ -105,6 +114,54 @@ class RequestHandler:
             problems = reply.diagnostics if isinstance(reply, Answered) else reply.error.diagnostics
             self._capture_writer.submit(data, outcome, problems)
         return outcome
+
+
+class _RemoteCall:
+    """A call of a server that fetches: its request may run a second time, with what it lacks."""
+
+    def __init__(
+        self,
+        handler: RequestHandler,
+        dispatcher: Dispatcher,
+        remote_programs: RemotePrograms,
+        request: RpcRequest,
+        respond: Callable[[Outcome], None],
+    ) -> None:
+        self._handler = handler
+        self._dispatcher = dispatcher
+        self._remote_programs = remote_programs
+        self._request = request
+        self._respond = respond
+        self._start_time = time.perf_counter()
+        self._pending: PendingRequest | None = None
+        self._is_cancelled = False
+
+    def start(self) -> Cancel:
+        """Run the request; return the function that cancels it."""
+        self._run(self._remote_programs.attach(self._request.data), self._on_first)
+        return self._cancel
+
+    def _run(self, data: bytes, on_reply: Callable[[Reply], None]) -> None:
+        seconds = self._request.seconds - (time.perf_counter() - self._start_time)
+        self._pending = self._dispatcher.start(data, seconds, on_reply)
+
+    def _on_first(self, reply: Reply) -> None:
+        if isinstance(reply, Answered) and reply.missing:
+            resolved = self._remote_programs.resolve(self._request.data, reply)
+            if isinstance(resolved, bytes):
+                if not self._is_cancelled:
+                    self._run(resolved, self._finish)
+                return
+            reply = resolved
+        self._finish(reply)
+
+    def _finish(self, reply: Reply) -> None:
+        self._respond(self._handler.finish(self._request, self._start_time, reply))
+
+    def _cancel(self) -> None:
+        self._is_cancelled = True
+        if self._pending is not None:
+            self._dispatcher.cancel(self._pending)
 
 
 def _build_outcome(data: bytes, reply: Reply) -> Outcome:

@@ -21,6 +21,8 @@ from function_script import __version__, build
 from function_script.engines.registry import ENGINE_MODULES
 from function_script.errors import InputError
 from function_script.limits import MIB
+from function_script.remote.allowlist import Allowlist
+from function_script.remote.fetcher import Fetcher
 from function_script.salt import SaltFile
 from function_script.sandbox import Pool, PoolOptions, capacity, rlimits
 from function_script.sandbox.confinement import Measure
@@ -30,6 +32,7 @@ from function_script.server import handler, log, memory, preflight, tracing, war
 from function_script.server.handler import RequestHandler
 from function_script.server.ops import OpsEndpoints
 from function_script.server.options import ServeOptions
+from function_script.server.remote_programs import RemotePrograms
 
 if TYPE_CHECKING:
     from function_script.server.capture_writer import CaptureWriter
@@ -62,8 +65,9 @@ def serve(options: ServeOptions) -> int:
     with ExitStack() as stack:
         signals = stack.enter_context(_Signals())
         pool = stack.enter_context(Pool(_pool_options(options)))
+        fetcher = _start_fetcher(options, stack)
         memory.limit_heap()
-        ops = OpsEndpoints(pool, options, certificates)
+        ops = OpsEndpoints(pool, options, certificates, fetcher)
         observers = [ops.observe, *tracing.observers(os.environ, stack)]
         capture_writer = _open_capture_writer(options, stack)
         printed_text_logger = log.PrintedTextLogger() if options.debug else None
@@ -77,6 +81,7 @@ def serve(options: ServeOptions) -> int:
             observers,
             capture_writer=capture_writer,
             printed_text_logger=printed_text_logger,
+            remote_programs=_build_remote_programs(options, fetcher),
         )
         server = _build_server(loop, request_handler, options, certificates)
         # The dispatcher stops before the server cancels the remaining calls.
@@ -162,6 +167,26 @@ def _open_salt(options: ServeOptions) -> Callable[[bytes], bytes]:
                 hint="mount it elsewhere",
             )
     return SaltFile(path).derive_seed
+
+
+def _start_fetcher(options: ServeOptions, stack: ExitStack) -> Fetcher | None:
+    """Return the process that fetches, which ends with ``stack``; None if no host is allowed."""
+    if not options.remote_allow:
+        return None
+    try:
+        fetcher = Fetcher(options.fetcher)
+    except OSError as error:
+        raise InputError.of(f"cannot start the process that fetches: {error.strerror}") from error
+    stack.callback(fetcher.close)
+    return fetcher
+
+
+def _build_remote_programs(options: ServeOptions, fetcher: Fetcher | None) -> RemotePrograms | None:
+    if fetcher is None:
+        return None
+    max_bytes = options.max_recv_message_size_mib * MIB
+    allowlist = Allowlist(options.remote_allow)
+    return RemotePrograms(fetcher.store, allowlist, handler.program, max_bytes)
 
 
 def _open_capture_writer(options: ServeOptions, stack: ExitStack) -> CaptureWriter | None:

@@ -67,7 +67,8 @@ class Gauges(NamedTuple):
     """The values of a scrape; ``certificate_expiry`` in seconds since 1970, None without TLS.
 
     ``rejected`` counts calls that the server rejected before the handler, by status;
-    ``dropped_lines`` the lines of the log that its reader did not take.
+    ``dropped_lines`` the lines of the log that its reader did not take. ``remote_counts`` has hits,
+    fetches and failures of remote programs; it is empty where no host is allowed.
     """
 
     load: PoolStats = PoolStats()
@@ -75,6 +76,8 @@ class Gauges(NamedTuple):
     rejected: Mapping[str, int] = {}
     dropped_lines: int = 0
     confinement: Confinement = Confinement()
+    remote_counts: Mapping[str, int] = {}
+    running_fetches: int = 0
 
 
 class Metrics:
@@ -276,6 +279,8 @@ def _collect_gauges(gauges: Gauges) -> Iterator[Metric]:
     yield CounterMetricFamily(name, _RETIRED, value=load.retired)
     yield _counters("calls_refused", _REFUSED, ["status"], gauges.rejected)
     yield CounterMetricFamily(f"{PREFIX}_log_lines_dropped", _DROPPED, value=gauges.dropped_lines)
+    yield _counters("remote_programs", _REMOTE, ["event"], gauges.remote_counts)
+    yield GaugeMetricFamily(f"{PREFIX}_remote_fetches", _FETCHES, value=gauges.running_fetches)
     expiry = GaugeMetricFamily(f"{PREFIX}_certificate_expiry_timestamp_seconds", _EXPIRY)
     if gauges.certificate_expiry is not None:
         expiry.add_metric([], gauges.certificate_expiry)
@@ -316,5 +321,10 @@ _DROPPED = "Lines of the log that were dropped because the reader of standard er
 _QUEUE = "Requests that wait for a worker."
 _WORKERS = "Worker processes: busy with a quick run, with a heavy one (or paused in it), or idle."
 _CONFINEMENT = "Whether the measure is in force in every worker (1), as the workers report it."
+_REMOTE = (
+    "Remote programs and modules: hit, there in memory when a request needed it; fetch, a fetch \
+that was started, also from the cache on disk; failure, a fetch that failed."
+)
+_FETCHES = "Fetches of remote programs that run now."
 _EXPIRY = "When the server's certificate expires; none without TLS."
 _BUILD = "Always 1; its labels say what is running."

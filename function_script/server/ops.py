@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, Self
 
 import h11
 
+from function_script.remote.fetcher import Fetcher
 from function_script.sandbox import Pool
 from function_script.sandbox.confinement import Confinement
 from function_script.server import log, metrics, rpc, sockets
@@ -164,9 +165,14 @@ class OpsEndpoints:
     """The state and metrics of a server; the server sets ``is_serving``."""
 
     def __init__(
-        self, pool: Pool, options: ServeOptions, certificates: CertificateFiles | None
+        self,
+        pool: Pool,
+        options: ServeOptions,
+        certificates: CertificateFiles | None,
+        fetcher: Fetcher | None = None,
     ) -> None:
         self._pool = pool
+        self._fetcher = fetcher
         self._options = options
         self._certificates = certificates
         self._metrics = metrics.Metrics(self._gauges)
@@ -208,4 +214,6 @@ class OpsEndpoints:
             rejected=dict(rpc.rejected_by_status),
             dropped_lines=log.dropped_lines(),
             confinement=self.confinement(),
+            remote_counts={} if self._fetcher is None else self._fetcher.store.counts,
+            running_fetches=0 if self._fetcher is None else self._fetcher.store.running,
         )

@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from function_script.limits import Limits
+from function_script.remote.fetcher import NO_OPTIONS, FetcherOptions
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -15,6 +16,8 @@ class ServeOptions:
     each CPU. ``program_root`` is the directory below which FileSystem sources are read.
     ``capture_dir`` receives up to ``capture_limit`` cases of requests whose XRs ask for it.
     ``seed_file`` holds the salt of random values.
+    ``remote_allow`` are the hosts, with prefixes, from which programs are fetched as ``fetcher``
+    says; without any, nothing is fetched.
     With ``require_sandbox`` the server does not start if workers are not fully confined.
     """
 
@@ -32,3 +35,5 @@ class ServeOptions:
     capture_limit: int = 50
     require_sandbox: bool = False
     seed_file: Path | None = None
+    remote_allow: tuple[str, ...] = ()
+    fetcher: FetcherOptions = NO_OPTIONS

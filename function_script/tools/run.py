@@ -20,6 +20,7 @@ from function_script.sandbox.outcome import RETRIED
 from function_script.source import Source
 from function_script.tools import bounded, local_pool, manifests
 from function_script.tools.processes.options import PackageOptions
+from function_script.tools.remote import evaluation
 from function_script.tools.results import fatal_messages
 from function_script.values import Object
 
@@ -61,7 +62,11 @@ def parse(source: Source) -> fnv1.RunFunctionRequest:
 
 
 def run(
-    request: fnv1.RunFunctionRequest, options: PoolOptions, *, case: Path | None = None
+    request: fnv1.RunFunctionRequest,
+    options: PoolOptions,
+    *,
+    case: Path | None = None,
+    packages: PackageOptions | None = None,
 ) -> Result:
     """Handle ``request`` as a server does, and write request and response to the file ``case``.
 
@@ -71,7 +76,7 @@ def run(
     """
     data = request.SerializeToString()
     with Pool(options) as pool:
-        reply = pool.run(data)
+        reply = evaluation.run(data, pool.run, packages or PackageOptions())
     if isinstance(reply, Answered):
         response_data, problems = reply.response, reply.diagnostics
     elif reply.cause in RETRIED:

@@ -13,6 +13,10 @@ from function_script.inputs.kinds import API_VERSION
 from function_script.limits import Limits
 from function_script.problems import Problem
 from function_script.reader import format_path
+from function_script.remote.content import Content
+from function_script.remote.parsing import FIELD
+from function_script.remote.parsing import SOURCE as REMOTE
+from function_script.remote.reference import RemoteReference
 from function_script.source import Span
 from function_script.tools import manifests
 from function_script.values import Object, Readable
@@ -24,6 +28,7 @@ _PIPELINES: Final[dict[str, objects.Path]] = {
     "CronOperation": ("spec", "operationTemplate", "spec", "pipeline"),
     "WatchOperation": ("spec", "operationTemplate", "spec", "pipeline"),
 }
+_MODULES: Final = "modulesFrom"
 _INPUT_REF: Final = "inputRef"
 _INPUT_REF_PATHS: Final = ((_INPUT_REF,), ("functionRef", _INPUT_REF))
 _OPERATIONS: Final = "ops.crossplane.io"
@@ -174,14 +179,22 @@ def find_ours(document: Document) -> list[StepInput]:
 
 
 def is_elsewhere(step_input: StepInput) -> bool:
-    """Report whether only a request brings the program: it is neither in the input nor in files."""
+    """Report whether only a request brings the program: it is neither in the input nor here."""
+    if _has_remote(step_input.value):
+        try:
+            return bool(parse(step_input).missing)
+        except InputError:
+            # Its problems are found where it is checked.
+            return False
     source = step_input.value.get("source")
     return source not in (None, "Inline", "FileSystem") or inputs.has_reference(step_input.value)
 
 
 def source_field(step_input: StepInput) -> str:
     """Return the field that says where the program of `is_elsewhere` is."""
-    return _INPUT_REF if step_input.value.get(_INPUT_REF) is not None else "source"
+    if step_input.value.get(_INPUT_REF) is not None:
+        return _INPUT_REF
+    return "source" if step_input.value.get("source") is not None else _MODULES
 
 
 def is_ours(value: Object) -> bool:
@@ -220,10 +233,25 @@ def parse(
 ) -> Step:
     """Parse an input of ours; raises InputError with every problem of the input.
 
-    A program in files is read if ``limits`` have its root directory; else it stays empty.
-    ``find_input`` finds objects that inputs refer to.
+    A program in files is read if ``limits`` have its root directory, and a remote one if it is on
+    this machine; else it stays empty. ``find_input`` finds objects that inputs refer to.
     """
-    return inputs.parse_without_sources(step_input.value, limits, find_input)
+    return inputs.parse_without_sources(step_input.value, limits, find_input, _find_remote)
+
+
+def _has_remote(value: Object) -> bool:
+    """Report whether the program or a module is remote."""
+    places = value.get(_MODULES)
+    entries = places if isinstance(places, list) else []
+    return value.get("source") == REMOTE or any(
+        isinstance(entry, dict) and FIELD in entry for entry in entries
+    )
+
+
+def _find_remote(reference: RemoteReference) -> Content | None:
+    from function_script.tools.remote import local  # noqa: PLC0415 - slow to import
+
+    return local.find(reference)
 
 
 def parse_and_validate(

@@ -59,7 +59,10 @@ class State:
 
 
 class Request(NamedTuple):
-    """A RunFunctionRequest. ``input``, ``context`` and the schemas are Structs."""
+    """A RunFunctionRequest. ``input``, ``context`` and the schemas are Structs.
+
+    ``remote_texts`` has the texts of remote programs by the keys of their references, encoded.
+    """
 
     tag: str
     capabilities: list[int]
@@ -71,6 +74,7 @@ class Request(NamedTuple):
     required_resources: dict[str, list[Resource]]
     credentials: dict[str, dict[str, bytes]]
     required_schemas: dict[str, bytes | None]
+    remote_texts: dict[str, bytes]
 
 
 class Result(NamedTuple):

@@ -31,6 +31,8 @@ _EXTRA_RESOURCES: Final = 6
 _CREDENTIALS: Final = 7
 _REQUIRED_RESOURCES: Final = 8
 _REQUIRED_SCHEMAS: Final = 9
+# A field of our own, which the server adds to the request.
+REMOTE_TEXTS: Final = 1000
 
 
 def index_request(data: bytes) -> Request:
@@ -42,6 +44,7 @@ def index_request(data: bytes) -> Request:
         _REQUIRED_RESOURCES: {},
         _REQUIRED_SCHEMAS: {},
     }
+    remote_texts: dict[str, bytes] = {}
     fields = Fields(data, 0, len(data))
     while fields.next():
         number = fields.number
@@ -55,6 +58,9 @@ def index_request(data: bytes) -> Request:
             entries[key] = value
         elif number <= _CONTEXT:
             single[number] = fields.merged(single.get(number))
+        elif number == REMOTE_TEXTS:
+            key, texts = read_bytes_entry(data, fields.start, fields.end)
+            remote_texts[key] = texts
     tag, capabilities = _meta(single.get(_META))
     return Request(
         tag,
@@ -67,6 +73,7 @@ def index_request(data: bytes) -> Request:
         {key: _items(value) for key, value in maps[_REQUIRED_RESOURCES].items()},
         {key: _credentials(value) for key, value in maps[_CREDENTIALS].items()},
         {key: _to_bytes(_message(value)) for key, value in maps[_REQUIRED_SCHEMAS].items()},
+        remote_texts,
     )
 
 

@@ -92,6 +92,8 @@ CHOOSING = (
     "function_script/sandbox/",
     "function_script/server/",
     "function_script/tools/processes/",
+    "function_script/tools/remote/git.py",
+    "function_script/tools/remote/process.py",
 )
 
 

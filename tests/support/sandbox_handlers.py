@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from typing import NoReturn
 
     from function_script.blocked import Blocked
+    from function_script.inputs import MissingContent
     from function_script.limits import Limits
 
 PROBLEM = Diagnostic(
@@ -53,6 +54,7 @@ class Answer:
     diagnostics: tuple[Diagnostic, ...] = ()
     info: RequestInfo = field(default_factory=RequestInfo)
     blocked: tuple[Blocked, ...] = ()
+    missing: tuple[MissingContent, ...] = ()
 
 
 def handle(data: bytes, limits: Limits, on_limits: Callable[[Limits], None], seed: bytes) -> Answer:

@@ -79,6 +79,8 @@ def _describe_source(step_input: StepInput) -> str:
     value = step_input.value.get(field)
     if isinstance(value, dict):
         return f"{field} {value.get('namespace')}/{value.get('name')}"
+    if isinstance(value, list):
+        return f"remote modules in {field}"
     return f"{field} {value}"
 
 

@@ -9,11 +9,11 @@ import os
 import re
 import shutil
 import subprocess
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
 from function_script.errors import InputError
+from function_script.remote.login import Login
 from function_script.tools import bounded, manifests
 from function_script.values import Object
 
@@ -23,22 +23,7 @@ _HELPER_SECONDS: Final = 60.0
 _HELPER: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Credentials:
-    """A user and a password, or an identity token alone."""
-
-    user: str = ""
-    password: str = field(default="", repr=False)
-    identity_token: str = field(default="", repr=False)
-
-    @property
-    def basic(self) -> str:
-        """Return the value of an Authorization header."""
-        pair = f"{self.user}:{self.password}".encode()
-        return f"Basic {base64.b64encode(pair).decode()}"
-
-
-def find(key: str) -> Credentials | None:
+def find(key: str) -> Login | None:
     """Find Docker's credentials for a registry; None if there are none. Raises InputError."""
     config = _read_config()
     helper = manifests.texts_at(config, "credHelpers").get(key)
@@ -76,7 +61,7 @@ def _host(name: str) -> str:
     return name.removeprefix("https://").removeprefix("http://").partition("/")[0]
 
 
-def _from_entry(entry: Object, name: str) -> Credentials:
+def _from_entry(entry: Object, name: str) -> Login:
     user, password = (manifests.text_at(entry, key) for key in ("username", "password"))
     encoded = manifests.text_at(entry, "auth")
     if encoded:
@@ -88,10 +73,10 @@ def _from_entry(entry: Object, name: str) -> Credentials:
                 hint=f"log in again: docker login {_host(name)}",
             ) from error
     token = manifests.text_at(entry, "identitytoken")
-    return Credentials(user=user, password=password.rstrip("\0"), identity_token=token)
+    return Login(user=user, password=password.rstrip("\0"), identity_token=token)
 
 
-def _run_helper(helper: str, key: str) -> Credentials | None:
+def _run_helper(helper: str, key: str) -> Login | None:
     """Run a credential helper; it fails if it has no credentials."""
     name = f"docker-credential-{helper}"
     if not _HELPER.fullmatch(helper):
@@ -119,5 +104,5 @@ def _run_helper(helper: str, key: str) -> Credentials | None:
         raise InputError.of(f'cannot get credentials for "{key}" from "{name}": it gives no object')
     user, secret = (manifests.text_at(output, part) for part in ("Username", "Secret"))
     if user == _TOKEN_USER:
-        return Credentials(identity_token=secret)
-    return Credentials(user=user, password=secret) if secret else None
+        return Login(identity_token=secret)
+    return Login(user=user, password=secret) if secret else None

@@ -5,18 +5,20 @@ A token is sent to the registry's own origin only. Content is verified by digest
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from http import HTTPStatus
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 from urllib import parse as urls
 
 from function_script.errors import InputError
-from function_script.tools.xpkg import certificates, digests, transport
+from function_script.remote.login import Login
+from function_script.tools.xpkg import certificates, credentials, digests, transport
 from function_script.tools.xpkg.image_loader import MAX_JSON_BYTES
 from function_script.tools.xpkg.images import INDEX_TYPE, MANIFEST_TYPE, sha256, size_text
 from function_script.tools.xpkg.progress import NullProgress
-from function_script.tools.xpkg.retry import RetryPolicy
+from function_script.tools.xpkg.retry import PAUSES, RetryPolicy
 from function_script.tools.xpkg.tokens import Authorizer, RefusedError, reason
 from function_script.values import Object
 
@@ -37,12 +39,30 @@ _MANIFEST_TYPES: Final = (
 )
 
 
+class Patience(NamedTuple):
+    """Time limits of an exchange and between two reads, and the pauses before further attempts."""
+
+    exchange_seconds: float = transport.EXCHANGE_SECONDS
+    silence_seconds: float = transport.SILENCE_SECONDS
+    pauses: tuple[float, ...] = PAUSES
+
+
+PATIENCE: Final = Patience()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trust:
-    """The TLS options of a registry: none at all, or further authorities in a file."""
+    """The options of connections to a registry.
+
+    ``plain_http``: without TLS; ``ca_file`` has further authorities. ``find_login`` returns the
+    login for a name of Docker's configuration, by default that of `docker login`.
+    """
 
     plain_http: bool = False
     ca_file: Path | None = None
+    find_login: Callable[[str], Login | None] = credentials.find
+    allows_plain_login: bool = True
+    patience: Patience = PATIENCE
 
 
 class Repository:
@@ -63,11 +83,15 @@ class Repository:
         self._base = f"{_address(reference, trust)}/v2/{reference.repository}"
         self._actions = actions
         context = certificates.build_context(trust.ca_file)
-        self._client = transport.Client(context, uses_proxies=not reference.is_loopback)
-        self._authorizer = Authorizer(
-            reference, actions, self._client, is_plain_allowed=trust.plain_http
+        patience = trust.patience
+        self._client = transport.Client(
+            context,
+            uses_proxies=not reference.is_loopback,
+            exchange_seconds=patience.exchange_seconds,
+            silence_seconds=patience.silence_seconds,
         )
-        self._retry = RetryPolicy((progress or NullProgress()).line)
+        self._authorizer = Authorizer(reference, actions, self._client, trust)
+        self._retry = RetryPolicy((progress or NullProgress()).line, pauses=patience.pauses)
 
     def has_blob(self, digest: str) -> bool:
         """Report whether the registry has a blob already."""

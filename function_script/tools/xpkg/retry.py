@@ -1,7 +1,7 @@
 """Retry requests to a registry, after the pause that it asks for."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from email.utils import parsedate_to_datetime
 from http import HTTPStatus
 from typing import Final
@@ -16,7 +16,7 @@ _STATUSES: Final = {
     HTTPStatus.SERVICE_UNAVAILABLE,
     HTTPStatus.GATEWAY_TIMEOUT,
 }
-_PAUSES: Final = (1.0, 2.0, 4.0, 8.0)
+PAUSES: Final = (1.0, 2.0, 4.0, 8.0)
 # A longer Retry-After is a failure.
 _LONGEST_PAUSE: Final = 60.0
 
@@ -25,14 +25,18 @@ class RetryPolicy:
     """Runs operations again after transient failures; ``notify`` gets a line before a pause."""
 
     def __init__(
-        self, notify: Callable[[str], None], sleep: Callable[[float], object] = time.sleep
+        self,
+        notify: Callable[[str], None],
+        sleep: Callable[[float], object] = time.sleep,
+        pauses: Sequence[float] = PAUSES,
     ) -> None:
         self._notify = notify
+        self._pauses = pauses
         self._sleep = sleep
 
     def run(self, operation: Callable[[], HttpResponse]) -> HttpResponse:
         """Return the first response that is final, or the last one. Raises NoAnswerError."""
-        for pause in _PAUSES:
+        for pause in self._pauses:
             try:
                 response = operation()
             except NoAnswerError as failure:

@@ -8,14 +8,15 @@ from http import HTTPStatus
 from typing import TYPE_CHECKING, Final
 from urllib import parse as urls
 
+from function_script.remote.login import Login
 from function_script.tools import bounded, manifests
-from function_script.tools.xpkg import credentials
 from function_script.tools.xpkg.references import is_loopback
 from function_script.tools.xpkg.transport import HttpRequest
 from function_script.values import Object
 
 if TYPE_CHECKING:
     from function_script.tools.xpkg.references import Reference
+    from function_script.tools.xpkg.registry import Trust
     from function_script.tools.xpkg.transport import Client, HttpResponse
 
 # One header may have several challenges.
@@ -38,14 +39,12 @@ class RefusedError(Exception):
 class Authorizer:
     """Holds the Authorization header for a repository; "" until the registry asks for one."""
 
-    def __init__(
-        self, reference: Reference, actions: str, client: Client, *, is_plain_allowed: bool
-    ) -> None:
+    def __init__(self, reference: Reference, actions: str, client: Client, trust: Trust) -> None:
         self.header = ""
         self._reference = reference
         self._actions = actions
         self._client = client
-        self._is_plain_allowed = is_plain_allowed
+        self._trust = trust
 
     def authorize(self, response: HttpResponse) -> bool:
         """Get the authorization that a response requires; False if there is nothing new to try.
@@ -57,7 +56,9 @@ class Authorizer:
             for text in response.headers.get_all("WWW-Authenticate") or ()
             for scheme, parameters in _CHALLENGE.findall(text)
         }
-        login = credentials.find(self._reference.credentials_key)
+        login = self._trust.find_login(self._reference.credentials_key)
+        if login is not None and response.url.startswith("http:"):
+            self._check_plain(self._reference.host)
         before = self.header
         if "bearer" in schemes:
             self.header = f"Bearer {self._fetch_token(schemes['bearer'], login)}"
@@ -65,13 +66,13 @@ class Authorizer:
             self.header = login.basic
         return self.header != before
 
-    def _fetch_token(
-        self, challenge: Mapping[str, str], login: credentials.Credentials | None
-    ) -> str:
+    def _fetch_token(self, challenge: Mapping[str, str], login: Login | None) -> str:
         """Fetch a token for all our actions from the service that the registry trusts."""
         realm = challenge.get("realm", "")
         if not self._is_trusted(realm):
             raise RefusedError(f'it names "{realm}" as its token service, which is not HTTPS')
+        if login is not None and realm.startswith("http:"):
+            self._check_plain(realm)
         response = self._client.send(*self._build_request(realm, challenge, login))
         if not response.is_success:
             raise RefusedError(
@@ -84,6 +85,11 @@ class Authorizer:
             raise RefusedError("its token service gives no token")
         return token
 
+    def _check_plain(self, address: str) -> None:
+        """Raise RefusedError where credentials must not be sent without TLS."""
+        if not self._trust.allows_plain_login:
+            raise RefusedError(f"{address} has no TLS, and credentials are sent over TLS only")
+
     def _is_trusted(self, realm: str) -> bool:
         """Report whether credentials may be sent there: over TLS, or on this machine."""
         try:
@@ -93,10 +99,10 @@ class Authorizer:
             return False
         if parts.scheme == "https":
             return bool(parts.netloc)
-        return parts.scheme == "http" and (is_here or self._is_plain_allowed)
+        return parts.scheme == "http" and (is_here or self._trust.plain_http)
 
     def _build_request(
-        self, realm: str, challenge: Mapping[str, str], login: credentials.Credentials | None
+        self, realm: str, challenge: Mapping[str, str], login: Login | None
     ) -> tuple[HttpRequest, str]:
         scope = f"repository:{self._reference.repository}:{self._actions}"
         parameters = {"service": challenge.get("service", ""), "scope": scope}

@@ -28,9 +28,9 @@ if TYPE_CHECKING:
 
 MAX_ANSWER_BYTES: Final = 1 << 20
 # Between two reads or writes of a connection.
-_SILENCE_SECONDS: Final = 120.0
+SILENCE_SECONDS: Final = 120.0
 # For a whole exchange, plus the time of its bytes at the slowest rate.
-_EXCHANGE_SECONDS: Final = 300.0
+EXCHANGE_SECONDS: Final = 300.0
 _SLOWEST_BYTES_PER_SECOND: Final = 32 * 1024
 _CHUNK_BYTES: Final = 1 << 18
 _READING: Final = ("GET", "HEAD")
@@ -104,8 +104,8 @@ class Client:
         context: ssl.SSLContext,
         *,
         uses_proxies: bool = True,
-        exchange_seconds: float = _EXCHANGE_SECONDS,
-        silence_seconds: float = _SILENCE_SECONDS,
+        exchange_seconds: float = EXCHANGE_SECONDS,
+        silence_seconds: float = SILENCE_SECONDS,
     ) -> None:
         proxies = [] if uses_proxies else [url_requests.ProxyHandler({})]
         self._opener = url_requests.OpenerDirector()

@@ -24,7 +24,9 @@ def go(**fields: Value) -> Object:
 def external_state(environment: Object) -> inputs.ExternalState:
     """A request with this environment in its context."""
     context: Object = {"apiextensions.crossplane.io/environment": environment}
-    return inputs.ExternalState(context=context.get, required=lambda *_: None)
+    return inputs.ExternalState(
+        context=context.get, required=lambda *_: None, remote=lambda _: None
+    )
 
 
 def problems(value: Object, environment: Object | None = None) -> list[str]:
@@ -132,24 +134,20 @@ def test_text_as_inline_is_ours() -> None:
 REMOTE: list[Object] = [
     {"apiVersion": "example.org/v1", "kind": "GoTemplate", "remote": "git://example.org/x"},
     {"apiVersion": "example.org/v1", "kind": "Any", "source": "Remote", "remote": {"oci": {}}},
-    {"apiVersion": OURS, "kind": "GoTemplate", "source": "Remote", "remote": {"git": {}}},
-    {"apiVersion": OURS, "kind": "StarlarkScript", "remote": {"oci": {}}},
-    {"apiVersion": OURS, "kind": "JinjaTemplate", "source": "Remote"},
 ]
 
 
 @pytest.mark.parametrize("value", REMOTE, ids=str)
-def test_remote_programs_are_not_supported_yet(value: Object) -> None:
-    """One error, which shows what is to come and what there is today."""
+def test_remote_programs_need_our_api_version(value: Object) -> None:
     with pytest.raises(InputError) as caught:
         inputs.parse(value, Limits())
     (problem,) = caught.value.diagnostics
     field = "source" if value.get("source") == "Remote" else "remote"
     assert problem.message == (
-        f"input.{field}: cannot fetch a program: registries and repositories are not supported yet"
+        f"input.{field}: cannot fetch a program for an input of function-go-templating"
     )
     assert problem.hint is not None
-    for word in ("oci: {ref: HOST/REPO@sha256:…, path: …}", "commit: …", "source: FileSystem"):
+    for word in (f"apiVersion: {OURS}", "oci: {ref: HOST/REPOSITORY@sha256:…", "commit: …"):
         assert word in problem.hint
     assert inputs.is_meant_for_us(value)
 

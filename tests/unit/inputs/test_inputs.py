@@ -214,8 +214,8 @@ ONE_OF = [
     ),
     pytest.param(
         script(source="Git"),
-        "input.source: must be one of Context, Environment, FileSystem, Inline, RequiredResource, "
-        'not "Git"',
+        "input.source: must be one of Context, Environment, FileSystem, Inline, Remote, "
+        'RequiredResource, not "Git"',
         id="other-source",
     ),
 ]

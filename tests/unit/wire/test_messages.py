@@ -25,6 +25,7 @@ def test_empty_request_has_nothing() -> None:
         required_resources={},
         credentials={},
         required_schemas={},
+        remote_texts={},
     )
 
 

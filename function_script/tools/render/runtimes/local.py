@@ -12,6 +12,7 @@ from function_script.errors import InputError
 from function_script.proto.v1 import run_function_pb2 as fnv1
 from function_script.sandbox import Answered
 from function_script.tools import local_pool, manifests, step_inputs
+from function_script.tools.remote import evaluation
 from function_script.tools.render.pipeline import PipelineError
 from function_script.tools.render.requirements import StepResponse
 from function_script.tools.render.runtimes.model import (
@@ -48,10 +49,18 @@ class Local(Runtime):
         if caller.pool is None:
             raise InputError.of(f'cannot run step "{step.name}" here: there is no sandbox')
         started = time.monotonic()
+        pool = caller.pool
         with ThreadPoolExecutor(1) as executor:
             # The validator's import takes as long as the sandbox needs to start.
             validation = executor.submit(step_inputs.validate, step.input or {})
-            reply = caller.pool.run(request.SerializeToString(), timeout_seconds)
+            try:
+                reply = evaluation.run(
+                    request.SerializeToString(),
+                    lambda data: pool.run(data, timeout_seconds),
+                    caller.servers.packages,
+                )
+            except InputError as unfetched:
+                raise PipelineError(step, *unfetched.diagnostics) from unfetched
         if reply.log:
             caller.print(reply.log)
         if not isinstance(reply, Answered):

@@ -1,0 +1,81 @@
+"""The command ``vendor``: pin, lock and copy remote programs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final, TypedDict, Unpack
+
+import click
+
+from function_script.cli import exit_codes, options, terminal
+from function_script.cli.flags import Command, Flag
+
+
+class _Flags(TypedDict):
+    compositions: tuple[str, ...]
+    check: bool
+    update: bool
+    output: Path | None
+    debug: bool
+
+
+_EPILOG: Final = """\b
+Examples:
+  function-script vendor
+  function-script vendor --output vendor composition.yaml
+  function-script vendor --check
+"""
+
+
+@click.command(
+    cls=Command,
+    short_help="Pin, lock and copy remote programs.",
+    epilog=_EPILOG,
+    params=[options.debug()],
+)
+@click.argument("compositions", nargs=-1, metavar="[COMPOSITION]...")
+@click.option(
+    "--check",
+    cls=Flag,
+    group="Output",
+    is_flag=True,
+    help="Write nothing and fetch nothing; fail if a lock file is not up to date.",
+)
+@click.option(
+    "--update",
+    cls=Flag,
+    group="Input",
+    is_flag=True,
+    help="Resolve tags and branches again, and write what they are now.",
+)
+@click.option(
+    "-o",
+    "--output",
+    cls=Flag,
+    group="Output",
+    type=options.PATH,
+    metavar="DIR",
+    help="Directory for copies. Commands read the directory vendor/ where they are called.",
+)
+def vendor(**flags: Unpack[_Flags]) -> int:
+    """Pin the remote programs and modules of Compositions to what their tags and branches are now.
+
+    COMPOSITION is a file or a directory, by default the current one. A tag gets its digest, and a
+    branch becomes a commit, in the file itself. function-script.lock beside it has what was
+    locked. Credentials are those of docker login.
+    """
+    from function_script.tools.remote import local  # noqa: PLC0415 - slow to import
+    from function_script.tools.remote import vendor as tool  # noqa: PLC0415 - as above
+
+    if flags["check"] and flags["update"]:
+        raise click.UsageError("--check writes nothing, so --update is not possible with it")
+    arguments = flags["compositions"] or (".",)
+    if flags["check"]:
+        differences = tool.check(arguments, flags["output"])
+        for difference in differences:
+            terminal.echo(difference, err=True)
+        return exit_codes.PROBLEM if differences else exit_codes.OK
+    source = local.source_of(options.read_packages(is_offline=False))
+    for entry in tool.vendor(arguments, source, output=flags["output"], is_update=flags["update"]):
+        terminal.echo(f"{entry.reference} {entry.reference.path}".rstrip())
+    return exit_codes.OK

@@ -1,0 +1,157 @@
+"""The server's side of the fetcher: spawn it, send it orders, store the outcomes, replace it."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import queue
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from function_script.remote import frames
+from function_script.remote.store import ContentStore, Failure, FetchKey
+
+_LOG = logging.getLogger(__name__)
+# Isolated from the environment and the current directory; the path is this process' own.
+_MAIN: Final = """\
+import sys
+sys.path[:] = sys.argv[3:]
+from function_script.tools.remote import process
+process.main(int(sys.argv[1]), sys.argv[2])
+"""
+# Proxies, certificate authorities, and the directory of temporary files and of git.
+_INHERITED_VARIABLES: Final = (
+    *("PATH", "TMPDIR", "LD_LIBRARY_PATH", "SSL_CERT_FILE", "SSL_CERT_DIR"),
+    *("HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy"),
+)
+_ENDED: Final = Failure("the process that fetches ended")
+_CLOSE_SECONDS: Final = 2.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FetcherOptions:
+    """The operator's options: the cache's directory, files with logins and authorities, plain HTTP.
+
+    An empty text is the absence of an option.
+    """
+
+    cache: str = ""
+    credentials: str = ""
+    ca_file: str = ""
+    plain_http: bool = False
+
+    def to_json(self) -> str:
+        """Return one line of JSON."""
+        return json.dumps({name: getattr(self, name) for name in self.__slots__})
+
+    @classmethod
+    def from_json(cls, text: str) -> FetcherOptions:
+        """Parse what `to_json` returned."""
+        return cls(**json.loads(text))
+
+
+NO_OPTIONS: Final = FetcherOptions()
+
+
+class Fetcher:
+    """A process that fetches, with a thread that writes orders and one that reads outcomes.
+
+    ``store`` has the state; the constructor spawns the process and raises OSError. A process that
+    ends is spawned again for the next order.
+    """
+
+    def __init__(self, options: FetcherOptions) -> None:
+        self._options = options
+        self._orders: queue.Queue[tuple[FetchKey, Mapping[str, bytes] | None] | None]
+        self._orders = queue.Queue()
+        self._keys: dict[int, FetchKey] = {}
+        self.store: Final = ContentStore(lambda key, data: self._orders.put((key, data)))
+        self._process: _Process | None = _Process(options)
+        self._reader = self._start_reader(self._process)
+        self._writer = threading.Thread(target=self._write, name="fetch-orders", daemon=True)
+        self._writer.start()
+
+    def close(self) -> None:
+        """End the process."""
+        self._orders.put(None)
+        self._writer.join(_CLOSE_SECONDS)
+        if self._process is not None:
+            self._process.close()
+
+    def _write(self) -> None:
+        number = 0
+        while (order := self._orders.get()) is not None:
+            key, credentials = order
+            number += 1
+            try:
+                if self._process is None or not self._reader.is_alive():
+                    self._process = _Process(self._options)
+                    self._reader = self._start_reader(self._process)
+                self._keys[number] = key
+                frames.write_order(self._process.stream, number, key, credentials)
+            except OSError as error:
+                _LOG.warning("cannot fetch: %s", error.strerror or error)
+                self._keys.pop(number, None)
+                self.store.settle(key, _ENDED)
+
+    def _start_reader(self, process: _Process) -> threading.Thread:
+        reader = threading.Thread(
+            target=self._read, args=(process,), name="fetch-outcomes", daemon=True
+        )
+        reader.start()
+        return reader
+
+    def _read(self, process: _Process) -> None:
+        with suppress(EOFError, OSError, ValueError, KeyError, TypeError):
+            while True:
+                number, outcome = frames.read_outcome(process.stream)
+                key = self._keys.pop(number)
+                if isinstance(outcome, Failure):
+                    _LOG.warning("cannot fetch %s: %s", key.reference, outcome.reason)
+                self.store.settle(key, outcome)
+        process.close()
+        self._keys.clear()
+        self.store.abandon(_ENDED)
+
+
+class _Process:
+    """The process and the stream of frames. The constructor raises OSError."""
+
+    def __init__(self, options: FetcherOptions) -> None:
+        ours, peer = socket.socketpair()
+        environment = {
+            name: os.environ[name] for name in _INHERITED_VARIABLES if name in os.environ
+        }
+        root = str(Path(__file__).resolve().parents[2])
+        paths = [root, *(path for path in sys.path if path not in {"", root})]
+        flags = ["-I", "-S", "-X", "utf8", "-c", _MAIN]
+        with peer:
+            self._process = subprocess.Popen(  # noqa: S603 # our own interpreter and program
+                [sys.executable, *flags, str(peer.fileno()), options.to_json(), *paths],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                pass_fds=[peer.fileno()],
+                env=environment,
+                start_new_session=True,
+            )
+        self.stream = ours.makefile("rwb")
+        self._socket = ours
+
+    def close(self) -> None:
+        """End the process: it exits when the socket is closed, and is killed otherwise."""
+        with suppress(OSError):
+            self._socket.shutdown(socket.SHUT_RDWR)
+        self._socket.close()
+        try:
+            self._process.wait(_CLOSE_SECONDS)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()

@@ -1,0 +1,123 @@
+"""Fetch the content of a reference: from the cache on disk, else from its host."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from function_script.remote import content, login
+from function_script.remote.store import FetchKey
+from function_script.tools.remote import git, oci
+from function_script.tools.remote.errors import FetchError
+from function_script.tools.xpkg.registry import Patience, Trust
+
+if TYPE_CHECKING:
+    from function_script.remote.login import Login
+    from function_script.remote.reference import RemoteReference
+    from function_script.tools.remote.disk_cache import DiskCache
+
+# A fetch that failed is tried again by the server, so that each is short.
+PATIENCE: Final = Patience(exchange_seconds=30.0, silence_seconds=15.0, pauses=())
+_FETCH_SECONDS: Final = 60.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Source:
+    """Options of fetches: where logins come from, and what is trusted.
+
+    ``find_login`` returns the login for a reference without credentials of its step. ``cache``
+    None: nothing is on disk.
+    """
+
+    find_login: Callable[[RemoteReference], Login | None]
+    cache: DiskCache | None = None
+    ca_file: Path | None = None
+    plain_http: bool = False
+    is_offline: bool = False
+
+    def fetch(self, key: FetchKey, credentials: Mapping[str, bytes] | None = None) -> bytes:
+        """Return encoded content. ``credentials`` are those of the step. Raises FetchError."""
+        payload = None if self.cache is None else self.cache.find(key)
+        if payload is not None:
+            return payload
+        if self.is_offline:
+            raise FetchError("it is not in the cache, and --offline is set")
+        payload = content.encode(self._download(key.reference, self._login(key, credentials)))
+        if self.cache is not None:
+            self.cache.put(key, payload)
+        return payload
+
+    def trust(self, login_for_host: Login | None) -> Trust:
+        """Return the options of connections to a registry."""
+        return Trust(
+            plain_http=self.plain_http,
+            ca_file=self.ca_file,
+            find_login=lambda _: login_for_host,
+            allows_plain_login=False,
+            patience=PATIENCE,
+        )
+
+    def _login(self, key: FetchKey, credentials: Mapping[str, bytes] | None) -> Login | None:
+        try:
+            if credentials is None:
+                return self.find_login(key.reference)
+            return login.of_step(credentials, key.reference.host)
+        except ValueError as error:
+            raise FetchError(f"cannot read the credentials: {error}") from error
+
+    def _download(
+        self, reference: RemoteReference, login_for_host: Login | None
+    ) -> content.Content:
+        try:
+            return self._download_from_host(reference, login_for_host)
+        except FetchError as error:
+            # A host may repeat what it was sent.
+            reason = _mask(error.reason, login_for_host)
+            raise FetchError(reason, _mask(error.hint, login_for_host)) from error
+
+    def _download_from_host(
+        self, reference: RemoteReference, login_for_host: Login | None
+    ) -> content.Content:
+        if reference.transport == "git":
+            access = git.Access(
+                login=login_for_host, ca_file=self.ca_file, plain_http=self.plain_http
+            )
+            return git.fetch(reference, access)
+        trust = self.trust(login_for_host)
+        return _bounded(lambda: oci.fetch(reference, trust))
+
+
+def _mask(text: str, login_for_host: Login | None) -> str:
+    """Return a text without the secrets of a login."""
+    if login_for_host is None:
+        return text
+    encoded = login_for_host.basic.removeprefix("Basic ")
+    for secret in (login_for_host.password, login_for_host.identity_token, encoded):
+        text = text.replace(secret, "***") if secret else text
+    return text
+
+
+def _bounded(fetch: Callable[[], content.Content]) -> content.Content:
+    """Return the result of ``fetch``, which has a minute for all its exchanges."""
+    outcome: list[content.Content | FetchError] = []
+
+    def run() -> None:
+        try:
+            outcome.append(fetch())
+        except FetchError as error:
+            outcome.append(error)
+        except Exception as error:  # noqa: BLE001 - whatever a hostile registry finds
+            outcome.append(FetchError(f"internal error ({type(error).__name__})"))
+
+    thread = threading.Thread(target=run, daemon=True)
+    thread.start()
+    thread.join(_FETCH_SECONDS)
+    if not outcome:
+        raise FetchError(f"it did not arrive within {_FETCH_SECONDS:.0f} s")
+    (result,) = outcome
+    if isinstance(result, FetchError):
+        raise result
+    return result

@@ -1,0 +1,297 @@
+"""Commits of git repositories, by the command ``git`` without anything that runs code.
+
+It gets an empty home, no configuration, no hooks and no prompt; it speaks HTTPS only, follows no
+redirect, and checks nothing out. Objects are named by their hashes, which ``git`` computes.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import ssl
+import subprocess
+import tempfile
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, Self
+
+from function_script.diagnostics import cut
+from function_script.remote.content import MAX_BYTES
+from function_script.tools.remote import selection
+from function_script.tools.remote.errors import FetchError
+from function_script.tools.xpkg.references import is_loopback
+
+if TYPE_CHECKING:
+    from function_script.remote.content import Content
+    from function_script.remote.login import Login
+    from function_script.remote.reference import RemoteReference
+
+_SECONDS: Final = 60.0
+_MAX_LISTING_BYTES: Final = 16 << 20
+_MAX_PACK_BYTES: Final = 64 << 20
+_MAX_MEMORY_BYTES: Final = 1 << 30
+_SHA1_DIGITS: Final = 40
+_CHUNK_BYTES: Final = 1 << 16
+# Limits of this process and those that it starts, by the shell of the system: Python has no way to
+# set them in a child without running code between fork and exec.
+_LIMITS: Final = (
+    f"ulimit -f {_MAX_PACK_BYTES // 512}; ulimit -v {_MAX_MEMORY_BYTES // 1024}; ulimit -c 0; "
+    'exec "$@"'
+)
+_SETTINGS: Final = {
+    "http.followRedirects": "false",
+    "http.lowSpeedLimit": "1000",
+    "http.lowSpeedTime": "15",
+    "http.emptyAuth": "false",
+    "credential.helper": "",
+    "core.hooksPath": os.devnull,
+    "core.askPass": "",
+    "core.fsmonitor": "false",
+    "core.alternateRefsCommand": "",
+    "submodule.recurse": "false",
+    "fetch.recurseSubmodules": "false",
+    "fetch.unpackLimit": "1",
+    "fetch.writeCommitGraph": "false",
+    "transfer.bundleURI": "false",
+    "gc.auto": "0",
+    "maintenance.auto": "false",
+    "protocol.version": "2",
+}
+_PROXIES: Final = ("http_proxy", "https_proxy", "HTTPS_PROXY", "no_proxy", "NO_PROXY")
+_INHERITED: Final = ("PATH", "LD_LIBRARY_PATH", *_PROXIES)
+_NO_GIT: Final = "the command git is not installed"
+_NO_GIT_HINT: Final = (
+    "add git to the function's image, or push the files to a registry: "
+    "function-script package push --module"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Access:
+    """A login, further authorities, and whether HTTP without TLS is allowed beyond this machine."""
+
+    login: Login | None = None
+    ca_file: Path | None = None
+    plain_http: bool = False
+
+
+def fetch(reference: RemoteReference, access: Access) -> Content:
+    """Fetch the files of a commit. Raises FetchError."""
+    with _open(reference.location, access) as git:
+        git.init(reference.version)
+        git.fetch(reference.location, reference.version)
+        return _read(git, reference)
+
+
+def resolve(url: str, revision: str, access: Access) -> str:
+    """Return the commit of a branch or a tag. Raises FetchError."""
+    with _open(url, access) as git:
+        lines = git.run("ls-remote", "--", url).decode("utf-8", "replace").splitlines()
+    commits = {name: commit for commit, _, name in (line.partition("\t") for line in lines)}
+    names = (revision, f"refs/tags/{revision}^{{}}", f"refs/tags/{revision}")
+    for name in (*names, f"refs/heads/{revision}"):
+        if name in commits:
+            return commits[name]
+    raise FetchError(f'it has no branch and no tag "{revision}"')
+
+
+@contextmanager
+def _open(url: str, access: Access) -> Iterator[_Git]:
+    is_plain = url.startswith("http:")
+    host = url.partition("://")[2].partition("/")[0]
+    if is_plain and not (access.plain_http or is_loopback(host)):
+        raise FetchError("its URL is not HTTPS")
+    if is_plain and access.login is not None:
+        raise FetchError("its URL is not HTTPS, and credentials are sent over TLS only")
+    program = shutil.which("git")
+    if program is None:
+        raise FetchError(_NO_GIT, _NO_GIT_HINT)
+    try:
+        directory = tempfile.TemporaryDirectory(prefix="function-script-git-")
+    except OSError as error:
+        raise FetchError(f"there is no directory for temporary files: {error.strerror}") from error
+    with directory as name:
+        yield _Git(program, Path(name), _environment(Path(name), url, access))
+
+
+def _environment(directory: Path, url: str, access: Access) -> dict[str, str]:
+    """Return the environment of git, which has its settings, too: arguments can be read by all."""
+    settings = dict(_SETTINGS)
+    if access.login is not None:
+        settings[f"http.{url}.extraHeader"] = f"Authorization: {access.login.basic}"
+    if authorities := _authorities(directory, access.ca_file):
+        settings["http.sslCAInfo"] = authorities
+    numbered = enumerate(settings.items())
+    pairs = {
+        name: text
+        for number, (key, value) in numbered
+        for name, text in ((f"GIT_CONFIG_KEY_{number}", key), (f"GIT_CONFIG_VALUE_{number}", value))
+    }
+    return {
+        **{name: os.environ[name] for name in _INHERITED if name in os.environ},
+        **pairs,
+        "GIT_CONFIG_COUNT": str(len(settings)),
+        "GIT_CONFIG_NOSYSTEM": "1",
+        "GIT_CONFIG_GLOBAL": os.devnull,
+        "GIT_ATTR_NOSYSTEM": "1",
+        "GIT_ALLOW_PROTOCOL": "http" if url.startswith("http:") else "https",
+        "GIT_TERMINAL_PROMPT": "0",
+        "GIT_ASKPASS": "",
+        "GIT_NO_REPLACE_OBJECTS": "1",
+        "GIT_NO_LAZY_FETCH": "1",
+        "GIT_DIR": str(directory / "repository"),
+        "HOME": str(directory),
+        "XDG_CONFIG_HOME": str(directory),
+        "LC_ALL": "C",
+    }
+
+
+def _authorities(directory: Path, ca_file: Path | None) -> str:
+    """Return a file with the system's authorities and those of a file; "" for git's default."""
+    own = os.environ.get("SSL_CERT_FILE", "")
+    if ca_file is None:
+        return own
+    system = own or ssl.get_default_verify_paths().cafile or ""
+    path = directory / "authorities.pem"
+    try:
+        texts = [Path(name).read_bytes() for name in (system, ca_file) if name]
+    except OSError as error:
+        raise FetchError(f"cannot read authorities: {error.strerror}") from error
+    path.write_bytes(b"\n".join(texts))
+    return str(path)
+
+
+class _Git:
+    """The command in an empty repository, with one time limit for all calls."""
+
+    def __init__(self, program: str, directory: Path, environment: Mapping[str, str]) -> None:
+        self._program = program
+        self._directory = directory
+        self._environment = environment
+        self._deadline = time.monotonic() + _SECONDS
+
+    def init(self, commit: str) -> None:
+        """Make the repository, of the commit's kind of hashes."""
+        kind = [] if len(commit) == _SHA1_DIGITS else ["--object-format=sha256"]
+        self.run("init", "--quiet", "--bare", "--template=", *kind)
+
+    def fetch(self, url: str, commit: str) -> None:
+        """Fetch a commit without its history."""
+        self.run(
+            *("fetch", "--quiet", "--depth=1", "--no-tags", "--no-recurse-submodules"),
+            *("--no-write-fetch-head", "--no-auto-maintenance", "--", url, commit),
+        )
+
+    def run(self, *args: str, max_bytes: int = _MAX_LISTING_BYTES) -> bytes:
+        """Run git, and return what it prints. Raises FetchError."""
+        command = ["/bin/sh", "-c", _LIMITS, "sh", self._program, *args]
+        try:
+            process = subprocess.Popen(  # noqa: S603 - git itself; references are no options
+                command,
+                cwd=self._directory,
+                env=dict(self._environment),
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                start_new_session=True,
+            )
+        except OSError as error:
+            raise FetchError(f"cannot start git: {error.strerror}") from error
+        timer = threading.Timer(max(self._deadline - time.monotonic(), 0.0), _kill, [process])
+        timer.start()
+        with process, _Drain(process) as errors:
+            try:
+                output = _read_bounded(process, max_bytes)
+                code = process.wait()
+            finally:
+                timer.cancel()
+                _kill(process)
+        if time.monotonic() >= self._deadline:
+            raise FetchError(f"it did not arrive within {_SECONDS:.0f} s")
+        if code:
+            raise _explain(code, errors.text)
+        return output
+
+
+class _Drain:
+    """The beginning of what a process writes to standard error, read by a thread."""
+
+    def __init__(self, process: subprocess.Popen[bytes]) -> None:
+        self._process = process
+        self._head = b""
+        self._thread = threading.Thread(target=self._run, daemon=True)
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._thread.join()
+
+    @property
+    def text(self) -> str:
+        """Return the text, without control characters."""
+        return self._head.decode("utf-8", "replace")
+
+    def _run(self) -> None:
+        stream = self._process.stderr
+        while stream is not None and (chunk := os.read(stream.fileno(), _CHUNK_BYTES)):
+            self._head = (self._head + chunk)[:_CHUNK_BYTES]
+
+
+def _read_bounded(process: subprocess.Popen[bytes], max_bytes: int) -> bytes:
+    data = b"" if process.stdout is None else process.stdout.read(max_bytes + 1)
+    if len(data) > max_bytes:
+        raise selection.too_large()
+    return data
+
+
+def _kill(process: subprocess.Popen[bytes]) -> None:
+    """Kill git and the processes that it started."""
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, signal.SIGKILL)
+
+
+def _explain(code: int, text: str) -> FetchError:
+    lines = [line.removeprefix("fatal: ") for line in text.splitlines() if line.strip()]
+    fatal = next((line for line in reversed(lines) if line), "")
+    if "index-pack" in text:
+        # The limit of file sizes ends it without a word.
+        return FetchError(f"the commit has more than {_MAX_PACK_BYTES >> 20} MiB, or is broken")
+    if "not our ref" in text or "upload-pack: not our ref" in text:
+        return FetchError("the repository does not have the commit")
+    if "Authentication failed" in text or "could not read Username" in text or "403" in fatal:
+        return FetchError("the server refuses access", "are the credentials right?")
+    if "not found" in fatal or "404" in fatal:
+        return FetchError("there is no repository, or no access without credentials")
+    if "returned error: 30" in text or "unable to update url base from redirection" in text:
+        return FetchError("the server redirects, which is not followed", "write its new URL")
+    return FetchError(f"git says: {cut(fatal)}" if fatal else f"git ended with exit code {code}")
+
+
+def _read(git: _Git, reference: RemoteReference) -> Content:
+    """Return the texts of a commit that was fetched."""
+    if git.run("cat-file", "-t", reference.version).strip() != b"commit":
+        raise FetchError("it is no commit")
+    listing = git.run("ls-tree", "-r", "-l", "-z", "--full-tree", reference.version)
+    sizes: dict[str, tuple[str, int]] = {}
+    for line in filter(None, listing.split(b"\0")):
+        meta, _, name = line.partition(b"\t")
+        mode, kind, blob, size = meta.split()
+        # Neither links nor submodules.
+        if kind == b"blob" and mode in {b"100644", b"100755"}:
+            path = selection.check_name(name.decode("utf-8", "replace"))
+            sizes[path] = (blob.decode(), int(size))
+    selected = selection.select_names(sizes, reference.path)
+    if sum(sizes[path][1] for path in selected.values()) > MAX_BYTES:
+        raise selection.too_large()
+    return selection.read_texts(
+        selected,
+        reference.path,
+        lambda path: git.run("cat-file", "blob", sizes[path][0], max_bytes=MAX_BYTES),
+    )

@@ -1,0 +1,100 @@
+"""Artifacts of registries: the files in their layers."""
+
+from __future__ import annotations
+
+import io
+import tarfile
+from typing import TYPE_CHECKING, Final
+
+from function_script.errors import InputError
+from function_script.remote.content import MAX_BYTES
+from function_script.tools import bounded, manifests
+from function_script.tools.remote import selection
+from function_script.tools.remote.errors import FetchError
+from function_script.tools.xpkg import archives, expansion, references
+from function_script.tools.xpkg.registry import Repository
+
+if TYPE_CHECKING:
+    from function_script.remote.content import Content
+    from function_script.remote.reference import RemoteReference
+    from function_script.tools.xpkg.registry import Trust
+    from function_script.values import Object
+
+ARTIFACT_TYPE: Final = "application/vnd.function-script.module.v1"
+LAYER_TYPE: Final = "application/vnd.function-script.module.v1.tar+gzip"
+TITLE: Final = "org.opencontainers.image.title"
+"""The annotation with the name of a file that is a layer of its own, as ORAS pushes it."""
+_MAX_LAYERS: Final = 20
+_MAX_LAYER_BYTES: Final = 2 * MAX_BYTES
+# An artifact of several folders, of which a reference names one.
+_MAX_EXPANDED_BYTES: Final = 8 * MAX_BYTES
+_MAX_MEMBERS: Final = 20_000
+
+
+def fetch(reference: RemoteReference, trust: Trust) -> Content:
+    """Fetch the files of a reference, verified by its digest. Raises FetchError."""
+    try:
+        name = references.parse(f"{reference.location}@{reference.version}")
+        repository = Repository(name, "pull", trust)
+        files = _read_files(repository, reference.version)
+    except InputError as error:
+        (problem,) = error.diagnostics
+        prefix = f'cannot read "{reference.location}@{reference.version}": '
+        raise FetchError(problem.message.removeprefix(prefix), problem.hint or "") from error
+    except ValueError as error:
+        raise FetchError(str(error)) from error
+    selected = selection.select_names(files, reference.path)
+    return selection.read_texts(selected, reference.path, files.__getitem__)
+
+
+def _read_files(repository: Repository, digest: str) -> dict[str, bytes]:
+    manifest = bounded.read_json(repository.pull_manifest(digest))
+    if not isinstance(manifest, dict):
+        raise FetchError("its manifest is no object")
+    layers = manifests.objects_at(manifest, "layers")
+    if manifests.objects_at(manifest, "manifests"):
+        hint = "name the digest of one of its manifests"
+        raise FetchError("it is an index of several artifacts", hint)
+    if len(layers) > _MAX_LAYERS:
+        raise FetchError(f"it has more than {_MAX_LAYERS} layers")
+    files: dict[str, bytes] = {}
+    budget = expansion.Budget(_MAX_EXPANDED_BYTES)
+    for layer in layers:
+        files |= _read_layer(layer, repository.pull_blob(layer, _MAX_LAYER_BYTES), budget)
+    return files
+
+
+def _read_layer(layer: Object, data: bytes, budget: expansion.Budget) -> dict[str, bytes]:
+    """Return the files of an archive, or the one file that the layer is."""
+    title = manifests.text_at(layer, "annotations", TITLE)
+    if archives.is_gzip(data):
+        return _read_archive(expansion.gunzip(data, budget).read())
+    if manifests.text_at(layer, "mediaType").endswith("tar"):
+        budget.spend(len(data))
+        return _read_archive(data)
+    if not title:
+        raise FetchError(
+            "one of its layers is neither an archive in gzip nor a file with a title",
+            "`function-script package push --module` pushes a folder",
+        )
+    budget.spend(len(data))
+    return {selection.check_name(title): data}
+
+
+def _read_archive(data: bytes) -> dict[str, bytes]:
+    files: dict[str, bytes] = {}
+    try:
+        with tarfile.open(fileobj=io.BytesIO(data), mode="r:") as archive:
+            for count, member in enumerate(archive):
+                if count >= _MAX_MEMBERS:
+                    raise FetchError(f"one of its layers has more than {_MAX_MEMBERS:,} files")
+                name = selection.check_name(member.name)
+                if member.isdir():
+                    continue
+                if not member.isreg():
+                    raise FetchError(f'its file "{name}" is a link or a device')
+                file = archive.extractfile(member)
+                files[name] = b"" if file is None else file.read()
+    except tarfile.TarError as error:
+        raise FetchError(f"one of its layers is no archive: {error}") from error
+    return files

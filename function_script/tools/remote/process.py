@@ -1,0 +1,91 @@
+"""The fetcher: a process that reads orders from a socket and writes contents to it.
+
+It has a network and the operator's credentials, and no requests. It ends with its socket.
+"""
+
+from __future__ import annotations
+
+import os
+import resource
+import signal
+import socket
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from function_script.remote import frames, login
+from function_script.remote.fetcher import FetcherOptions
+from function_script.remote.store import Failure, FetchKey
+from function_script.sandbox import rlimits
+from function_script.tools.remote.disk_cache import DiskCache
+from function_script.tools.remote.errors import FetchError
+from function_script.tools.remote.fetching import Source
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from function_script.remote.login import Login
+    from function_script.remote.reference import RemoteReference
+
+_THREADS: Final = 4
+_MAX_MEMORY_BYTES: Final = 2 << 30
+
+
+def main(descriptor: int, options_text: str) -> None:
+    """Serve orders until the socket is closed."""
+    # The server ends this process; a Ctrl-C in a terminal is for the server.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    # This process's memory holds credentials.
+    rlimits.forbid_inspection()
+    resource.setrlimit(resource.RLIMIT_AS, (_MAX_MEMORY_BYTES, _MAX_MEMORY_BYTES))
+    options = FetcherOptions.from_json(options_text)
+    source = build_source(options)
+    connection = socket.socket(fileno=descriptor)
+    stream = connection.makefile("rwb")
+    lock = threading.Lock()
+
+    def serve(number: int, key: FetchKey, credentials: Mapping[str, bytes] | None) -> None:
+        outcome = _fetch(source, key, credentials)
+        with lock, suppress(OSError):
+            frames.write_outcome(stream, number, outcome)
+
+    threads = ThreadPoolExecutor(_THREADS, "fetch")
+    with suppress(EOFError, OSError):
+        while True:
+            threads.submit(serve, *frames.read_order(stream))
+    # Threads that wait for a slow host must not delay the end.
+    os._exit(0)
+
+
+def build_source(options: FetcherOptions) -> Source:
+    """Return the source of an operator's options."""
+    path = options.credentials
+
+    def find_login(reference: RemoteReference) -> Login | None:
+        if not path:
+            return None
+        try:
+            # Read each time: a mounted Secret may change.
+            return login.of_docker_config(Path(path).read_text(encoding="utf-8"), reference.host)
+        except OSError as error:
+            raise ValueError(f'"{path}": {(error.strerror or str(error)).lower()}') from error
+
+    return Source(
+        find_login=find_login,
+        cache=DiskCache(Path(options.cache)) if options.cache else None,
+        ca_file=Path(options.ca_file) if options.ca_file else None,
+        plain_http=options.plain_http,
+    )
+
+
+def _fetch(
+    source: Source, key: FetchKey, credentials: Mapping[str, bytes] | None
+) -> bytes | Failure:
+    try:
+        return source.fetch(key, credentials)
+    except FetchError as error:
+        return Failure(error.reason, error.hint)
+    except Exception as error:  # noqa: BLE001 - the server must get an outcome
+        return Failure(f"internal error ({type(error).__name__})")

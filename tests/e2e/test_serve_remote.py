@@ -1,0 +1,507 @@
+"""A real server with remote programs: registries and git servers over real sockets."""
+
+from __future__ import annotations
+
+import base64
+import os
+import threading
+import time
+import urllib.request
+from typing import TYPE_CHECKING
+
+import pytest
+from e2e.remote_sources import (
+    FILES,
+    commit,
+    make_repository,
+    needs_git,
+    put_module,
+    serving_git,
+)
+from e2e.scripted_registry import BASIC, ELSEWHERE, Registry, require, serving, status
+from e2e.serving import Server, call, method
+from support import builders
+from support.core_model import Core
+from support.timing import PATIENCE_SECONDS, wait_until
+
+from function_script.proto.v1 import run_function_pb2 as pb
+from function_script.tools.xpkg import archives
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    import grpc
+    from e2e.authority import Authority
+
+    from function_script.values import Object
+
+NAMES = {f"thing-{i}" for i in range(5)}
+
+
+def step(remote: object, **fields: object) -> Object:
+    value: Object = {
+        "apiVersion": builders.API_VERSION,
+        "kind": "StarlarkScript",
+        "source": "Remote",
+        "remote": remote,  # type: ignore[dict-item] # tests pass plain values only
+    }
+    return {**value, **fields}  # type: ignore[dict-item] # same
+
+
+def oci(ref: str, **fields: object) -> Object:
+    return step({"oci": {"ref": ref}, **fields})
+
+
+def message(response: pb.RunFunctionResponse) -> str:
+    """The one FATAL result; it must keep what is there."""
+    (result,) = response.results
+    assert result.severity == pb.SEVERITY_FATAL
+    assert response.meta.ttl.ToTimedelta().total_seconds() == 0
+    return result.message
+
+
+def settle(channel: grpc.Channel, step_input: Object, **parts: object) -> pb.RunFunctionResponse:
+    """Call until the program runs."""
+    responses: list[pb.RunFunctionResponse] = []
+
+    def runs() -> bool:
+        responses.append(call(channel, builders.request(step_input, **parts)))
+        return not responses[-1].results
+
+    wait_until(runs)
+    return responses[-1]
+
+
+def failure(channel: grpc.Channel, step_input: Object, **parts: object) -> str:
+    """Call until the fetch has failed; return the message."""
+    messages: list[str] = []
+
+    def has_failed() -> bool:
+        messages.append(message(call(channel, builders.request(step_input, **parts))))
+        return "waiting for" not in messages[-1]
+
+    wait_until(has_failed)
+    return messages[-1]
+
+
+def credentials(**data: str) -> dict[str, object]:
+    encoded = {key: base64.b64encode(value.encode()).decode() for key, value in data.items()}
+    return {"credentials": {"pull": {"credentialData": {"data": encoded}}}}
+
+
+def gets(registry: Registry, path: str) -> int:
+    return sum(path in each.path for each in registry.seen if each.method == "GET")
+
+
+def test_artifact_runs_after_it_was_fetched_and_until_then_nothing_is_deleted() -> None:
+    with (
+        serving() as registry,
+        Server("--insecure", "--remote-allow", registry.name) as server,
+        server.channel() as channel,
+    ):
+        ref = put_module(registry)
+        desired = {"resources": {"earlier": {"resource": builders.composed("earlier")}}}
+        first = call(channel, builders.request(oci(ref), desired=desired))
+        location, _, digest = ref.partition("@")
+        assert message(first) == (
+            f"input.remote: waiting for oci {location}@{digest}, which is being fetched"
+        )
+        assert set(first.desired.resources) == {"earlier"}
+        response = settle(channel, oci(ref))
+        assert set(response.desired.resources) == NAMES
+        for _ in range(3):
+            settle(channel, oci(ref))
+        assert gets(registry, "/manifests/") == 1
+
+
+def test_server_without_an_allowed_host_names_the_flag() -> None:
+    with serving() as registry, Server("--insecure") as server, server.channel() as channel:
+        text = message(call(channel, builders.request(oci(put_module(registry)))))
+        assert "no host is allowed" in text
+        assert "--remote-allow" in text
+        assert not registry.seen
+
+
+@pytest.mark.parametrize("prefix", ["team-evil", "team/lib/deeper", "tea"])
+def test_another_prefix_is_not_allowed(prefix: str) -> None:
+    with (
+        serving() as registry,
+        Server("--insecure", "--remote-allow", f"{registry.name}/{prefix}") as server,
+        server.channel() as channel,
+    ):
+        text = message(call(channel, builders.request(oci(put_module(registry)))))
+        assert f"{registry.name} is not allowed" in text
+        assert not registry.seen
+
+
+def test_modules_come_from_an_artifact_too() -> None:
+    with (
+        serving() as registry,
+        Server("--insecure", "--remote-allow", registry.name) as server,
+        server.channel() as channel,
+    ):
+        remote = {"remote": {"oci": {"ref": put_module(registry), "path": "lib/names.star"}}}
+        script = (
+            'load("names.star", "name")\ndef main(req):\n    return {"context": {"n": name(7)}}\n'
+        )
+        response = settle(channel, builders.starlark(script, modulesFrom=[remote]))
+        assert response.context["n"] == "thing-7"
+
+
+def test_two_hundred_requests_at_once_are_one_fetch() -> None:
+    with (
+        serving() as registry,
+        Server("--insecure", "--remote-allow", registry.name) as server,
+        server.channel() as channel,
+    ):
+        release = threading.Event()
+        registry.hook("GET", "/manifests/", lambda _: not release.wait(PATIENCE_SECONDS))
+        request = builders.request(oci(put_module(registry)))
+        futures = [method(channel)(request, timeout=PATIENCE_SECONDS) for _ in range(1)]
+        started = [method(channel).future(request) for _ in range(200)]
+        texts = {message(future.result()) for future in started} | {message(futures[0])}
+        # A step without a remote program is answered meanwhile.
+        plain = "def main(req):\n    return {}\n"
+        assert not call(channel, builders.request(builders.starlark(plain))).results
+        release.set()
+        assert len(texts) == 1
+        settle(channel, oci(put_module(registry)))
+        assert gets(registry, "/manifests/") == 1
+        assert gets(registry, "/blobs/") == 1
+
+
+def test_content_of_another_digest_is_refused() -> None:
+    with (
+        serving() as registry,
+        Server("--insecure", "--remote-allow", registry.name) as server,
+        server.channel() as channel,
+    ):
+        ref = put_module(registry)
+        digest = ref.partition("@")[2]
+        registry.manifests[digest] = registry.manifests[digest] + b" "
+        assert "has the digest sha256:" in failure(channel, oci(ref))
+        other = put_module(registry, {"main.star": "def main(req):\n    return {}\n"})
+        layers = [blob for blob in registry.blobs if registry.blobs[blob] != b"{}"]
+        registry.blobs[layers[-1]] = archives.gzip_compressed(b"evil")
+        assert "instead of" in failure(channel, oci(other))
+
+
+def test_moved_tag_changes_nothing() -> None:
+    with (
+        serving() as registry,
+        Server("--insecure", "--remote-allow", registry.name) as server,
+        server.channel() as channel,
+    ):
+        ref = put_module(registry)
+        put_module(registry, {"main.star": "def main(req):\n    fail()\n"}, tag="v1")
+        name, _, digest = ref.partition("@")
+        assert set(settle(channel, oci(f"{name}:v1@{digest}")).desired.resources) == NAMES
+
+
+def test_failed_fetch_is_explained_and_tried_again_after_a_pause() -> None:
+    with (
+        serving() as registry,
+        Server("--insecure", "--remote-allow", registry.name) as server,
+        server.channel() as channel,
+    ):
+        ref = put_module(registry)
+        digest = ref.partition("@")[2]
+        manifest = registry.manifests.pop(digest)
+        text = failure(channel, oci(ref))
+        assert "HTTP 404" in text
+        for _ in range(20):
+            assert message(call(channel, builders.request(oci(ref)))) == text
+        assert gets(registry, "/manifests/") == 1
+        registry.manifests[digest] = manifest
+        assert set(settle(channel, oci(ref)).desired.resources) == NAMES
+
+
+HOSTILE = {
+    "parent": {"../../etc/evil.star": "x"},
+    "absolute": {"/etc/evil.star": "x"},
+}
+
+
+@pytest.mark.parametrize("files", HOSTILE.values(), ids=HOSTILE)
+def test_file_outside_of_the_artifact_is_refused(files: dict[str, str]) -> None:
+    with (
+        serving() as registry,
+        Server("--insecure", "--remote-allow", registry.name) as server,
+        server.channel() as channel,
+    ):
+        text = failure(channel, oci(put_module(registry, files)))
+        assert "which is outside of it" in text
+
+
+def test_huge_artifact_is_refused() -> None:
+    """Four hundred megabytes of zeros are less than one compressed."""
+    with (
+        serving() as registry,
+        Server("--insecure", "--remote-allow", registry.name) as server,
+        server.channel() as channel,
+    ):
+        bomb = put_module(registry, archive=bytes(400 << 20))
+        assert "expands to more than 64 MiB" in failure(channel, oci(bomb))
+        large = put_module(registry, {"main.star": FILES["main.star"], "a.txt": "x" * (9 << 20)})
+        assert "it has more than 8 MiB" in failure(channel, oci(large))
+
+
+def test_slow_registry_delays_nobody() -> None:
+    with (
+        serving() as registry,
+        Server("--insecure", "--remote-allow", registry.name) as server,
+        server.channel() as channel,
+    ):
+        release = threading.Event()
+        registry.hook("GET", "slow", lambda _: not release.wait(PATIENCE_SECONDS))
+        slow = put_module(registry, repository="team/slow")
+        assert "waiting for" in message(call(channel, builders.request(oci(slow))))
+        settle(channel, oci(put_module(registry, repository="team/quick")))
+        assert "waiting for" in message(call(channel, builders.request(oci(slow))))
+        release.set()
+        settle(channel, oci(slow))
+
+
+def test_redirect_to_another_host_gets_no_credentials(
+    start: Callable[..., Registry], ca_file: Path
+) -> None:
+    registry, storage = start("localhost"), start(ELSEWHERE)
+    require(registry, "Basic", BASIC)
+    ref = put_module(registry)
+    put_module(storage)
+    registry.hook(
+        "GET",
+        "/blobs/",
+        lambda handler: handler.send(307, Location=f"{storage.url}{handler.path}"),
+    )
+    flags = ("--insecure", "--remote-allow", registry.name, "--remote-ca-file", str(ca_file))
+    with Server(*flags) as server, server.channel() as channel:
+        login = credentials(username="me", password="secret")  # noqa: S106 - a test's
+        response = settle(channel, oci(ref, credentials="pull"), **login)
+        assert set(response.desired.resources) == NAMES
+    assert registry.authorizations("GET", "/manifests/") == {"", BASIC}
+    assert storage.authorizations("GET") == {""}
+
+
+def test_credentials_are_not_sent_without_tls() -> None:
+    with (
+        serving(ELSEWHERE) as registry,
+        Server("--insecure", "--remote-plain-http", "--remote-allow", registry.name) as server,
+        server.channel() as channel,
+    ):
+        require(registry, "Basic", BASIC)
+        login = credentials(username="me", password="secret")  # noqa: S106 - a test's
+        text = failure(channel, oci(put_module(registry), credentials="pull"), **login)
+        assert "credentials are sent over TLS only" in text
+        assert {each.authorization for each in registry.seen} == {""}
+
+
+def test_content_of_credentials_is_not_for_a_step_without_them(
+    start: Callable[..., Registry], ca_file: Path, tmp_path: Path
+) -> None:
+    registry = start("localhost")
+    require(registry, "Basic", BASIC)
+    ref = put_module(registry)
+    cache = tmp_path / "cache"
+    flags = ("--insecure", "--remote-allow", registry.name, "--remote-ca-file", str(ca_file))
+    with Server(*flags, "--remote-cache", str(cache)) as server, server.channel() as channel:
+        login = credentials(username="me", password="secret")  # noqa: S106 - a test's
+        settle(channel, oci(ref, credentials="pull"), **login)
+        assert "HTTP 401" in failure(channel, oci(ref))
+        wrong = credentials(username="me", password="guess")  # noqa: S106 - a test's
+        assert "HTTP 401" in failure(channel, oci(ref, credentials="pull"), **wrong)
+        absent = message(call(channel, builders.request(oci(ref, credentials="pull"))))
+        assert 'the step has no credentials "pull"' in absent
+
+
+def test_operators_credentials_are_for_their_host(
+    start: Callable[..., Registry], ca_file: Path, tmp_path: Path
+) -> None:
+    registry, other = start("localhost"), start("localhost")
+    for each in (registry, other):
+        require(each, "Basic", BASIC)
+    config = tmp_path / "logins.json"
+    auth = base64.b64encode(b"me:secret").decode()
+    config.write_text(f'{{"auths": {{"{registry.name}": {{"auth": "{auth}"}}}}}}')
+    flags = ("--insecure", "--remote-allow", "localhost:1", "--remote-ca-file", str(ca_file))
+    allowed = ("--remote-allow", registry.name, "--remote-allow", other.name)
+    logins = ("--remote-credentials", str(config))
+    with Server(*flags, *allowed, *logins) as server, server.channel() as channel:
+        settle(channel, oci(put_module(registry)))
+        assert "HTTP 401" in failure(channel, oci(put_module(other)))
+    assert {each.authorization for each in other.seen} == {""}
+
+
+def test_server_that_restarts_offline_has_its_cache_on_disk(tmp_path: Path) -> None:
+    cache = tmp_path / "cache"
+    with serving() as registry:
+        flags = ("--insecure", "--remote-allow", registry.name, "--remote-cache", str(cache))
+        ref = put_module(registry)
+        with Server(*flags) as server, server.channel() as channel:
+            settle(channel, oci(ref))
+    with Server(*flags) as server, server.channel() as channel:
+        assert set(settle(channel, oci(ref)).desired.resources) == NAMES
+    (entry,) = cache.iterdir()
+    entry.write_bytes(entry.read_bytes()[:-1])
+    with Server(*flags) as server, server.channel() as channel:
+        assert "connection refused" in failure(channel, oci(ref))
+
+
+def test_cold_cache_deletes_no_observed_resource() -> None:
+    """Five resources exist, the server restarts, and its registry is slow and then gone."""
+    with serving() as registry:
+        ref = put_module(registry)
+        flags = ("--insecure", "--remote-allow", registry.name)
+        core = Core(pipeline=[oci(ref)])
+        with Server(*flags) as server, server.channel() as channel:
+            core.function = lambda request: call(channel, request)
+            wait_until(lambda: core.reconcile() != 1.0)
+            assert len(core.resources) == 5
+        release = threading.Event()
+        registry.hook("GET", "/manifests/", lambda _: not release.wait(PATIENCE_SECONDS))
+        with Server(*flags) as server, server.channel() as channel:
+            core.function = lambda request: call(channel, request)
+            for _ in range(10):
+                assert core.reconcile() == 1.0
+            release.set()
+            wait_until(lambda: core.reconcile() != 1.0)
+        registry.hook("GET", "/manifests/", status(404))
+        with Server(*flags) as server, server.channel() as channel:
+            core.function = lambda request: call(channel, request)
+            for _ in range(10):
+                assert core.reconcile() == 1.0
+                time.sleep(0.02)
+    assert core.deleted == []
+    assert len(core.resources) == 5
+
+
+def test_fetcher_that_dies_is_replaced() -> None:
+    with (
+        serving() as registry,
+        Server("--insecure", "--remote-allow", registry.name) as server,
+        server.channel() as channel,
+    ):
+        release = threading.Event()
+        registry.hook("GET", "/manifests/", lambda _: not release.wait(PATIENCE_SECONDS))
+        ref = put_module(registry)
+        assert "waiting for" in message(call(channel, builders.request(oci(ref))))
+        wait_until(lambda: gets(registry, "/manifests/"))
+        (fetcher,) = [pid for pid in server.family() if is_fetcher(pid)]
+        os.kill(fetcher, 9)
+        assert "the process that fetches ended" in failure(channel, oci(ref))
+        release.set()
+        settle(channel, oci(ref))
+
+
+def is_fetcher(pid: int) -> bool:
+    with open(f"/proc/{pid}/cmdline", "rb") as file:  # noqa: PTH123 - of another process
+        return b"tools.remote" in file.read()
+
+
+def test_metrics_count_fetches_failures_and_hits() -> None:
+    with (
+        serving() as registry,
+        Server("--insecure", "--remote-allow", registry.name) as server,
+        server.channel() as channel,
+    ):
+        ref = put_module(registry)
+        settle(channel, oci(ref))
+        settle(channel, oci(ref))
+        failure(channel, oci(f"{registry.name}/none@sha256:{'0' * 64}"))
+        with urllib.request.urlopen(f"http://{server.metrics_address}/metrics") as page:
+            text = page.read().decode()
+    assert 'function_script_remote_programs_total{event="fetch"} 2.0' in text
+    assert 'function_script_remote_programs_total{event="failure"} 1.0' in text
+    assert 'function_script_remote_programs_total{event="hit"} 2.0' in text
+
+
+def git_step(url: str, revision: str, path: str = "", **fields: object) -> Object:
+    section = {"url": url, "commit": revision} | ({"path": path} if path else {})
+    return step({"git": section, **fields})
+
+
+@needs_git
+def test_commit_runs_and_a_moved_branch_changes_nothing(tmp_path: Path) -> None:
+    first = make_repository(tmp_path)
+    (tmp_path / "work/main.star").write_text("def main(req):\n    fail()\n")
+    commit(tmp_path)
+    with serving_git(tmp_path) as git_server:
+        flags = ("--insecure", "--remote-allow", f"{git_server.name}/lib")
+        with Server(*flags) as server, server.channel() as channel:
+            url = f"{git_server.url}/lib.git"
+            assert set(settle(channel, git_step(url, first)).desired.resources) == NAMES
+            assert "does not have the commit" in failure(channel, git_step(url, "0" * 40))
+            assert 'no file and no folder "x"' in failure(channel, git_step(url, first, "x"))
+            assert "not allowed" in failure(channel, git_step(f"{git_server.url}/other", first))
+
+
+@needs_git
+def test_git_server_with_tls_gets_a_token_and_a_redirect_is_not_followed(
+    tmp_path: Path, authority: Authority, ca_file: Path
+) -> None:
+    revision = make_repository(tmp_path)
+    identity = authority.server("localhost")
+    token = base64.b64encode(b"x-access-token:secret").decode()
+    with (
+        serving_git(tmp_path, "localhost", identity) as git_server,
+        serving_git(tmp_path, "localhost", identity) as other,
+    ):
+        flags = ("--insecure", "--remote-allow", git_server.name, "--remote-ca-file", str(ca_file))
+        with Server(*flags) as server, server.channel() as channel:
+            git_server.authorization = f"Basic {token}"
+            url = f"{git_server.url}/lib.git"
+            assert "refuses access" in failure(channel, git_step(url, revision))
+            login = credentials(token="secret")  # noqa: S106 - a test's
+            private = git_step(url, revision, credentials="pull")
+            assert set(settle(channel, private, **login).desired.resources) == NAMES
+            git_server.redirect = other.url
+            moved = git_step(url, revision, "lib/names.star", credentials="pull")
+            assert "the server redirects" in failure(channel, moved, **login)
+        assert not other.seen
+
+
+@needs_git
+def test_huge_commit_is_refused(tmp_path: Path) -> None:
+    make_repository(tmp_path)
+    (tmp_path / "work/large.txt").write_text("x" * (9 << 20))
+    revision = commit(tmp_path)
+    with serving_git(tmp_path) as git_server:
+        flags = ("--insecure", "--remote-allow", git_server.name)
+        with Server(*flags) as server, server.channel() as channel:
+            url = f"{git_server.url}/lib.git"
+            assert "it has more than 8 MiB" in failure(channel, git_step(url, revision))
+
+
+@needs_git
+def test_links_in_a_commit_are_left_out(tmp_path: Path) -> None:
+    make_repository(tmp_path)
+    (tmp_path / "work/passwords.star").symlink_to("/etc/passwd")
+    revision = commit(tmp_path)
+    with serving_git(tmp_path) as git_server:
+        flags = ("--insecure", "--remote-allow", git_server.name)
+        with Server(*flags) as server, server.channel() as channel:
+            url = f"{git_server.url}/lib.git"
+            settle(channel, git_step(url, revision))
+            text = failure(channel, git_step(url, revision, "passwords.star"))
+            assert "no file and no folder" in text
+
+
+def test_input_in_an_object_may_have_a_remote_program() -> None:
+    with (
+        serving() as registry,
+        Server("--insecure", "--remote-allow", registry.name) as server,
+        server.channel() as channel,
+    ):
+        metadata: Object = {"name": "things", "namespace": "platform"}
+        program: Object = {**oci(put_module(registry)), "metadata": metadata}
+        reference: Object = {
+            "apiVersion": builders.API_VERSION,
+            "kind": "StarlarkScript",
+            "inputRef": metadata,
+        }
+        first = call(channel, builders.request(reference))
+        (name,) = first.requirements.resources
+        answer = {name: {"items": [{"resource": program}]}}
+        response = settle(channel, reference, requiredResources=answer)
+        assert set(response.desired.resources) == NAMES

@@ -1,0 +1,107 @@
+"""The command git, when servers and repositories mean harm."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+from e2e.remote_sources import commit, git, make_repository, needs_git, serving_git
+
+from function_script.remote.login import Login
+from function_script.remote.reference import RemoteReference
+from function_script.tools.remote import git as client
+from function_script.tools.remote.errors import FetchError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+pytestmark = needs_git
+ACCESS = client.Access()
+
+
+def reference(url: str, version: str, path: str = "") -> RemoteReference:
+    return RemoteReference(transport="git", location=url, version=version, path=path)
+
+
+def test_silent_server_ends_at_the_time_limit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(client, "_SECONDS", 1.0)
+    with serving_git(tmp_path) as server:
+        server.is_silent.set()
+        start = time.monotonic()
+        with pytest.raises(FetchError, match="did not arrive within 1 s"):
+            client.fetch(reference(f"{server.url}/lib.git", "0" * 40), ACCESS)
+        assert time.monotonic() - start < 30
+
+
+def test_large_pack_ends_at_the_size_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    make_repository(tmp_path)
+    path = tmp_path / "work/noise"
+    with open("/dev/urandom", "rb") as noise:  # noqa: PTH123 - a device
+        path.write_bytes(noise.read(3 << 20))
+    revision = commit(tmp_path)
+    monkeypatch.setattr(client, "_LIMITS", 'ulimit -f 2048; exec "$@"')
+    with serving_git(tmp_path) as server, pytest.raises(FetchError, match="more than 64 MiB"):
+        client.fetch(reference(f"{server.url}/lib.git", revision), ACCESS)
+
+
+def test_configuration_and_hooks_of_the_user_are_not_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    revision = make_repository(tmp_path)
+    home = tmp_path / "home"
+    home.mkdir()
+    trap = tmp_path / "trap"
+    (home / ".gitconfig").write_text(
+        f'[credential]\n helper = "!touch {trap}; true"\n[core]\n sshCommand = touch {trap}\n'
+        f'[url "file://{tmp_path}/"]\n insteadOf = http://\n'
+    )
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(home / ".gitconfig"))
+    with serving_git(tmp_path) as server:
+        assert client.fetch(reference(f"{server.url}/lib.git", revision), ACCESS).texts
+        server.authorization = "Basic x"
+        with pytest.raises(FetchError, match="refuses access"):
+            client.fetch(reference(f"{server.url}/lib.git", revision), ACCESS)
+    assert not trap.exists()
+
+
+@pytest.mark.parametrize("url", ["file:///etc", "ext::sh -c id", "ssh://a.org/b", "git://a.org/b"])
+def test_other_protocols_are_refused_by_git_itself(url: str) -> None:
+    with pytest.raises(FetchError, match="not allowed"):
+        client.fetch(reference(url, "0" * 40), ACCESS)
+
+
+def test_submodules_are_left_out(tmp_path: Path) -> None:
+    make_repository(tmp_path)
+    work = tmp_path / "work"
+    git(work, "update-index", "--add", "--cacheinfo", f"160000,{'1' * 40},sub")
+    (work / ".gitmodules").write_text('[submodule "sub"]\n path = sub\n url = https://a.org/b\n')
+    revision = commit(tmp_path)
+    with serving_git(tmp_path) as server:
+        texts = client.fetch(reference(f"{server.url}/lib.git", revision), ACCESS).texts
+    assert set(texts) == {"main.star", "lib/names.star"}
+
+
+def test_login_without_tls_is_not_sent(tmp_path: Path) -> None:
+    revision = make_repository(tmp_path)
+    login = Login(user="me", password="secret")  # noqa: S106 - a test's
+    with serving_git(tmp_path) as server:
+        with pytest.raises(FetchError, match="over TLS only"):
+            client.fetch(reference(f"{server.url}/lib.git", revision), client.Access(login=login))
+        assert server.seen == []
+
+
+def test_tag_and_branch_are_resolved(tmp_path: Path) -> None:
+    first = make_repository(tmp_path)
+    git(tmp_path / "work", "tag", "--annotate", "--message=x", "v1")
+    (tmp_path / "work/new").write_text("new")
+    second = commit(tmp_path)
+    with serving_git(tmp_path) as server:
+        url = f"{server.url}/lib.git"
+        assert client.resolve(url, "v1", ACCESS) == first
+        assert client.resolve(url, "main", ACCESS) == second
+        with pytest.raises(FetchError, match="no branch and no tag"):
+            client.resolve(url, "--upload-pack=id", ACCESS)
