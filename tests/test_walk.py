@@ -29,6 +29,7 @@ EXCUSED = {
     r"diff old\.yaml new\.yaml": "compares their output",
     r"while read .*kubectl ": "a cluster",
     r"(kustomize|kpt) ": "tests/conformance/test_krm.py has their exchanges",
+    r"function-script (package push --module|vendor)": "tests/e2e/test_vendor.py does it",
     r"make (test|lint)$": "runs this test, among others",
     r"python3 -m venv ": "tests/install does it",
     r"~/function-script/bin/pip install ": "tests/install does it",

@@ -44,7 +44,9 @@ FULL = request_record.RequestRecord(
 def families() -> dict[str, tuple[str, set[str]]]:
     """Our metrics: name as documented to type and label names."""
     registry = metrics.Metrics(
-        lambda: metrics.Gauges(certificate_expiry=1.0, rejected={"INTERNAL": 1})
+        lambda: metrics.Gauges(
+            certificate_expiry=1.0, rejected={"INTERNAL": 1}, remote_counts={"hit": 1}
+        )
     )
     registry.observe(FULL)
     registry.observe(FULL._replace(outcome="timeout"))

@@ -18,6 +18,7 @@ from pathlib import Path
 
 from function_script.blocked import Blocked
 from function_script.diagnostics import Diagnostic
+from function_script.inputs import MissingContent
 from function_script.limits import MIB, Limits
 from function_script.telemetry import RequestInfo
 
@@ -105,6 +106,7 @@ class Answer:
     response: bytes
     diagnostics: tuple[Diagnostic, ...] = ()
     blocked: tuple[Blocked, ...] = ()
+    missing: tuple[MissingContent, ...] = ()
     info: RequestInfo = field(default_factory=RequestInfo)
 
 

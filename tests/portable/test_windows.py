@@ -22,6 +22,7 @@ OTHERS = (
     "function_script.server",
     "function_script.testing.plugin",
     "function_script.tools.processes",
+    "function_script.tools.remote.process",
 )
 GONE = """\
 import os, signal, socket

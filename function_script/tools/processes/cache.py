@@ -118,20 +118,6 @@ class ImageCache:
         return self._images / digest.replace(":", "-")
 
 
-def default_root() -> Path:
-    """Return the user's directory of the cache. Raises InputError for a user without one."""
-    base = os.environ.get("XDG_CACHE_HOME", "")
-    if Path(base).is_absolute():
-        return Path(base, "function-script")
-    try:
-        return Path.home() / ".cache" / "function-script"
-    except RuntimeError as error:
-        raise InputError.of(
-            "cannot find a directory for packages: this user has no home directory",
-            hint="name one: XDG_CACHE_HOME=DIRECTORY",
-        ) from error
-
-
 @contextmanager
 def _explain_errors(directory: Path) -> Iterator[None]:
     try:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias
+
+from function_script.errors import InputError
 
 if TYPE_CHECKING:
     # Its package imports the client of registries.
@@ -21,10 +24,24 @@ class PackageOptions:
 
     ``pull`` is as in a Pod: ``IfNotPresent`` resolves a tag once, ``Always`` each time, ``Never``
     takes what the cache has. ``progress`` opens a display for one package. ``root`` is the cache's
-    directory, None for the user's own. A fetch ends early when ``is_cancelled``.
+    directory, None for `default_root`. A fetch ends early when ``is_cancelled``.
     """
 
     root: Path | None = None
     pull: PullPolicy = "IfNotPresent"
     progress: Callable[[], AbstractContextManager[Progress]] | None = None
     is_cancelled: Callable[[], bool] | None = None
+
+
+def default_root() -> Path:
+    """Return the user's directory of the cache. Raises InputError for a user without one."""
+    base = os.environ.get("XDG_CACHE_HOME", "")
+    if Path(base).is_absolute():
+        return Path(base, "function-script")
+    try:
+        return Path.home() / ".cache" / "function-script"
+    except RuntimeError as error:
+        raise InputError.of(
+            "cannot find a directory for packages: this user has no home directory",
+            hint="name one: XDG_CACHE_HOME=DIRECTORY",
+        ) from error

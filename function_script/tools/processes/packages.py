@@ -4,12 +4,12 @@ from function_script.errors import FatalError, InputError
 from function_script.tools.processes import cache, image_config
 from function_script.tools.processes.cache import CachedImage
 from function_script.tools.processes.diagnostics import cannot_run
-from function_script.tools.processes.options import PackageOptions
+from function_script.tools.processes.options import PackageOptions, default_root
 
 
 def load(function: str, package: str, options: PackageOptions) -> CachedImage:
     """Return the unpacked image of a package for this machine. Raises InputError."""
-    root = options.root or cache.default_root()
+    root = options.root or default_root()
     images = cache.ImageCache(root)
     platform = image_config.this_platform()
     if options.pull != "Always" and (image := images.find(package, platform)):

@@ -15,8 +15,7 @@ from function_script.errors import InputError
 from function_script.problems import Problem
 from function_script.remote import content
 from function_script.remote.store import FetchKey
-from function_script.tools.processes import cache as image_cache
-from function_script.tools.processes.options import PackageOptions
+from function_script.tools.processes.options import PackageOptions, default_root
 from function_script.tools.remote import vendored
 from function_script.tools.remote.disk_cache import DiskCache
 from function_script.tools.remote.errors import FetchError
@@ -35,7 +34,7 @@ _DOCKER_HUB: Final = "https://index.docker.io/v1/"
 
 def source_of(packages: PackageOptions) -> Source:
     """Return the source of a command."""
-    root = packages.root or image_cache.default_root()
+    root = packages.root or default_root()
     return Source(
         find_login=_find_login,
         cache=DiskCache(root / "remote"),
