@@ -35,7 +35,7 @@ test: .venv/dev ## Run the whole test suite
 test-browser: .venv/dev ## Drive the playground in a real browser (Chromium)
 	@$(BIN)/python -m pytest -q -n 2 tests/browser
 
-test-attacks: .venv/dev ## Flood a real server in every way that its tests know
+test-attacks: .venv/dev ## Flood and load a real server in every way that its tests know
 	@$(BIN)/python -m pytest -q -m attack
 
 # Commands that tests start in this directory must not find the sources there instead.

@@ -103,11 +103,13 @@ def _leftover_values(result: ScriptResult) -> Iterator[tuple[leftovers.Leftover,
     """Yield leavings with their paths. A text is decoded only if it may have one."""
     desired = result.value.get("desired")
     parts = [] if desired is None else [(_DESIRED, desired)]
-    parts += [
-        (_RESOURCES, orjson.loads(f"{{{text}}}"))
-        for text in result.resources
-        if leftovers.may_be_in(text)
-    ]
+    # Most results have none: all texts are searched at once.
+    if leftovers.may_be_in("\n".join(result.resources)):
+        parts += [
+            (_RESOURCES, orjson.loads(f"{{{text}}}"))
+            for text in result.resources
+            if leftovers.may_be_in(text)
+        ]
     for path, value in parts:
         for below, text in _texts(value, path):
             if leftover := leftovers.of_value(text):

@@ -80,7 +80,9 @@ _OF_VALUES: Final = (
         hint="read the value, without {{ }}",
     ),
 )
-_FOR_VALUES: Final = (*_LEFTOVERS, *_OF_VALUES)
+# Braces are in all data: a text with a pair of them is left to `of_line`.
+_FOR_VALUES: Final = (*(each for each in _LEFTOVERS if each.part != "{"), *_OF_VALUES)
+_PARTS: Final = (*(each.part for each in _FOR_VALUES), "None")
 NONE: Final = Leftover(
     part="None",
     pattern=re.compile(r"(?<![A-Za-z0-9])None(?![A-Za-z0-9])"),
@@ -109,7 +111,7 @@ def of_line(line: str) -> Leftover | None:
 
 def may_be_in(text: str) -> bool:
     """Report whether data, as JSON, may have a value with leavings."""
-    return any(each.part in text for each in _FOR_VALUES) or NONE.part in text
+    return any(part in text for part in _PARTS)
 
 
 def of_value(text: str) -> Leftover | None:

@@ -28,7 +28,7 @@ def run(output: Path, *flags: str) -> list[dict[str, float]]:
     return report
 
 
-@pytest.mark.serial
+@pytest.mark.attack
 def test_load_rises_until_the_knee(tmp_path: Path) -> None:
     """No server answers so many calls a second; the lowest rate any server does."""
     flags = ["--points", "3x3", "--seconds", "0.5", "--rate", "10", "--factor", "300"]

@@ -14,7 +14,7 @@ BENCHMARKS = ROOT / "benchmarks"
 JUDGED = ("calls without an answer", "wrong answers", "good requests lost", "exit code")
 
 
-@pytest.mark.serial
+@pytest.mark.attack
 @pytest.mark.parametrize("flags", [["--mtls"], []], ids=["mtls", "plaintext"])
 def test_short_soak_is_borne(tmp_path: Path, flags: list[str]) -> None:
     """Workers are killed and programs are hostile: every call has an answer, and the right one."""
