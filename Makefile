@@ -28,15 +28,18 @@ FORCE:
 demo: .venv/runtime ## Set up .venv and render an example to the terminal
 	@$(BIN)/function-script render examples/starlark-robots
 
+# Only the files that have such tests are collected.
+marked = $(shell grep -rl --include='test_*.py' 'mark\.$(1)' tests)
+
 test: .venv/dev ## Run the whole test suite
 	@$(BIN)/python -m pytest -q -n 2 -m "not serial and not attack"
-	@$(BIN)/python -m pytest -q -m serial
+	@$(BIN)/python -m pytest -q -m serial $(call marked,serial)
 
 test-browser: .venv/dev ## Drive the playground in a real browser (Chromium)
 	@$(BIN)/python -m pytest -q -n 2 tests/browser
 
 test-attacks: .venv/dev ## Flood and load a real server in every way that its tests know
-	@$(BIN)/python -m pytest -q -m attack
+	@$(BIN)/python -m pytest -q -m attack $(call marked,attack)
 
 # Commands that tests start in this directory must not find the sources there instead.
 COMPILED = PYTHONSAFEPATH=1 PYTHONPATH=$(CURDIR)/build/compiled/lib

@@ -51,9 +51,9 @@ def test_request_is_answered(
     code, out, err = execute(request(), monkeypatch=monkeypatch, capsys=capsys)
     assert code == 0
     resource: Object = {"apiVersion": "v1", "kind": "Thing", "size": 2, "half": 0.5}
-    # An hour, less the deviation of this XR.
+    # An hour, and the deviation of this XR.
     assert json.loads(out) == {
-        "meta": {"tag": "t", "ttl": "3415s"},
+        "meta": {"tag": "t", "ttl": "3659s"},
         "desired": {"resources": {"thing": {"resource": resource, "ready": "READY_TRUE"}}},
     }
     assert '"size": 2\n' in out
