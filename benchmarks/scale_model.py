@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -87,6 +88,7 @@ def costs() -> list[Cost]:
     return rows
 
 
+@cache
 def states() -> list[State]:
     """Simulate an hour of one XR in each state."""
     return [
@@ -97,6 +99,7 @@ def states() -> list[State]:
     ]
 
 
+@cache
 def calls_to_settle() -> int:
     """The calls from an XR's creation until all is ready and nothing changes."""
     core = Core(pipeline=[_STEP])

@@ -42,6 +42,7 @@ def channel(server: Server) -> Iterator[grpc.Channel]:
         yield channel
 
 
+@pytest.mark.attack
 @pytest.mark.parametrize("bomb", BOMBS, ids=lambda bomb: bomb.id)
 def test_bomb_hurts_only_itself(channel: grpc.Channel, bomb: Bomb) -> None:
     """The FATAL comes in time with its reason, and the next request is answered at once."""
