@@ -15,7 +15,10 @@ from support.timing import wait_until
 from function_script.tools.processes import probe
 
 REFUSAL = probe.find_refusal()
-pytestmark = pytest.mark.skipif(bool(REFUSAL), reason=f"no namespaces: {REFUSAL}")
+pytestmark = [
+    pytest.mark.linux,
+    pytest.mark.skipif(bool(REFUSAL), reason=f"no namespaces: {REFUSAL}"),
+]
 
 STEP = """\
   - step: packaged

@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 import pytest
@@ -17,11 +18,14 @@ from function_script import __version__, cli
 from function_script.cli import exit_codes, options
 from function_script.errors import InputError
 from function_script.limits import LIMITS, MIB
-from function_script.server import ServeOptions
+
+if TYPE_CHECKING:
+    # The server needs Linux.
+    from function_script.server import ServeOptions
 
 
 @pytest.fixture
-def served(monkeypatch: pytest.MonkeyPatch) -> list[ServeOptions]:
+def served(monkeypatch: pytest.MonkeyPatch) -> "list[ServeOptions]":
     """The options of every server that would have been started."""
     from function_script import server  # noqa: PLC0415 - it can be imported on Linux alone
 
@@ -42,7 +46,7 @@ SERVING = [
 
 @pytest.mark.linux
 @pytest.mark.parametrize("args", SERVING)
-def test_flags_alone_serve(served: list[ServeOptions], args: list[str]) -> None:
+def test_flags_alone_serve(served: "list[ServeOptions]", args: list[str]) -> None:
     """An image is started with the single argument --insecure."""
     assert cli.execute(args) == 0
     assert [options.insecure for options in served] == [True]
@@ -51,7 +55,7 @@ def test_flags_alone_serve(served: list[ServeOptions], args: list[str]) -> None:
 
 @pytest.mark.linux
 def test_bare_command_serves_where_crossplane_starts_it(
-    served: list[ServeOptions], monkeypatch: pytest.MonkeyPatch
+    served: "list[ServeOptions]", monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """In a cluster there are no arguments, but a directory with certificates."""
     monkeypatch.setenv("TLS_SERVER_CERTS_DIR", "/tls/server")
@@ -94,7 +98,7 @@ def run_bare(stdin: int) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.linux
-def test_serve_defaults(served: list[ServeOptions]) -> None:
+def test_serve_defaults(served: "list[ServeOptions]") -> None:
     """Without flags the options are those of the server's own defaults."""
     from function_script import server  # noqa: PLC0415 - it can be imported on Linux alone
 
@@ -104,7 +108,7 @@ def test_serve_defaults(served: list[ServeOptions]) -> None:
 
 @pytest.mark.linux
 def test_flag_has_its_variable(
-    served: list[ServeOptions], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    served: "list[ServeOptions]", monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """FUNCTION_SCRIPT_ and the flag's name."""
     values = {
@@ -137,7 +141,7 @@ def test_flag_has_its_variable(
     ("given", "served_at"), [(":9", "[::]:9"), ("[::]:9", "[::]:9"), ("a:0", "a:0")]
 )
 def test_address_without_a_host_means_every_one(
-    served: list[ServeOptions], given: str, served_at: str
+    served: "list[ServeOptions]", given: str, served_at: str
 ) -> None:
     """As functions in Go take it."""
     assert cli.execute(["serve", "--address", given, "--health-address", ""]) == 0
@@ -146,7 +150,7 @@ def test_address_without_a_host_means_every_one(
 
 @pytest.mark.linux
 def test_variables_of_function_go_templating_are_read(
-    served: list[ServeOptions], monkeypatch: pytest.MonkeyPatch
+    served: "list[ServeOptions]", monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Where it is replaced, its settings stay; a directory is the one it was when we started."""
     monkeypatch.setenv("FUNCTION_GO_TEMPLATING_MAX_RECV_MESSAGE_SIZE", "9")
@@ -169,7 +173,7 @@ FLAGS_OVER_VARIABLES = [
 @pytest.mark.linux
 @pytest.mark.parametrize(("flag", "variable"), FLAGS_OVER_VARIABLES)
 def test_flags_win_over_variables(
-    served: list[ServeOptions], monkeypatch: pytest.MonkeyPatch, flag: str, variable: str
+    served: "list[ServeOptions]", monkeypatch: pytest.MonkeyPatch, flag: str, variable: str
 ) -> None:
     """What is typed is meant."""
     monkeypatch.setenv(variable, "/from/variable")
