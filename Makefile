@@ -55,7 +55,7 @@ test-compiled: .venv/dev ## Run the tests of the request path once more, on comp
 	@$(COMPILED) $(BIN)/pytest -q --compiled -m serial $(COMPILED_TESTS)
 
 # Everything that tests the tools, and what they are made of; tests/support/linux_only.py has what is left out.
-PORTABLE = tests/portable tests/unit tests/test_examples.py tests/test_example_cases.py tests/test_walk.py \
+PORTABLE = tests/unit tests/test_examples.py tests/test_example_cases.py tests/test_walk.py \
 	tests/scripts tests/diagnostics tests/browser tests/hostile tests/e2e/test_package_push.py \
 	tests/e2e/test_package_tokens.py tests/conformance/test_function_spec.py tests/conformance/test_input_crds.py \
 	tests/conformance/test_input_reference.py tests/conformance/test_xpkg_spec.py
@@ -63,7 +63,8 @@ PORTABLE = tests/portable tests/unit tests/test_examples.py tests/test_example_c
 test-portable: .venv/dev ## Run the tests of the tools on a Python without what only Linux has, as on macOS
 	@if [ "$$(uname)" = Linux ]; then $(BIN)/python tests/portable/interpreter.py build/portable darwin; \
 	else mkdir -p build && ln -sfn ../.venv build/portable; fi
-	@build/portable/bin/python -m pytest -q -n 2 -m "not serial and not attack" $(PORTABLE)
+	@$(BIN)/python -m pytest -q -n 2 tests/portable
+	@build/portable/bin/python -m pytest -q -n 2 -m "not serial and not attack" tests/portable $(PORTABLE)
 
 test-install: .venv/dev ## Build, install and run as users do, on every Python that the machine has
 	@$(BIN)/python -m pytest -q -n 2 --dist worksteal --durations 0 tests/install

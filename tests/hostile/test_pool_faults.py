@@ -173,6 +173,7 @@ def resume(pid: int) -> None:
         os.kill(pid, signal.SIGCONT)
 
 
+@pytest.mark.attack
 def test_pool_with_a_stopped_zygote_is_not_available() -> None:
     """It is available as long as a worker lives, and again when a new one does."""
     with Pool(replace(OPTIONS, answer_seconds=PATIENCE_SECONDS, min_idle=0)) as pool:

@@ -120,6 +120,7 @@ def test_good_requests_are_answered_among_hostile_ones() -> None:
 
 
 @pytest.mark.linux
+@pytest.mark.attack
 def test_many_scripts_do_not_grow_a_worker() -> None:
     """After a thousand distinct scripts a worker has about the same size."""
     options = PoolOptions(limits=LIMITS, workers=1, preload=ENGINE_MODULES)

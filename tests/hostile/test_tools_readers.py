@@ -271,7 +271,7 @@ def linked_out(directory: Path) -> str:
 
 BOMBS = [
     gzip_bomb,
-    many_bombs,
+    pytest.param(many_bombs, marks=pytest.mark.attack),
     outer_bomb,
     sparse_member,
     deep_listing,
