@@ -32,7 +32,7 @@ demo: .venv/runtime ## Set up .venv and render an example to the terminal
 marked = $(shell grep -rl --include='test_*.py' 'mark\.$(1)' tests)
 
 test: .venv/dev ## Run the whole test suite
-	@$(BIN)/python -m pytest -q -n 2 -m "not serial and not attack"
+	@$(BIN)/python -m pytest -q -n 2 --dist worksteal -m "not serial and not attack"
 	@$(BIN)/python -m pytest -q -m serial $(call marked,serial)
 
 test-browser: .venv/dev ## Drive the playground in a real browser (Chromium)
