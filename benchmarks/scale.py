@@ -61,7 +61,7 @@ def _load(options: argparse.Namespace, workers: int, point: Sequence[int]) -> di
             _pin(server.pid)
         target = Target(name="ours", address=server.address, pid=server.pid)
         load = Load(target=target, workload=workload, requests=data)
-        # What a fresh process does first is dearer.
+        # The first calls of a fresh process cost more.
         offer(load, options.rate, options.seconds)
         rates = climb(options.rate, options.factor)
         knee, steps = find_knee(load, rates, seconds=options.seconds, p99_ms=options.p99)

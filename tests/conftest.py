@@ -96,7 +96,7 @@ def evaluators() -> Iterator[Evaluators]:
 def _shared_processes(
     request: pytest.FixtureRequest, zygotes: Zygotes, evaluators: Evaluators
 ) -> Iterator[None]:
-    """Where processes are not what is tested, those of earlier tests are used."""
+    """Use the processes of earlier tests where a test is not about processes."""
     if request.path.relative_to(TESTS).as_posix().startswith(SHARING_ZYGOTES):
         with zygotes.sharing(), evaluators.sharing():
             yield

@@ -64,7 +64,7 @@ def _in_order(before: Value, after: Value) -> Value:
 
 def _holds(text: str, value: Object) -> bool:
     try:
-        # Whoever edits a text has read it, with limits of its own.
+        # The caller has read the text before, with limits of its own.
         limits = Limits(documents=2, depth=len(text), nodes=len(text))
         documents = read_source(Source(name="output", text=text), limits=limits)
     except FatalError:

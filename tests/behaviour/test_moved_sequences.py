@@ -266,15 +266,15 @@ def test_sequence_of_releases_deletes_nothing(seed: int) -> None:
     core = start(*(Thing(identity, name) for identity, name in current.items()))
     before = identities(core)
     for _ in range(6):
-        wanted = dict(zip(things, choose.sample(names, 3), strict=True))
+        targets = dict(zip(things, choose.sample(names, 3), strict=True))
         if choose.random() < 0.5:
             identity = choose.choice(things)
-            wanted = {**current, identity: wanted[identity]}
-        if len(set(wanted.values())) < len(things):
+            targets = {**current, identity: targets[identity]}
+        if len(set(targets.values())) < len(things):
             continue
         is_whole_history = choose.random() < 0.5
         release_things = []
-        for identity, name in wanted.items():
+        for identity, name in targets.items():
             olds = [old for old in history[identity] if old != name]
             last = [current[identity]] if current[identity] != name else []
             moved_from = ", ".join(olds if is_whole_history else last)
@@ -288,6 +288,6 @@ def test_sequence_of_releases_deletes_nothing(seed: int) -> None:
         assert len(core.created) == len(things)
         if is_refused(core):
             continue
-        current = wanted
-        for identity, name in wanted.items():
+        current = targets
+        for identity, name in targets.items():
             history[identity].append(name)

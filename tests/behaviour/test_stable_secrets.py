@@ -174,7 +174,7 @@ def test_secret_that_takes_the_observed_value_stays_at_a_rotation(tmp_path: Path
     core.seed = seed_of(tmp_path / "salt", "another salt of this cluster")
     core.run(7200.0)
     assert password_of(core) == before
-    # What is made after the rotation is of the new salt.
+    # A secret that is made after the rotation is of the new salt.
     other = Core(pipeline=[step], seed=core.seed)
     other.run(10.0)
     assert password_of(other) != before

@@ -286,7 +286,7 @@ def test_should_name_external_resources_by_annotation(language: str) -> None:
 
 
 def test_must_only_desire_a_partial_object() -> None:
-    """What the API server has set on an observed object is not desired when a script returns it."""
+    """Fields that the API server set on an observed object are not desired when returned."""
     observed = composed("robot", size=1)
     server_side = {
         "uid": "1",
@@ -295,12 +295,12 @@ def test_must_only_desire_a_partial_object() -> None:
         "creationTimestamp": "2026-01-01T00:00:00Z",
         "managedFields": [{"manager": "provider"}],
     }
-    seen = {**observed, "metadata": {**observed["metadata"], **server_side}, "status": {"a": 1}}  # type: ignore[dict-item] # it is an object
+    current = {**observed, "metadata": {**observed["metadata"], **server_side}, "status": {"a": 1}}  # type: ignore[dict-item] # it is an object
     script = starlark(
         "def main(req):\n"
         '    return {"desired": {"resources": {"robot": req["observed"]["resources"]["robot"]}}}\n'
     )
-    parts = {"composite": {"resource": XR}, "resources": {"robot": {"resource": seen}}}
+    parts = {"composite": {"resource": XR}, "resources": {"robot": {"resource": current}}}
     robot = call(request(script, observed=parts)).desired.resources["robot"]
     assert to_dict(robot) == {"resource": observed}  # type: ignore[arg-type] # any message will do
 
@@ -353,8 +353,8 @@ def test_should_tell_the_claim_only_what_its_user_understands() -> None:
     """Our own errors and warnings are for the XR; a program alone addresses the claim."""
     own = call(request(MISTAKES["run time"])).results[0]
     assert own.target in {v1.TARGET_UNSPECIFIED, v1.TARGET_COMPOSITE}
-    said = {"severity": "Warning", "message": "m", "target": "CompositeAndClaim"}
-    script = starlark(f"def main(req):\n    return {{'results': [{json.dumps(said)}]}}\n")
+    result = {"severity": "Warning", "message": "m", "target": "CompositeAndClaim"}
+    script = starlark(f"def main(req):\n    return {{'results': [{json.dumps(result)}]}}\n")
     assert call(request(script)).results[0].target == v1.TARGET_COMPOSITE_AND_CLAIM
 
 

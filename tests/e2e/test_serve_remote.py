@@ -7,6 +7,7 @@ import os
 import threading
 import time
 import urllib.request
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import pytest
@@ -28,7 +29,7 @@ from function_script.proto.v1 import run_function_pb2 as pb
 from function_script.tools.xpkg import archives
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     import grpc
@@ -37,6 +38,17 @@ if TYPE_CHECKING:
     from function_script.values import Object
 
 NAMES = {f"thing-{i}" for i in range(5)}
+
+
+@contextmanager
+def serving_registry() -> Iterator[tuple[Registry, Server, grpc.Channel]]:
+    """A registry, a server that may fetch from it, and a channel to the server."""
+    with (
+        serving() as registry,
+        Server("--insecure", "--remote-allow", registry.name) as server,
+        server.channel() as channel,
+    ):
+        yield registry, server, channel
 
 
 def step(remote: object, **fields: object) -> Object:
@@ -95,11 +107,7 @@ def gets(registry: Registry, path: str) -> int:
 
 
 def test_artifact_runs_after_it_was_fetched_and_until_then_nothing_is_deleted() -> None:
-    with (
-        serving() as registry,
-        Server("--insecure", "--remote-allow", registry.name) as server,
-        server.channel() as channel,
-    ):
+    with serving_registry() as (registry, _, channel):
         ref = put_module(registry)
         desired = {"resources": {"earlier": {"resource": builders.composed("earlier")}}}
         first = call(channel, builders.request(oci(ref), desired=desired))
@@ -136,11 +144,7 @@ def test_another_prefix_is_not_allowed(prefix: str) -> None:
 
 
 def test_modules_come_from_an_artifact_too() -> None:
-    with (
-        serving() as registry,
-        Server("--insecure", "--remote-allow", registry.name) as server,
-        server.channel() as channel,
-    ):
+    with serving_registry() as (registry, _, channel):
         remote = {"remote": {"oci": {"ref": put_module(registry), "path": "lib/names.star"}}}
         script = (
             'load("names.star", "name")\ndef main(req):\n    return {"context": {"n": name(7)}}\n'
@@ -150,11 +154,7 @@ def test_modules_come_from_an_artifact_too() -> None:
 
 
 def test_two_hundred_requests_at_once_are_one_fetch() -> None:
-    with (
-        serving() as registry,
-        Server("--insecure", "--remote-allow", registry.name) as server,
-        server.channel() as channel,
-    ):
+    with serving_registry() as (registry, _, channel):
         release = threading.Event()
         registry.hook("GET", "/manifests/", lambda _: not release.wait(PATIENCE_SECONDS))
         request = builders.request(oci(put_module(registry)))
@@ -172,11 +172,7 @@ def test_two_hundred_requests_at_once_are_one_fetch() -> None:
 
 
 def test_content_of_another_digest_is_refused() -> None:
-    with (
-        serving() as registry,
-        Server("--insecure", "--remote-allow", registry.name) as server,
-        server.channel() as channel,
-    ):
+    with serving_registry() as (registry, _, channel):
         ref = put_module(registry)
         digest = ref.partition("@")[2]
         registry.manifests[digest] = registry.manifests[digest] + b" "
@@ -188,11 +184,7 @@ def test_content_of_another_digest_is_refused() -> None:
 
 
 def test_moved_tag_changes_nothing() -> None:
-    with (
-        serving() as registry,
-        Server("--insecure", "--remote-allow", registry.name) as server,
-        server.channel() as channel,
-    ):
+    with serving_registry() as (registry, _, channel):
         ref = put_module(registry)
         put_module(registry, {"main.star": "def main(req):\n    fail()\n"}, tag="v1")
         name, _, digest = ref.partition("@")
@@ -200,11 +192,7 @@ def test_moved_tag_changes_nothing() -> None:
 
 
 def test_failed_fetch_is_explained_and_tried_again_after_a_pause() -> None:
-    with (
-        serving() as registry,
-        Server("--insecure", "--remote-allow", registry.name) as server,
-        server.channel() as channel,
-    ):
+    with serving_registry() as (registry, _, channel):
         ref = put_module(registry)
         digest = ref.partition("@")[2]
         manifest = registry.manifests.pop(digest)
@@ -225,22 +213,14 @@ HOSTILE = {
 
 @pytest.mark.parametrize("files", HOSTILE.values(), ids=HOSTILE)
 def test_file_outside_of_the_artifact_is_refused(files: dict[str, str]) -> None:
-    with (
-        serving() as registry,
-        Server("--insecure", "--remote-allow", registry.name) as server,
-        server.channel() as channel,
-    ):
+    with serving_registry() as (registry, _, channel):
         text = failure(channel, oci(put_module(registry, files)))
         assert "which is outside of it" in text
 
 
 def test_huge_artifact_is_refused() -> None:
     """Four hundred megabytes of zeros are less than one compressed."""
-    with (
-        serving() as registry,
-        Server("--insecure", "--remote-allow", registry.name) as server,
-        server.channel() as channel,
-    ):
+    with serving_registry() as (registry, _, channel):
         bomb = put_module(registry, archive=bytes(400 << 20))
         assert "expands to more than 64 MiB" in failure(channel, oci(bomb))
         large = put_module(registry, {"main.star": FILES["main.star"], "a.txt": "x" * (9 << 20)})
@@ -248,11 +228,7 @@ def test_huge_artifact_is_refused() -> None:
 
 
 def test_slow_registry_delays_nobody() -> None:
-    with (
-        serving() as registry,
-        Server("--insecure", "--remote-allow", registry.name) as server,
-        server.channel() as channel,
-    ):
+    with serving_registry() as (registry, _, channel):
         release = threading.Event()
         registry.hook("GET", "slow", lambda _: not release.wait(PATIENCE_SECONDS))
         slow = put_module(registry, repository="team/slow")
@@ -377,11 +353,7 @@ def test_cold_cache_deletes_no_observed_resource() -> None:
 
 
 def test_fetcher_that_dies_is_replaced() -> None:
-    with (
-        serving() as registry,
-        Server("--insecure", "--remote-allow", registry.name) as server,
-        server.channel() as channel,
-    ):
+    with serving_registry() as (registry, server, channel):
         release = threading.Event()
         registry.hook("GET", "/manifests/", lambda _: not release.wait(PATIENCE_SECONDS))
         ref = put_module(registry)
@@ -400,11 +372,7 @@ def is_fetcher(pid: int) -> bool:
 
 
 def test_metrics_count_fetches_failures_and_hits() -> None:
-    with (
-        serving() as registry,
-        Server("--insecure", "--remote-allow", registry.name) as server,
-        server.channel() as channel,
-    ):
+    with serving_registry() as (registry, server, channel):
         ref = put_module(registry)
         settle(channel, oci(ref))
         settle(channel, oci(ref))
@@ -488,11 +456,7 @@ def test_links_in_a_commit_are_left_out(tmp_path: Path) -> None:
 
 
 def test_input_in_an_object_may_have_a_remote_program() -> None:
-    with (
-        serving() as registry,
-        Server("--insecure", "--remote-allow", registry.name) as server,
-        server.channel() as channel,
-    ):
+    with serving_registry() as (registry, _, channel):
         metadata: Object = {"name": "things", "namespace": "platform"}
         program: Object = {**oci(put_module(registry)), "metadata": metadata}
         reference: Object = {

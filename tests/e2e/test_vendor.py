@@ -117,12 +117,12 @@ def test_check_fails_while_a_lock_is_stale(
 ) -> None:
     ref = put_module(registry)
     write(project, f"oci: {{ref: '{ref.partition('@')[0]}:v1'}}")
-    seen = len(registry.seen)
+    requests = len(registry.seen)
     assert "is not pinned" in run(capsys, "vendor", "--check")[1]
     run(capsys, "vendor", "--output", "vendor")
     assert run(capsys, "vendor", "--check", "--output", "vendor") == (0, "")
     after = len(registry.seen)
-    assert after > seen
+    assert after > requests
     other = put_module(registry, {"main.star": "def main(req):\n    return {}\n"}, tag="v2")
     write(project, f"oci: {{ref: '{other}'}}")
     code, text = run(capsys, "vendor", "--check")
@@ -140,12 +140,12 @@ def test_copies_are_enough_without_a_network_and_must_not_be_changed(
     (cached,) = (tmp_path / "cache").rglob("remote/*")
     cached.unlink()
     registry.hook("*", "", status(500))
-    seen = len(registry.seen)
+    requests = len(registry.seen)
     assert render(capsys)[0] == 0
     assert render(capsys, "--offline")[0] == 0
     code, text = run(capsys, "check")
     assert (code, "1 step" in text) == (0, True), text
-    assert len(registry.seen) == seen
+    assert len(registry.seen) == requests
     (main,) = (project / "vendor").rglob("main.star")
     main.write_text("def main(req):\n    return {}\n")
     assert "was changed" in render(capsys)[1]

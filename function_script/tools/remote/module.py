@@ -64,8 +64,8 @@ def _read(paths: Iterable[Path]) -> dict[str, bytes]:
     files: dict[str, Path] = {}
     for path in paths:
         if path.is_dir():
-            found = (each for each in sorted(path.rglob("*")) if each.is_file())
-            named = {each.relative_to(path).as_posix(): each for each in found}
+            below = (each for each in sorted(path.rglob("*")) if each.is_file())
+            named = {each.relative_to(path).as_posix(): each for each in below}
         else:
             named = {path.name: path}
         for name, file in named.items():

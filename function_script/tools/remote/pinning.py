@@ -171,15 +171,15 @@ def write(before: Place, after: Place) -> None:
         lines = text.splitlines(keepends=True)
         number = 0 if span is None else span.line - 1
         start = 0 if span is None or span.column is None else span.column - 1
-        found = lines[number].find(before.version, start)
-        if span is None or found < 0:
+        position = lines[number].find(before.version, start)
+        if span is None or position < 0:
             raise InputError.of(
                 f'cannot write the version into "{before.file}"',
                 span=span,
                 hint=f"write `{after.version}` in place of `{before.version}`",
             )
         line = lines[number]
-        lines[number] = line[:found] + after.version + line[found + len(before.version) :]
+        lines[number] = line[:position] + after.version + line[position + len(before.version) :]
         before.file.write_bytes("".join(lines).encode())
     except OSError as error:
         cause = (error.strerror or str(error)).lower()

@@ -31,13 +31,13 @@ def select_names(names: Iterable[str], path: str) -> dict[str, str]:
 
     Hidden files are left out. Raises FetchError if there are none.
     """
-    known = sorted(name for name in names if not is_hidden(name))
-    if path in known:
+    visible = sorted(name for name in names if not is_hidden(name))
+    if path in visible:
         return {PurePosixPath(path).name: path}
     prefix = f"{path}/" if path else ""
-    selected = {name.removeprefix(prefix): name for name in known if name.startswith(prefix)}
+    selected = {name.removeprefix(prefix): name for name in visible if name.startswith(prefix)}
     if not selected:
-        suggestion = spelling.nearest(path, known) if path else None
+        suggestion = spelling.nearest(path, visible) if path else None
         what = f'it has no file and no folder "{path}"' if path else "it has no files"
         hint = f'did you mean "{suggestion}"?' if suggestion else ""
         raise FetchError(what, hint)
