@@ -32,9 +32,9 @@ from function_script.tools.render.errors import XrError
 from function_script.tools.render.functions import FunctionIndex, Selection
 from function_script.tools.render.loading import SharedInputs
 from function_script.tools.render.pipeline import PipelineError
+from function_script.tools.render.runtimes.local import Skip
 from function_script.tools.render.runtimes.model import FunctionCaller, Runtime
 from function_script.tools.render.runtimes.servers import Servers
-from function_script.tools.render.runtimes.skip import Skip
 from function_script.tools.render.steps import Step
 from function_script.tools.step_inputs import StepInput
 from function_script.values import Object, Value

@@ -16,7 +16,7 @@ from function_script.problems import suggest
 from function_script.tools import manifests
 from function_script.tools.render.runtimes import RUNTIMES
 from function_script.tools.render.runtimes.address import TARGET, Remote, RemoteKind
-from function_script.tools.render.runtimes.contained import Builtin
+from function_script.tools.render.runtimes.local import Builtin
 from function_script.tools.render.runtimes.model import FunctionReference, Runtime, RuntimeKind
 from function_script.tools.render.steps import Step
 from function_script.values import Object

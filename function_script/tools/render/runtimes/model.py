@@ -1,17 +1,16 @@
 """The types that every way to run a function shares."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import ClassVar, Final
 
+from function_script.errors import ProgramError
 from function_script.proto.v1 import run_function_pb2 as fnv1
 from function_script.sandbox import Pool
 from function_script.tools.render import builtin
 from function_script.tools.render.requirements import StepResponse
-from function_script.tools.render.runtimes.servers import Servers
+from function_script.tools.render.runtimes.servers import Server, Servers
 from function_script.tools.render.steps import Step
 
 _PUBLISHERS: Final = ("crossplane-contrib-", "upbound-")
@@ -104,6 +103,45 @@ class Runtime(ABC):
         timeout_seconds: float,
     ) -> StepResponse:
         """Call the function once. Raises FatalError if there is no response."""
+
+
+class ServedRuntime(Runtime):
+    """A function whose server, a process or container, a command starts once, calls, and ends."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def open(self, caller: FunctionCaller) -> Server:
+        """Start the server. Raises FatalError."""
+
+    def start(self, caller: FunctionCaller) -> None:
+        """Begin to start the server."""
+        caller.servers.start(self, lambda: self.open(caller))
+
+    def wait(self, caller: FunctionCaller) -> None:
+        """Wait until the server is there."""
+        self.start(caller)
+        caller.servers.wait(self)
+
+    def call(
+        self,
+        step: Step,
+        request: fnv1.RunFunctionRequest,
+        caller: FunctionCaller,
+        timeout_seconds: float,
+    ) -> StepResponse:
+        """Call the server; if it does not answer, the error has the end of its log."""
+        from function_script.tools.render import remote  # noqa: PLC0415 - grpc is slow to import
+
+        server = caller.servers.wait(self)
+        options = remote.CallOptions(timeout_seconds=timeout_seconds, print=caller.print)
+        try:
+            return StepResponse(response=remote.call(step, server.address, request, options))
+        except ProgramError as error:
+            log = tuple(server.read_log().splitlines())
+            caller.servers.discard(self)
+            first, *others = error.diagnostics
+            raise ProgramError(replace(first, notes=(*first.notes, *log)), *others) from error
 
 
 class RuntimeKind(ABC):
