@@ -80,9 +80,9 @@ class _DocumentDisplay(_Display):
         self, changed: Sequence[Path], before: list[Object], result: list[Object]
     ) -> None:
         from function_script.tools import console  # noqa: PLC0415 - slow to import
-        from function_script.tools.render import differences  # noqa: PLC0415 - slow to import
+        from function_script.tools.render import output  # noqa: PLC0415 - slow to import
 
-        text = differences.find(before, result)
+        text = output.diff(before, result)
         self._note_change(changed, is_different=bool(text))
         if text:
             colourful = console.is_colourful(sys.stdout)

@@ -17,7 +17,7 @@ from function_script.tools.cases import expectations, fake_cluster, programs, re
 from function_script.tools.cases.discovery import CaseFile
 from function_script.tools.cases.loader import FileCache, ObjectLoader
 from function_script.tools.cases.model import Case, Expectation, Setup, Step, XrPart
-from function_script.tools.render import claims, functions
+from function_script.tools.render import functions, xrds
 from function_script.values import Object
 
 _CASE_FIELDS: Final = (
@@ -91,7 +91,7 @@ def _setup(loader: ObjectLoader, fields: ObjectReader, file: CaseFile) -> Setup 
     item = loader.one(fields, "xr", find("xr.yaml"))
     xr = item.value if isinstance(item, Document) else item
     xrd = loader.value(fields, "xrd", find("xrd.yaml"))
-    program = programs.read(loader, fields, directory, xr and claims.resolve(xr, xrd))
+    program = programs.read(loader, fields, directory, xr and xrds.resolve_claim(xr, xrd))
     manifests = loader.values(fields, "functions", find("functions.yaml"))
     manifests = loader.attempt("functions", lambda: _check_functions(manifests))
     credentials = loader.values(fields, "credentials", find("credentials.yaml"))
@@ -112,7 +112,7 @@ def _setup(loader: ObjectLoader, fields: ObjectReader, file: CaseFile) -> Setup 
         objects.merge(xr, patch.value)
     return Setup(
         program=program,
-        xr=claims.resolve(xr, xrd),
+        xr=xrds.resolve_claim(xr, xrd),
         functions=manifests or None,
         credentials=credentials,
         schemas=schemas,

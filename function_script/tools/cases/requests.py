@@ -14,10 +14,10 @@ from function_script.reader import ObjectReader
 from function_script.tools.cases import programs
 from function_script.tools.cases.loader import ObjectLoader
 from function_script.tools.cases.model import Setup
-from function_script.tools.render import error_positions, runners, steps
+from function_script.tools.render import error_positions, steps
 from function_script.tools.render.pipeline import PipelineError
 from function_script.tools.render.runtimes.local import Local
-from function_script.tools.render.runtimes.model import FunctionCaller
+from function_script.tools.render.runtimes.model import FunctionCaller, build_runner
 from function_script.tools.results import fatal_messages
 from function_script.values import Object
 
@@ -57,7 +57,7 @@ def replay(
     """Call the function; return the outcome. Raises FatalError, positions in the author's files."""
     program = setup.program
     (step,) = steps.parse(program.composition)
-    runner = runners.build({step.name: Local()}, caller, seconds)
+    runner = build_runner({step.name: Local()}, caller, seconds)
     with error_positions.map_errors(program.document, program.root, program.find_input):
         reply = runner(step, request)
         if messages := fatal_messages(reply.response):

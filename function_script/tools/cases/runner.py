@@ -21,9 +21,9 @@ from function_script.tools.cases.model import Case, Expectation, Setup, Step
 from function_script.tools.cases.outcome import ResponseRecorder
 from function_script.tools.cases.verdicts import CaseVerdict, Problem, VerdictBuilder
 from function_script.tools.processes.options import PackageOptions
-from function_script.tools.render import RenderResult, error_positions, functions, runners, steps
+from function_script.tools.render import RenderResult, error_positions, functions, steps
 from function_script.tools.render.functions import Selection
-from function_script.tools.render.runtimes.model import FunctionCaller
+from function_script.tools.render.runtimes.model import FunctionCaller, build_runner
 from function_script.values import Object
 
 
@@ -114,7 +114,7 @@ def render_in(
     program = setup.program
     with error_positions.map_errors(program.document, program.root, program.find_input, locate_xr):
         runtimes = functions.find_runtimes(steps.parse(inputs.composition), index)
-        recorder = ResponseRecorder(runners.build(runtimes, caller, options.timeout_seconds))
+        recorder = ResponseRecorder(build_runner(runtimes, caller, options.timeout_seconds))
         result = render.render(inputs, recorder)
     return RenderedStep(result=result, responses=recorder.responses)
 

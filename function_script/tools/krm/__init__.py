@@ -24,18 +24,17 @@ from function_script.tools.render import (
     RenderInputs,
     RenderResult,
     functions,
-    runners,
     steps,
 )
 from function_script.tools.render.compose import unready_event
-from function_script.tools.render.errors import XrError
 from function_script.tools.render.functions import FunctionIndex, Selection
 from function_script.tools.render.loading import SharedInputs
 from function_script.tools.render.pipeline import PipelineError
 from function_script.tools.render.runtimes.local import Skip
-from function_script.tools.render.runtimes.model import FunctionCaller, Runtime
+from function_script.tools.render.runtimes.model import FunctionCaller, Runtime, build_runner
 from function_script.tools.render.runtimes.servers import Servers
 from function_script.tools.render.steps import Step
+from function_script.tools.render.xr import XrError
 from function_script.tools.step_inputs import StepInput
 from function_script.values import Object, Value
 
@@ -137,7 +136,7 @@ class _Run:
         caller = FunctionCaller(
             pool=self._pool, print=options.print, servers=options.servers, is_quiet=True
         )
-        runner = runners.build(runtimes, caller, options.timeout_seconds)
+        runner = build_runner(runtimes, caller, options.timeout_seconds)
         try:
             return render.render(self._inputs(composite, composition), runner)
         except XrError as error:

@@ -28,13 +28,12 @@ from function_script.tools.render import (
     loading,
     output,
     remote,
-    runners,
     steps,
 )
 from function_script.tools.render.functions import FunctionIndex, Selection
 from function_script.tools.render.pipeline import PipelineError
 from function_script.tools.render.runtimes.address import Remote
-from function_script.tools.render.runtimes.model import FunctionCaller, Runtime
+from function_script.tools.render.runtimes.model import FunctionCaller, Runtime, build_runner
 from function_script.tools.render.runtimes.servers import Servers
 from function_script.tools.render.steps import Step
 from function_script.values import Object
@@ -197,7 +196,7 @@ class RenderSession:
             pipeline = steps.parse(inputs.composition)
             runtimes = _find_runtimes(pipeline, index, project.composition, report, caller)
             recorder = ResponseRecorder(
-                runners.build(runtimes, caller, self._timeout_seconds, timeout_flag="")
+                build_runner(runtimes, caller, self._timeout_seconds, timeout_flag="")
             )
             result = render.render(inputs, recorder)
         return _Rendering(

@@ -14,14 +14,13 @@ from function_script.tools import manifests
 from function_script.tools.render import messages, pipeline, steps, xrds
 from function_script.tools.render import xr as xrs
 from function_script.tools.render.compose import Composition, compose, failed, untouched
-from function_script.tools.render.errors import XrError
 from function_script.tools.render.requirements import (
     PipelineInputs,
     RequirementSource,
     Runner,
     Store,
 )
-from function_script.tools.render.xr import Xr
+from function_script.tools.render.xr import Xr, XrError
 from function_script.values import Object
 
 
@@ -73,7 +72,13 @@ def reconcile(inputs: RenderInputs, runner: Runner) -> RenderResult:
         composition = untouched(xr)
         return RenderResult(xr=xr.file, composition=composition, events=composition.events)
     source = RequirementSource.build(inputs, [xr.manifest, *inputs.observed])
-    observed = _observed_by_name(xr, inputs.observed, source.store)
+    observed: dict[str, Object] = {}
+    for manifest in inputs.observed:
+        namespace = xr.namespace or manifests.namespace(manifest)
+        type_ = (manifests.text_at(manifest, "apiVersion"), manifests.text_at(manifest, "kind"))
+        # Of two with one key the store has the last.
+        current = source.store.find(*type_, namespace, manifests.name(manifest)) or manifest
+        observed[manifests.annotation(current, manifests.RESOURCE_NAME)] = current
     start = pipeline.InitialState(
         observed=messages.state(
             _with_details(xr.manifest, source.store, has_details=xr.is_legacy),
@@ -125,17 +130,6 @@ def _validate(xr: Object, xrd: Object, report: Callable[[Diagnostic, str], None]
         report(note, "note")
     if verdict.errors:
         raise XrError(*verdict.errors)
-
-
-def _observed_by_name(xr: Xr, observed: Sequence[Object], store: Store) -> dict[str, Object]:
-    """Return observed resources by resource name; of two with one key the store has the last."""
-    by_name = {}
-    for manifest in observed:
-        namespace = xr.namespace or manifests.namespace(manifest)
-        type_ = (manifests.text_at(manifest, "apiVersion"), manifests.text_at(manifest, "kind"))
-        current = store.find(*type_, namespace, manifests.name(manifest)) or manifest
-        by_name[manifests.annotation(current, manifests.RESOURCE_NAME)] = current
-    return by_name
 
 
 def _with_details(manifest: Object, store: Store, *, has_details: bool) -> messages.Observed:

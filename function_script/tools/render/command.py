@@ -7,33 +7,28 @@ from typing import Final
 from function_script import diagnostics, documents, objects
 from function_script.diagnostics import Diagnostic
 from function_script.documents import Document
-from function_script.engines.registry import LANGUAGES
-from function_script.errors import InputError
 from function_script.sandbox import Pool
 from function_script.tools import local_pool, manifests, render
 from function_script.tools.render import (
     RenderInputs,
     RenderResult,
-    claims,
     error_positions,
     functions,
     loading,
+    notes,
     operation,
     output,
-    revision_note,
-    runners,
     steps,
-    templates,
+    xrds,
 )
 from function_script.tools.render.functions import Explanation, FunctionIndex, Selection
 from function_script.tools.render.loading import OperationPaths, PipelinePaths, RenderPaths
-from function_script.tools.render.operation import OperationInputs, OperationResult
 from function_script.tools.render.output import OutputOptions
 from function_script.tools.render.requirements import Runner
-from function_script.tools.render.runtimes.model import FunctionCaller
+from function_script.tools.render.runtimes.model import FunctionCaller, build_runner
 from function_script.tools.render.runtimes.servers import Servers
 from function_script.tools.render.steps import Step
-from function_script.values import Object, Value
+from function_script.values import Object
 
 _TEMPLATE: Final = "operationTemplate"
 
@@ -77,16 +72,10 @@ def render_documents(paths: RenderPaths, options: Options, pool: Pool) -> list[O
         if severity == "error" or not options.is_quiet:
             options.print(f"{diagnostics.to_frame(locate(problem), severity)}\n")
 
-    if not options.is_quiet and any(
-        name in composition.text
-        for language in LANGUAGES.values()
-        for name in language.clock_functions
-    ):
-        from function_script.tools.render import clock_note  # noqa: PLC0415 - slow
-
-        for note in clock_note.find(composition, xr.value):
+    if not options.is_quiet:
+        for note in notes.find_clock_reads(composition, xr.value):
             options.print(f"note: {note}")
-    if revision := revision_note.find(composition.value, xr.value):
+    if revision := notes.find_other_revision(composition.value, xr.value):
         options.print(f"note: {revision}")
     inputs = load_inputs(paths, composition, xr)
     if not options.skips_xr_validation:
@@ -114,7 +103,13 @@ def render_operation(paths: OperationPaths, options: Options, pool: Pool) -> str
     """Run an Operation and return a YAML stream. Raises FatalError, positions in the files."""
     programs = paths.programs or local_pool.programs_beside(paths.operation)
     document = loading.load_one(paths.operation, "an Operation")
-    inputs = _load_operation_inputs(paths, document.value)
+    manifest = operation.to_operation(document.value)
+    shared_inputs = loading.load_shared(paths)
+    if paths.watched is not None:
+        watched = loading.load_one(paths.watched, "the watched resource").value
+        operation.require(manifest, watched)
+        shared_inputs["required"] = [*shared_inputs["required"], watched]
+    inputs = operation.OperationInputs(operation=manifest, **shared_inputs)
     template = manifests.object_at(document.value, "spec", _TEMPLATE)
     prefix = ("spec", _TEMPLATE) if template else ()
 
@@ -128,8 +123,9 @@ def render_operation(paths: OperationPaths, options: Options, pool: Pool) -> str
         runner = _build_runner(steps.parse_operation(inputs.operation), paths, options, pool)
         result = operation.render(inputs, runner)
     has_context = bool(paths.context or paths.context_values)
-    result = _with_context_steps(result, options.output, has_context=has_context)
-    return documents.to_yaml_stream(output.operation_documents(result, options.output))
+    return documents.to_yaml_stream(
+        output.operation_documents(result, options.output, has_context=has_context)
+    )
 
 
 def explain_composition(paths: RenderPaths, options: Options) -> Explanation:
@@ -157,7 +153,7 @@ def _build_runner(
     caller = FunctionCaller(
         pool=pool, print=options.print, servers=options.servers, is_quiet=options.is_quiet
     )
-    return runners.build(runtimes, caller, options.timeout_seconds)
+    return build_runner(runtimes, caller, options.timeout_seconds)
 
 
 def _load_index(paths: PipelinePaths, options: Options) -> FunctionIndex:
@@ -183,7 +179,7 @@ def load_inputs(paths: RenderPaths, composition: Document, xr: Document) -> Rend
         # Crossplane must be able to make a CRD of it.
         catalog.check_definitions([document])
         xrd = document.value
-    composite = claims.resolve(xr.value, xrd)
+    composite = xrds.resolve_claim(xr.value, xrd)
     observed = [document for document in observed if not _is_output(document.value, composite)]
     spans = {index: document.span() for index, document in enumerate(observed)}
     return RenderInputs(
@@ -206,37 +202,3 @@ def _is_output(manifest: Object, xr: Object) -> bool:
         manifests.name(xr),
         manifests.namespace(xr),
     )
-
-
-def _load_operation_inputs(paths: OperationPaths, manifest: Object) -> OperationInputs:
-    operation_ = templates.to_operation(manifest)
-    shared_inputs = loading.load_shared(paths)
-    if paths.watched is not None:
-        watched = loading.load_one(paths.watched, "the watched resource").value
-        templates.require(operation_, watched)
-        shared_inputs["required"] = [*shared_inputs["required"], watched]
-    return operation.OperationInputs(operation=operation_, **shared_inputs)
-
-
-def _with_context_steps(
-    result: OperationResult, options: OutputOptions, *, has_context: bool
-) -> OperationResult:
-    """Add the steps by which the official command passes context, and which it prints."""
-    if result.operation is None:
-        raise InputError.of("cannot show an Operation that was not run")
-    manifest: Object = {key: objects.deep_copy(value) for key, value in result.operation.items()}
-    pipeline: list[Value] = [*manifests.objects_at(manifest, "spec", "pipeline")]
-    if has_context:
-        pipeline.insert(0, _context_step("inject", "Seed"))
-    if options.context:
-        pipeline.append(_context_step("extract", "Capture"))
-    manifests.make_object(manifest, "spec")["pipeline"] = pipeline
-    return replace(result, operation=manifest)
-
-
-def _context_step(verb: str, mode: str) -> Object:
-    return {
-        "step": f"crossplane-render-{verb}-context",
-        "functionRef": {"name": "crossplane-render-context"},
-        "input": {"mode": mode},
-    }

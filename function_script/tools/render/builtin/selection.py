@@ -1,5 +1,6 @@
 """Objects of the cluster that an input selects: by name or by labels, sorted, counted."""
 
+from contextlib import suppress
 from typing import Final, cast
 
 from function_script import objects
@@ -69,20 +70,13 @@ def _labels(source: Object, xr: Object) -> dict[str, str]:
         path = _text(matcher, "valueFromFieldPath")
         if path is None:
             raise InputError.of(f'cannot match the label "{key}": it has no valueFromFieldPath')
-        value = _find_text(xr, path)
-        if value is not None:
-            labels[key] = value
-        elif objects.find_path(matcher, "fromFieldPathPolicy") != "Optional":
+        with suppress(InputError):
+            if isinstance(text := field_path.find(xr, path), str):
+                labels[key] = text
+                continue
+        if objects.find_path(matcher, "fromFieldPathPolicy") != "Optional":
             raise InputError.of(f'cannot get value from field path "{path}"')
     return labels
-
-
-def _find_text(xr: Object, path: str) -> str | None:
-    try:
-        text = field_path.find(xr, path)
-    except InputError:
-        return None
-    return text if isinstance(text, str) else None
 
 
 def _text(value: Readable, path: str) -> str | None:
