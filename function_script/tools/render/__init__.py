@@ -14,12 +14,7 @@ from function_script.tools import manifests
 from function_script.tools.render import messages, pipeline, steps, xrds
 from function_script.tools.render import xr as xrs
 from function_script.tools.render.compose import Composition, compose, failed, untouched
-from function_script.tools.render.requirements import (
-    PipelineInputs,
-    RequirementSource,
-    Runner,
-    Store,
-)
+from function_script.tools.render.requirements import PipelineInputs, RequirementSource, Runner
 from function_script.tools.render.xr import Xr, XrError
 from function_script.values import Object
 
@@ -81,9 +76,9 @@ def reconcile(inputs: RenderInputs, runner: Runner) -> RenderResult:
         observed[manifests.annotation(current, manifests.RESOURCE_NAME)] = current
     start = pipeline.InitialState(
         observed=messages.state(
-            _with_details(xr.manifest, source.store, has_details=xr.is_legacy),
+            _with_details(xr.manifest, source, has_details=xr.is_legacy),
             {
-                name: _with_details(manifest, source.store, has_details=True)
+                name: _with_details(manifest, source, has_details=True)
                 for name, manifest in observed.items()
             },
         ),
@@ -132,11 +127,13 @@ def _validate(xr: Object, xrd: Object, report: Callable[[Diagnostic, str], None]
         raise XrError(*verdict.errors)
 
 
-def _with_details(manifest: Object, store: Store, *, has_details: bool) -> messages.Observed:
+def _with_details(
+    manifest: Object, source: RequirementSource, *, has_details: bool
+) -> messages.Observed:
     """Return the object with the data of its connection secret."""
     reference = manifests.object_at(manifest, "spec", "writeConnectionSecretToRef")
     namespace = manifests.namespace(manifest) or manifests.text_at(reference, "namespace")
-    secret = store.find("v1", "Secret", namespace, manifests.text_at(reference, "name"))
+    secret = source.store.find("v1", "Secret", namespace, manifests.text_at(reference, "name"))
     if secret is None or not has_details:
         return messages.Observed(manifest=manifest)
     return messages.Observed(manifest=manifest, connection_details=messages.secret_data(secret))

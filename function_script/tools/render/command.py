@@ -10,8 +10,6 @@ from function_script.documents import Document
 from function_script.sandbox import Pool
 from function_script.tools import local_pool, manifests, render
 from function_script.tools.render import (
-    RenderInputs,
-    RenderResult,
     error_positions,
     functions,
     loading,
@@ -21,13 +19,10 @@ from function_script.tools.render import (
     steps,
     xrds,
 )
-from function_script.tools.render.functions import Explanation, FunctionIndex, Selection
-from function_script.tools.render.loading import OperationPaths, PipelinePaths, RenderPaths
 from function_script.tools.render.output import OutputOptions
 from function_script.tools.render.requirements import Runner
 from function_script.tools.render.runtimes.model import FunctionCaller, build_runner
 from function_script.tools.render.runtimes.servers import Servers
-from function_script.tools.render.steps import Step
 from function_script.values import Object
 
 _TEMPLATE: Final = "operationTemplate"
@@ -42,7 +37,7 @@ class Options:
     """
 
     output: OutputOptions
-    runtimes: Mapping[str, Selection] = field(default_factory=dict)
+    runtimes: Mapping[str, functions.Selection] = field(default_factory=dict)
     annotations: Mapping[str, str] = field(default_factory=dict)
     timeout_seconds: float = 60.0
     servers: Servers = field(default_factory=Servers)
@@ -52,12 +47,12 @@ class Options:
     print: Callable[[str], None]
 
 
-def render_text(paths: RenderPaths, options: Options, pool: Pool) -> str:
+def render_text(paths: loading.RenderPaths, options: Options, pool: Pool) -> str:
     """Render a Composition to a YAML stream. Raises FatalError, positions in the files."""
     return documents.to_yaml_stream(render_documents(paths, options, pool))
 
 
-def render_documents(paths: RenderPaths, options: Options, pool: Pool) -> list[Object]:
+def render_documents(paths: loading.RenderPaths, options: Options, pool: Pool) -> list[Object]:
     """Render a Composition to documents. Raises FatalError, positions in the files."""
     programs = paths.programs or local_pool.programs_beside(paths.composition)
     composition = loading.load_one(paths.composition, "a Composition")
@@ -88,7 +83,7 @@ def render_documents(paths: RenderPaths, options: Options, pool: Pool) -> list[O
     return output.documents(result, options.output)
 
 
-def _print_warnings(result: RenderResult, print_: Callable[[str], None]) -> None:
+def _print_warnings(result: render.RenderResult, print_: Callable[[str], None]) -> None:
     """Print what our steps warn of; those of programs and of other functions are events alone."""
     warnings = [event for event in result.events if event.severity == "Warning"]
     if warnings:
@@ -99,7 +94,7 @@ def _print_warnings(result: RenderResult, print_: Callable[[str], None]) -> None
                 print_(f"warning: {event.message}")
 
 
-def render_operation(paths: OperationPaths, options: Options, pool: Pool) -> str:
+def render_operation(paths: loading.OperationPaths, options: Options, pool: Pool) -> str:
     """Run an Operation and return a YAML stream. Raises FatalError, positions in the files."""
     programs = paths.programs or local_pool.programs_beside(paths.operation)
     document = loading.load_one(paths.operation, "an Operation")
@@ -113,7 +108,7 @@ def render_operation(paths: OperationPaths, options: Options, pool: Pool) -> str
     template = manifests.object_at(document.value, "spec", _TEMPLATE)
     prefix = ("spec", _TEMPLATE) if template else ()
 
-    def find_input(step: Step) -> objects.Path:
+    def find_input(step: steps.Step) -> objects.Path:
         return (*prefix, *error_positions.composition_input_path(step))
 
     with error_positions.map_errors(document, programs, find_input):
@@ -128,7 +123,7 @@ def render_operation(paths: OperationPaths, options: Options, pool: Pool) -> str
     )
 
 
-def explain_composition(paths: RenderPaths, options: Options) -> Explanation:
+def explain_composition(paths: loading.RenderPaths, options: Options) -> functions.Explanation:
     """Explain how the functions of a Composition would run. Raises FatalError."""
     composition = loading.load_one(paths.composition, "a Composition")
     programs = paths.programs or local_pool.programs_beside(paths.composition)
@@ -136,7 +131,7 @@ def explain_composition(paths: RenderPaths, options: Options) -> Explanation:
         return functions.explain(steps.parse(composition.value), _load_index(paths, options))
 
 
-def explain_operation(paths: OperationPaths, options: Options) -> Explanation:
+def explain_operation(paths: loading.OperationPaths, options: Options) -> functions.Explanation:
     """Explain how the functions of an Operation, or of its template, would run."""
     document = loading.load_one(paths.operation, "an Operation")
     template = manifests.object_at(document.value, "spec", _TEMPLATE)
@@ -145,7 +140,7 @@ def explain_operation(paths: OperationPaths, options: Options) -> Explanation:
 
 
 def _build_runner(
-    pipeline: Sequence[Step], paths: PipelinePaths, options: Options, pool: Pool
+    pipeline: Sequence[steps.Step], paths: loading.PipelinePaths, options: Options, pool: Pool
 ) -> Runner:
     for note in functions.find_unused(pipeline, options.runtimes):
         options.print(f"note: {note}")
@@ -156,10 +151,10 @@ def _build_runner(
     return build_runner(runtimes, caller, options.timeout_seconds)
 
 
-def _load_index(paths: PipelinePaths, options: Options) -> FunctionIndex:
+def _load_index(paths: loading.PipelinePaths, options: Options) -> functions.FunctionIndex:
     file = None if paths.functions is None else loading.load_values([paths.functions])
     functions.check_kinds(file or [])
-    return FunctionIndex(
+    return functions.FunctionIndex(
         manifests=file,
         runtimes=options.runtimes,
         annotations=options.annotations,
@@ -167,7 +162,9 @@ def _load_index(paths: PipelinePaths, options: Options) -> FunctionIndex:
     )
 
 
-def load_inputs(paths: RenderPaths, composition: Document, xr: Document) -> RenderInputs:
+def load_inputs(
+    paths: loading.RenderPaths, composition: Document, xr: Document
+) -> render.RenderInputs:
     """Load the inputs of a rendering from their files. Raises FatalError."""
     observed = [] if paths.observed is None else loading.load_all(paths.observed)
     shared_inputs = loading.load_shared(paths)
@@ -182,7 +179,7 @@ def load_inputs(paths: RenderPaths, composition: Document, xr: Document) -> Rend
     composite = xrds.resolve_claim(xr.value, xrd)
     observed = [document for document in observed if not _is_output(document.value, composite)]
     spans = {index: document.span() for index, document in enumerate(observed)}
-    return RenderInputs(
+    return render.RenderInputs(
         xr=composite,
         composition=composition.value,
         observed=[document.value for document in observed],

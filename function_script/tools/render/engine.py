@@ -20,13 +20,10 @@ from function_script.limits import Limits
 from function_script.proto.render import render_pb2
 from function_script.sandbox import Pool, PoolOptions
 from function_script.tools import render
-from function_script.tools.render import messages, operation, requirements
-from function_script.tools.render.pipeline import Event
-from function_script.tools.render.requirements import RequirementSource, Runner
+from function_script.tools.render import messages, operation, pipeline, requirements, steps
 from function_script.tools.render.runtimes.address import Remote
 from function_script.tools.render.runtimes.local import Local
 from function_script.tools.render.runtimes.model import FunctionCaller, Runtime, build_runner_for
-from function_script.tools.render.steps import Step
 from function_script.values import Object
 
 LOCAL: Final = "local"
@@ -56,7 +53,7 @@ class _RunnerFactory:
         self._stack = stack
         self._options = options
 
-    def build(self, functions: Iterable[render_pb2.FunctionInput]) -> Runner:
+    def build(self, functions: Iterable[render_pb2.FunctionInput]) -> requirements.Runner:
         """Build a runner that calls ``functions`` at their addresses."""
         runtimes: dict[str, Runtime] = {}
         for each in functions:
@@ -67,7 +64,7 @@ class _RunnerFactory:
             )
             runtimes.setdefault(each.name, runtime)
 
-        def find(step: Step) -> Runtime:
+        def find(step: steps.Step) -> Runtime:
             if step.function not in runtimes:
                 raise InputError.of(
                     f'cannot run step "{step.name}": the request has no function "{step.function}"',
@@ -180,13 +177,13 @@ def _objects(structs: Iterable[Struct]) -> list[Object]:
     return [messages.read_struct(struct) for struct in structs]
 
 
-def _event(event: Event) -> render_pb2.Event:
+def _event(event: pipeline.Event) -> render_pb2.Event:
     return render_pb2.Event(type=event.severity, reason=event.reason, message=event.message)
 
 
 def _add_requirements(
     output: render_pb2.CompositeOutput | render_pb2.OperationOutput,
-    source: RequirementSource | None,
+    source: requirements.RequirementSource | None,
 ) -> None:
     """Add the selectors of what functions required, as Structs of the function protocol."""
     if source is None:

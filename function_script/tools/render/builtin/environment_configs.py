@@ -6,7 +6,7 @@ from function_script import objects
 from function_script.errors import InputError
 from function_script.proto.v1 import run_function_pb2 as fnv1
 from function_script.tools.render import messages
-from function_script.tools.render.builtin import field_path, selection
+from function_script.tools.render.builtin import selection
 from function_script.values import Object
 
 _CONTEXT_KEY: Final = "apiextensions.crossplane.io/environment"
@@ -71,7 +71,7 @@ def _data(config: Object, path: str) -> Object:
             name = objects.find_path(config, "metadata.name")
             raise InputError.of(f'cannot get data from environment config "{name}"')
         return data
-    return field_path.nest(path, data)
+    return selection.nest_path(path, data)
 
 
 def _merge(target: Object, source: Object) -> Object:
