@@ -19,7 +19,12 @@ from function_script.tools.step_inputs import StepInput
 
 def find_in_document(document: Document, ours: Sequence[StepInput]) -> Iterator[Diagnostic]:
     """Find the scalars of a file's document, which has inputs of ours."""
-    ranges = [_lines_of(document, each) for each in ours if _has_own_kind(each)]
+    kinds = [objects.api_version_and_kind(each.value) for each in ours]
+    ranges = [
+        _lines_of(document, each)
+        for each, kind in zip(ours, kinds, strict=True)
+        if kind in inputs.KINDS and kind != inputs.PEERS
+    ]
     for scalar in plain_scalars.find(document.text):
         is_in_input = any(first <= scalar.line < end for first, end in ranges)
         if scalar.is_certain or is_in_input:
@@ -42,11 +47,6 @@ def find_in_program(step: Step) -> Iterator[Diagnostic]:
                     span = Span(name=source.name, line=line, column=scalar.column + 1, width=width)
                     problem = _problem(scalar)
                     yield replace(problem, span=span, excerpt=excerpt(source, span))
-
-
-def _has_own_kind(step_input: StepInput) -> bool:
-    kind = objects.api_version_and_kind(step_input.value)
-    return kind in inputs.KINDS and kind != inputs.PEERS
 
 
 def _lines_of(document: Document, step_input: StepInput) -> tuple[int, int]:
