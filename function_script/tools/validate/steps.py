@@ -29,34 +29,30 @@ _FAULTS: Final = {
 }
 
 
-def schema_problems(value: Object, schema: Object) -> list[Problem]:
-    """Return what the CRD of our own does not allow, in the API server's words."""
-    violations = input_schema.find_violations(value, schema)
-    return [problem for violation in violations for problem in _to_problems(violation)]
-
-
-def _to_problems(violation: Violation) -> Iterator[Problem]:
-    path, value, expected = violation.path, violation.value, violation.expected
-    match violation.keyword:
-        case "required":
-            yield wording.missing(path)
-        case "enum":
-            yield wording.unsupported(path, value, cast("list[Value]", expected))
-        case "maxLength":
-            yield wording.too_long(path, cast("int", expected))
-        case "maxItems" | "maxProperties":
-            yield wording.too_many(path, len(cast("Object", value)), cast("int", expected))
-        case "anyOf":
-            yield wording.whole(path, f'"{path}" must validate at least one schema (anyOf)')
-        case "allOf":
-            count = "" if expected else ". None validated"
-            yield wording.whole(path, f'"{path}" must validate all the schemas (allOf){count}')
-        case "type" | structural_schema.INT_OR_STRING:
-            yield from _type_problems(violation)
-        case keyword:
-            # Problems of lists and objects show their size in place of their value.
-            value_or_size = len(value) if isinstance(value, (list, dict)) else value
-            yield wording.invalid(path, value_or_size, _FAULTS[keyword].format(expected))
+def schema_problems(value: Object, schema: Object) -> Iterator[Problem]:
+    """Yield what the CRD of our own does not allow, in the API server's words."""
+    for violation in input_schema.find_violations(value, schema):
+        path, part, expected = violation.path, violation.value, violation.expected
+        match violation.keyword:
+            case "required":
+                yield wording.missing(path)
+            case "enum":
+                yield wording.unsupported(path, part, cast("list[Value]", expected))
+            case "maxLength":
+                yield wording.too_long(path, cast("int", expected))
+            case "maxItems" | "maxProperties":
+                yield wording.too_many(path, len(cast("Object", part)), cast("int", expected))
+            case "anyOf":
+                yield wording.whole(path, f'"{path}" must validate at least one schema (anyOf)')
+            case "allOf":
+                count = "" if expected else ". None validated"
+                yield wording.whole(path, f'"{path}" must validate all the schemas (allOf){count}')
+            case "type" | structural_schema.INT_OR_STRING:
+                yield from _type_problems(violation)
+            case keyword:
+                # Problems of lists and objects show their size in place of their value.
+                part_or_size = len(part) if isinstance(part, (list, dict)) else part
+                yield wording.invalid(path, part_or_size, _FAULTS[keyword].format(expected))
 
 
 def _type_problems(violation: Violation) -> Iterator[Problem]:
