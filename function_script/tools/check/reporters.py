@@ -59,12 +59,12 @@ def _gaps(report: Report) -> Iterator[str]:
     lines = []
     for each in report.unchecked:
         field = step_inputs.source_field(each)
-        source = f"{field} {each.value.get(field)}"
-        match each.value.get(field):
-            case dict(value):
-                source = f"{field} {value.get('namespace')}/{value.get('name')}"
-            case list():
-                source = f"remote modules in {field}"
+        value = each.value.get(field)
+        source = f"{field} {value}"
+        if isinstance(value, dict):
+            source = f"{field} {value.get('namespace')}/{value.get('name')}"
+        elif isinstance(value, list):
+            source = f"remote modules in {field}"
         lines.append(f"{each.step or each.document.span()}: {source}")
     yield from _indented(lines)
     if report.skipped:

@@ -12,7 +12,7 @@ from function_script.tools.processes import image_config
 from function_script.tools.processes.cache import CachedImage, ImageCache
 from function_script.tools.processes.options import PackageOptions
 from function_script.tools.processes.unpacking import Unpacker
-from function_script.tools.xpkg import digests, expansion, image_loader, images, references
+from function_script.tools.xpkg import archives, digests, image_loader, images, references
 from function_script.tools.xpkg.progress import NullProgress, Progress
 from function_script.tools.xpkg.references import Reference
 from function_script.tools.xpkg.registry import Repository
@@ -106,7 +106,7 @@ def _pull(
         )
 
     def unpack(directory: Path) -> None:
-        max_bytes = min(expansion.Budget.of(compressed_bytes).readable, _MAX_FILES_BYTES)
+        max_bytes = min(archives.Budget.of(compressed_bytes).readable, _MAX_FILES_BYTES)
         unpacker = Unpacker(directory, max_bytes)
         for layer, size in zip(layers, sizes, strict=True):
             progress.line(f"{digests.read(layer)[:19]} {images.size_text(size or 0)}: fetching")

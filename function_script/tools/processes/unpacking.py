@@ -14,7 +14,7 @@ import tarfile
 from pathlib import Path
 from typing import IO, Final, cast
 
-from function_script.tools.xpkg import archives, expansion
+from function_script.tools.xpkg import archives
 
 _WHITEOUT: Final = ".wh."
 _OPAQUE: Final = ".wh..wh..opq"
@@ -63,10 +63,10 @@ class Unpacker:
                 "a layer is compressed with zstd, which is not read here; "
                 "container runtimes read it: --function NAME=docker"
             )
-        budget = expansion.Budget(self._max_bytes)
+        budget = archives.Budget(self._max_bytes)
         reader: IO[bytes] = io.BytesIO(data)
         if archives.is_gzip(data):
-            reader = cast("IO[bytes]", expansion.gunzip(data, budget))
+            reader = cast("IO[bytes]", archives.gunzip(data, budget))
         self._layer.clear()
         try:
             with tarfile.open(fileobj=reader, mode="r|", tarinfo=_Member) as archive:
@@ -134,7 +134,7 @@ class Unpacker:
         self._remaining_bytes -= member.size
         if member.size < 0 or self._remaining_bytes < 0:
             raise ValueError(
-                f"its files have more than {self._max_bytes // expansion.MIB:,} MiB together"
+                f"its files have more than {self._max_bytes // archives.MIB:,} MiB together"
             )
         content = archive.extractfile(member)
         with open(path, "xb") as file:  # noqa: PTH123 - see `_locate`

@@ -12,7 +12,8 @@ from function_script.remote import content, login
 from function_script.remote.store import FetchKey
 from function_script.tools.remote import git, oci
 from function_script.tools.remote.errors import FetchError
-from function_script.tools.xpkg.registry import Patience, Trust
+from function_script.tools.xpkg.credentials import Trust
+from function_script.tools.xpkg.transport import Patience
 
 if TYPE_CHECKING:
     from function_script.remote.login import Login

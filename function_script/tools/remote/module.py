@@ -15,8 +15,8 @@ from function_script.tools.xpkg.progress import Body, NullProgress
 from function_script.tools.xpkg.registry import Repository
 
 if TYPE_CHECKING:
+    from function_script.tools.xpkg.credentials import Trust
     from function_script.tools.xpkg.progress import Progress
-    from function_script.tools.xpkg.registry import Trust
     from function_script.values import Object
 
 _MANIFEST_TYPE: Final = "application/vnd.oci.image.manifest.v1+json"

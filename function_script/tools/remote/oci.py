@@ -11,13 +11,13 @@ from function_script.remote.content import MAX_BYTES
 from function_script.tools import bounded, manifests
 from function_script.tools.remote import selection
 from function_script.tools.remote.errors import FetchError
-from function_script.tools.xpkg import archives, expansion, references
+from function_script.tools.xpkg import archives, references
 from function_script.tools.xpkg.registry import Repository
 
 if TYPE_CHECKING:
     from function_script.remote.content import Content
     from function_script.remote.reference import RemoteReference
-    from function_script.tools.xpkg.registry import Trust
+    from function_script.tools.xpkg.credentials import Trust
     from function_script.values import Object
 
 ARTIFACT_TYPE: Final = "application/vnd.function-script.module.v1"
@@ -58,17 +58,17 @@ def _read_files(repository: Repository, digest: str) -> dict[str, bytes]:
     if len(layers) > _MAX_LAYERS:
         raise FetchError(f"it has more than {_MAX_LAYERS} layers")
     files: dict[str, bytes] = {}
-    budget = expansion.Budget(_MAX_EXPANDED_BYTES)
+    budget = archives.Budget(_MAX_EXPANDED_BYTES)
     for layer in layers:
         files |= _read_layer(layer, repository.pull_blob(layer, _MAX_LAYER_BYTES), budget)
     return files
 
 
-def _read_layer(layer: Object, data: bytes, budget: expansion.Budget) -> dict[str, bytes]:
+def _read_layer(layer: Object, data: bytes, budget: archives.Budget) -> dict[str, bytes]:
     """Return the files of an archive, or the one file that the layer is."""
     title = manifests.text_at(layer, "annotations", TITLE)
     if archives.is_gzip(data):
-        return _read_archive(expansion.gunzip(data, budget).read())
+        return _read_archive(archives.gunzip(data, budget).read())
     if manifests.text_at(layer, "mediaType").endswith("tar"):
         budget.spend(len(data))
         return _read_archive(data)
