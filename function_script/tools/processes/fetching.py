@@ -1,14 +1,14 @@
 """Fetch the image of a package from its registry into the cache."""
 
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Final
 
 from function_script.errors import InputError
 from function_script.tools import manifests
-from function_script.tools.processes import image_config
+from function_script.tools.processes import cache
 from function_script.tools.processes.cache import CachedImage, ImageCache
 from function_script.tools.processes.options import PackageOptions
 from function_script.tools.processes.unpacking import Unpacker
@@ -39,7 +39,7 @@ def fetch(
         progress = _CancellableProgress(lines, options.is_cancelled or (lambda: False))
         progress.line(f"{reference}: resolving")
         repository = Repository(reference, "pull", progress=progress)
-        data = _pull_manifest(repository, image_config.this_platform())
+        data = _pull_manifest(repository, cache.this_platform())
         digest = images.sha256(data)
         image = image_cache.image(digest) or _pull(repository, data, image_cache, progress)
     return image, digest
@@ -93,8 +93,17 @@ def _pull(
     descriptor = manifests.object_at(manifest, "config")
     config = image_loader.read_object(repository.pull_blob(descriptor, image_loader.MAX_JSON_BYTES))
     # Nothing is fetched for an image that cannot be started.
-    working_directory = image_config.parse(config).working_directory
-    layers = list(_runtime_layers(manifest, config))
+    working_directory = cache.parse_config(config).working_directory
+    descriptors = manifests.objects_at(manifest, "layers")
+    image_loader.check_count(descriptors)
+    kinds = images.layer_kinds(images.Image(config=config))
+    # The layers with files of the function, and not of the package.
+    layers = [
+        layer
+        for layer in descriptors
+        if images.LABEL not in manifests.object_at(layer, "annotations")
+        and digests.read(layer) not in kinds
+    ]
     sizes = [digests.read_size(layer) for layer in layers]
     compressed_bytes = sum(size or 0 for size in sizes)
     if None in sizes:
@@ -114,16 +123,3 @@ def _pull(
         unpacker.complete(working_directory)
 
     return image_cache.add(images.sha256(data), config, unpack)
-
-
-def _runtime_layers(manifest: Object, config: Object) -> Iterable[Object]:
-    """Return the layers that are files of the function, and not of the package."""
-    layers = manifests.objects_at(manifest, "layers")
-    image_loader.check_count(layers)
-    kinds = images.layer_kinds(images.Image(config=config))
-    return [
-        layer
-        for layer in layers
-        if images.LABEL not in manifests.object_at(layer, "annotations")
-        and digests.read(layer) not in kinds
-    ]
