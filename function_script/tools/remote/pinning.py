@@ -1,11 +1,9 @@
 """The remote programs of steps in files: read them, resolve tags and branches, write versions."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Final
+from typing import Final, Self
 
 from function_script import objects
 from function_script.documents import Document
@@ -17,8 +15,8 @@ from function_script.remote.reference import RemoteReference
 from function_script.tools import manifests, sources, step_inputs
 from function_script.tools.check import searching
 from function_script.tools.remote import git
-from function_script.tools.remote.errors import FetchError
 from function_script.tools.remote.fetching import Source
+from function_script.tools.remote.selection import FetchError
 from function_script.tools.xpkg import images, references
 from function_script.tools.xpkg.registry import Repository
 from function_script.values import Object
@@ -59,16 +57,11 @@ class Place:
             raise self._error(problems)
         return reference
 
-    def with_version(self, text: str) -> Place:
+    def with_version(self, text: str) -> Self:
         """Return the place with another version."""
         section, key = self.version_field
         changed: Object = {**manifests.object_at(self.value, section), key: text}
-        return Place(
-            file=self.file,
-            document=self.document,
-            path=self.path,
-            value={**self.value, section: changed},
-        )
+        return replace(self, value={**self.value, section: changed})
 
     def _error(self, problems: ProblemList) -> InputError:
         span = self.document.span((*self.path, *self.version_field))
@@ -115,8 +108,23 @@ def resolve(place: Place, source: Source, revision: str = "") -> tuple[Place, st
     """
     try:
         if place.version_field[0] == "git":
-            return _resolve_commit(place, source, revision)
-        return _resolve_tag(place, source, is_update=bool(revision))
+            if not revision and is_pinned(place):
+                return place, ""
+            revision = revision or place.version
+            url = manifests.text_at(place.value, "git", "url")
+            # Checks the URL before anything is sent.
+            login = source.find_login(place.with_version("0" * 40).read())
+            access = git.Access(login=login, ca_file=source.ca_file, plain_http=source.plain_http)
+            return place.with_version(git.resolve(url, revision, access)), revision
+        name, at, _ = place.version.partition("@")
+        if at and not revision:
+            return place, tag_of(place.version)
+        reference = references.parse(name)
+        # The login is for this host alone.
+        pinned = RemoteReference(transport="oci", location=reference.name, version=name)
+        trust = source.trust(source.find_login(pinned))
+        data = Repository(reference, "pull", trust).pull_manifest(reference.version)
+        return place.with_version(f"{name}@{images.sha256(data)}"), reference.version
     except FetchError as error:
         problem = Problem(place.field, f"cannot resolve it: {error.reason}", error.hint or None)
         raise InputError(problem.to_diagnostic()) from error
@@ -135,30 +143,6 @@ def is_pinned(place: Place) -> bool:
     except FatalError:
         return False
     return True
-
-
-def _resolve_tag(place: Place, source: Source, *, is_update: bool) -> tuple[Place, str]:
-    name, at, _ = place.version.partition("@")
-    if at and not is_update:
-        return place, tag_of(place.version)
-    reference = references.parse(name)
-    # The login is for this host alone.
-    pinned = RemoteReference(transport="oci", location=reference.name, version=name)
-    trust = source.trust(source.find_login(pinned))
-    data = Repository(reference, "pull", trust).pull_manifest(reference.version)
-    return place.with_version(f"{name}@{images.sha256(data)}"), reference.version
-
-
-def _resolve_commit(place: Place, source: Source, revision: str) -> tuple[Place, str]:
-    if not revision and is_pinned(place):
-        return place, ""
-    revision = revision or place.version
-    url = manifests.text_at(place.value, "git", "url")
-    # Checks the URL before anything is sent.
-    whole = place.with_version("0" * 40).read()
-    login = source.find_login(whole)
-    access = git.Access(login=login, ca_file=source.ca_file, plain_http=source.plain_http)
-    return place.with_version(git.resolve(url, revision, access)), revision
 
 
 def write(before: Place, after: Place) -> None:

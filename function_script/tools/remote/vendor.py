@@ -4,8 +4,6 @@ A lock file is beside the files that it is for. It has each reference with the d
 and the tag or branch that the reference was made of.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -16,10 +14,10 @@ from function_script.errors import InputError
 from function_script.problems import Problem
 from function_script.remote.reference import RemoteReference
 from function_script.tools import bounded, manifests
-from function_script.tools.remote import local, pinning, vendored
-from function_script.tools.remote.errors import FetchError
+from function_script.tools.remote import local, pinning
 from function_script.tools.remote.fetching import Source
 from function_script.tools.remote.pinning import Place
+from function_script.tools.remote.selection import FetchError
 from function_script.values import Object, Value
 
 LOCK: Final = "function-script.lock"
@@ -60,12 +58,12 @@ def vendor(
         payloads[reference] = payload
         former = locked.get(reference.key)
         name = name or ("" if former is None else former.revision)
-        entry = Entry(reference=reference, digest=vendored.digest(payload), revision=name)
+        entry = Entry(reference=reference, digest=local.digest(payload), revision=name)
         entries.setdefault(place.file.parent, {})[reference.key] = entry
     for directory, group in entries.items():
         _write(directory, group.values())
     if output is not None:
-        vendored.write(output, payloads)
+        local.write_vendored(output, payloads)
     return [entry for group in entries.values() for entry in group.values()]
 
 
@@ -103,13 +101,13 @@ def _compare(
         if output is None or key not in references:
             continue
         try:
-            payload = vendored.find(output, entry.reference)
+            payload = local.find_vendored(output, entry.reference)
         except FetchError as error:
             differences.append(f"{output}: {entry.reference}: {error.reason}")
             continue
         if payload is None:
             differences.append(f"{output}: {entry.reference} is missing")
-        elif vendored.digest(payload) != entry.digest:
+        elif local.digest(payload) != entry.digest:
             differences.append(f"{output}: {entry.reference} is not what is locked")
     return differences
 
