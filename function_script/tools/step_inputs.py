@@ -180,13 +180,16 @@ def find_ours(document: Document) -> list[StepInput]:
 
 def is_elsewhere(step_input: StepInput) -> bool:
     """Report whether only a request brings the program: it is neither in the input nor here."""
-    if _has_remote(step_input.value):
+    places = step_input.value.get(_MODULES)
+    entries = places if isinstance(places, list) else []
+    has_remote_modules = any(isinstance(entry, dict) and FIELD in entry for entry in entries)
+    source = step_input.value.get("source")
+    if source == REMOTE or has_remote_modules:
         try:
             return bool(parse(step_input).missing)
         except InputError:
             # Its problems are found where it is checked.
             return False
-    source = step_input.value.get("source")
     return source not in (None, "Inline", "FileSystem") or inputs.has_reference(step_input.value)
 
 
@@ -237,15 +240,6 @@ def parse(
     this machine; else it stays empty. ``find_input`` finds objects that inputs refer to.
     """
     return inputs.parse_without_sources(step_input.value, limits, find_input, _find_remote)
-
-
-def _has_remote(value: Object) -> bool:
-    """Report whether the program or a module is remote."""
-    places = value.get(_MODULES)
-    entries = places if isinstance(places, list) else []
-    return value.get("source") == REMOTE or any(
-        isinstance(entry, dict) and FIELD in entry for entry in entries
-    )
 
 
 def _find_remote(reference: RemoteReference) -> Content | None:

@@ -110,7 +110,15 @@ def render(template: StepInput, data: Object, options: Options) -> str:
     is_other = bool(data) and _FIELDS.isdisjoint(data)
     if options.plain or (is_other and _kind(template) in _WITH_PLAIN_DATA):
         with _positions(template, options.programs):
-            return _render_plain(template, data)
+            # Plain data is rendered in this process and not in a sandbox.
+            step = step_inputs.parse(template)
+            if not step.language.has_plain_data or step.program.modules:
+                raise InputError.of(
+                    f"cannot render with plain data: only a {' or '.join(_WITH_PLAIN_DATA)} "
+                    "without modules takes it",
+                    hint="give it a request: observed, desired, context and so on",
+                )
+            return step.language.plain.render_program(step.program, data)
     message = _request(template, data)
     with _positions(template, options.programs):
         return _render(message, options)
@@ -160,15 +168,3 @@ def _request(template: StepInput, data: Object) -> fnv1.RunFunctionRequest:
         raise InputError.of(f"cannot read the data as a request: {error}") from error
     messages.write_struct(message.input, template.value)
     return message
-
-
-def _render_plain(template: StepInput, data: Object) -> str:
-    """Render with plain data, in this process and not in a sandbox."""
-    step = step_inputs.parse(template)
-    if not step.language.has_plain_data or step.program.modules:
-        raise InputError.of(
-            f"cannot render with plain data: only a {' or '.join(_WITH_PLAIN_DATA)} without "
-            "modules takes it",
-            hint="give it a request: observed, desired, context and so on",
-        )
-    return step.language.plain.render_program(step.program, data)

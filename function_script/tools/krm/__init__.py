@@ -19,14 +19,8 @@ from function_script.tools import author_positions, manifests, render
 from function_script.tools.krm import items, program, resource_list
 from function_script.tools.krm.items import Composite, Item
 from function_script.tools.krm.program import Program
-from function_script.tools.krm.results import Result, Severity
-from function_script.tools.render import (
-    RenderInputs,
-    RenderResult,
-    functions,
-    runners,
-    steps,
-)
+from function_script.tools.krm.resource_list import Result, Severity
+from function_script.tools.render import RenderInputs, RenderResult, functions, runners, steps
 from function_script.tools.render.compose import unready_event
 from function_script.tools.render.errors import XrError
 from function_script.tools.render.functions import FunctionIndex, Selection
@@ -125,7 +119,13 @@ class _Run:
         for composite in composites:
             pipeline = self._find_runtimes(composite)
             result = self._render(composite, pipeline)
-            self._add_events(result, composite.xr)
+            # The state of composed resources is a cluster's.
+            unready = {unready_event(name) for name in result.composition.resources}
+            for event in result.composition.events:
+                if event not in unready:
+                    severity = _SEVERITIES.get(event.severity, "info")
+                    problem = Diagnostic(message=event.message)
+                    self._notes.append(_of_xr(severity, problem, composite.xr))
             if result.requirements is not None:
                 added += _update(composite, result, after)
                 self._delete(composite, result, pipeline, after)
@@ -156,6 +156,18 @@ class _Run:
         others = [item.manifest for item in composite.others]
         shared = self._options.shared
         earlier = composite.composed if self._function.is_step else {}
+        api_version, kind = objects.api_version_and_kind(xr)
+        type_ = (manifests.group(api_version), kind)
+        xrds = (
+            manifest
+            for manifest in others
+            if manifest.get("kind") == "CompositeResourceDefinition"
+            and type_
+            == (
+                manifests.text_at(manifest, "spec", "group"),
+                manifests.text_at(manifest, "spec", "names", "kind"),
+            )
+        )
         return RenderInputs(
             xr=xr,
             composition=composition,
@@ -164,7 +176,7 @@ class _Run:
                 for name, item in composite.composed.items()
             ],
             desired={name: items.desired(item) for name, item in earlier.items()},
-            xrd=_find_xrd(others, xr),
+            xrd=next(xrds, None),
             report=lambda problem, severity: self._notes.append(
                 _of_xr(_SEVERITIES.get(severity, "info"), problem, composite.xr)
             ),
@@ -218,14 +230,6 @@ class _Run:
         for item in stale:
             del after[item.index]
 
-    def _add_events(self, result: RenderResult, xr: Item) -> None:
-        """Add what the functions say; the state of composed resources is a cluster's."""
-        unready = {unready_event(name) for name in result.composition.resources}
-        for event in result.composition.events:
-            if event not in unready:
-                severity = _SEVERITIES.get(event.severity, "info")
-                self._notes.append(_of_xr(severity, Diagnostic(message=event.message), xr))
-
     def _of_step(self, problem: Diagnostic, step: Step) -> Result:
         """Return the result of a problem in a step's program or input."""
         function = self._function
@@ -268,7 +272,11 @@ def _of_xr(severity: Severity, problem: Diagnostic, xr: Item) -> Result:
 def _update(composite: Composite, result: RenderResult, after: dict[int, Value]) -> list[Value]:
     """Write what an XR composes into ``after``, by index; return the items that are new."""
     xr = composite.xr
-    after[xr.index] = _with_status(xr.value, result.composition.xr)
+    status = manifests.object_at(result.composition.xr, "status")
+    desired = {key: item for key, item in status.items() if key not in _RECORDS}
+    current = manifests.object_at(xr.value, "status")
+    if not desired.items() <= current.items():
+        after[xr.index] = {**xr.value, "status": {**current, **desired}}
     other_keys = {_key(item.manifest) for item in composite.others}
     is_alpha, has_owner = items.has_alpha_type(xr), _has_uid(xr.manifest)
     added: list[Value] = []
@@ -294,16 +302,6 @@ def _update(composite: Composite, result: RenderResult, after: dict[int, Value])
     return added
 
 
-def _with_status(value: Object, composed: Object) -> Object:
-    """Return the XR with the status that the functions desire."""
-    status = manifests.object_at(composed, "status")
-    desired = {key: item for key, item in status.items() if key not in _RECORDS}
-    current = manifests.object_at(value, "status")
-    if desired.items() <= current.items():
-        return value
-    return {**value, "status": {**current, **desired}}
-
-
 def _key(manifest: Object) -> tuple[str, str, str, str]:
     api_version, kind = objects.api_version_and_kind(manifest)
     group = manifests.group(api_version)
@@ -312,17 +310,3 @@ def _key(manifest: Object) -> tuple[str, str, str, str]:
 
 def _has_uid(xr: Object) -> bool:
     return bool(manifests.text_at(xr, "metadata", "uid"))
-
-
-def _find_xrd(others: Sequence[Object], xr: Object) -> Object | None:
-    """Return the XRD in the list that defines an XR."""
-    api_version, kind = objects.api_version_and_kind(xr)
-    for manifest in others:
-        is_xrd = manifest.get("kind") == "CompositeResourceDefinition"
-        defined = (
-            manifests.text_at(manifest, "spec", "group"),
-            manifests.text_at(manifest, "spec", "names", "kind"),
-        )
-        if is_xrd and defined == (manifests.group(api_version), kind):
-            return manifest
-    return None
