@@ -7,7 +7,6 @@ from collections.abc import Iterable, Mapping
 from typing import Final, TextIO
 
 from function_script import diagnostics
-from function_script.diagnostics import Diagnostic
 
 _RED: Final = "\x1b[1;31m"
 _YELLOW: Final = "\x1b[1;33m"
@@ -43,7 +42,10 @@ def columns_of(stream: TextIO) -> int | None:
 
 
 def to_text(
-    problems: Iterable[Diagnostic], *, colourful: bool = False, columns: int | None = None
+    problems: Iterable[diagnostics.Diagnostic],
+    *,
+    colourful: bool = False,
+    columns: int | None = None,
 ) -> str:
     """Return the problems' frames with an empty line between them; no newline at the end."""
     text = "\n\n".join(diagnostics.to_frame(problem, columns=columns) for problem in problems)

@@ -8,7 +8,6 @@ from typing import Final, NamedTuple
 from function_script import inputs, objects
 from function_script.documents import Document
 from function_script.errors import InputError
-from function_script.inputs import Step
 from function_script.inputs.kinds import API_VERSION
 from function_script.limits import Limits
 from function_script.problems import Problem
@@ -233,7 +232,7 @@ def parse(
     step_input: StepInput,
     limits: Limits | None = None,
     find_input: inputs.FindInput | None = None,
-) -> Step:
+) -> inputs.Step:
     """Parse an input of ours; raises InputError with every problem of the input.
 
     A program in files is read if ``limits`` have its root directory, and a remote one if it is on
@@ -252,7 +251,7 @@ def parse_and_validate(
     step_input: StepInput,
     limits: Limits | None = None,
     find_input: inputs.FindInput | None = None,
-) -> Step:
+) -> inputs.Step:
     """Parse an input of ours, and validate it against its CRD; raises InputError."""
     step = parse(step_input, limits, find_input)
     validate(step_input.value)
@@ -275,7 +274,7 @@ def validate(value: Object) -> None:
         raise InputError(*problems)
 
 
-def check_program(step: Step) -> None:
+def check_program(step: inputs.Step) -> None:
     """Compile the step's program if it is available; raises FatalError with all problems."""
     if step.program.main.text:
         step.language.engine.check(step.program, step.limits)

@@ -18,7 +18,6 @@ from function_script.tools.check import composed, paths, pipelines, plain_scalar
 from function_script.tools.check.definitions import Definitions, XrChecker, files_beside, load
 from function_script.tools.check.findings import Finding, Report, Skipped, Uncompared
 from function_script.tools.check.reporters import render_json, render_sarif, render_text
-from function_script.tools.step_inputs import OtherStep, StepInput
 from function_script.values import Object
 
 __all__ = [
@@ -59,8 +58,8 @@ def check(
     """
     definitions = definitions or Definitions()
     findings: list[Finding] = []
-    others: list[OtherStep] = []
-    unchecked: list[StepInput] = []
+    others: list[step_inputs.OtherStep] = []
+    unchecked: list[step_inputs.StepInput] = []
     skipped: list[Skipped] = []
     steps = files = untyped = 0
     kinds: set[ResourceKind] = set()
@@ -177,11 +176,15 @@ class _Cluster:
 
 
 def _check_document(
-    inputs: Sequence[StepInput], programs: Path | None, cluster: _Cluster, *, is_salted: bool
+    inputs: Sequence[step_inputs.StepInput],
+    programs: Path | None,
+    cluster: _Cluster,
+    *,
+    is_salted: bool,
 ) -> Iterator[Finding]:
     """Apply the rules to the steps of a document; ``programs`` has programs in files."""
     root = None if programs is None else str(programs.resolve())
-    parsed: list[tuple[StepInput, Step | InputError]] = []
+    parsed: list[tuple[step_inputs.StepInput, Step | InputError]] = []
     for each in inputs:
         try:
             limits = Limits(program_root=root)

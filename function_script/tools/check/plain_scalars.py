@@ -10,8 +10,6 @@ from dataclasses import replace
 from function_script import inputs, objects
 from function_script.diagnostics import Diagnostic
 from function_script.documents import Document, plain_scalars
-from function_script.documents.plain_scalars import PlainScalar
-from function_script.inputs import Step
 from function_script.source import Span, excerpt
 from function_script.tools import author_positions
 from function_script.tools.step_inputs import StepInput
@@ -33,7 +31,7 @@ def find_in_document(document: Document, ours: Sequence[StepInput]) -> Iterator[
             yield author_positions.to_span(_problem(scalar), span, document)
 
 
-def find_in_program(step: Step) -> Iterator[Diagnostic]:
+def find_in_program(step: inputs.Step) -> Iterator[Diagnostic]:
     """Find the scalars of the documents that a template writes out."""
     if step.dialect != "script":
         return
@@ -76,5 +74,5 @@ def _split(text: str) -> Iterator[tuple[int, str]]:
         yield first, "\n".join(lines[first:end])
 
 
-def _problem(scalar: PlainScalar) -> Diagnostic:
+def _problem(scalar: plain_scalars.PlainScalar) -> Diagnostic:
     return Diagnostic(message=scalar.message, hint=scalar.hint)

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
 from function_script import diagnostics, objects
-from function_script.diagnostics import Diagnostic
 from function_script.documents import Document, editing
 from function_script.errors import InputError
 from function_script.reader import format_path
@@ -75,7 +74,7 @@ class Result:
     """One result: ``problem`` is about the field at ``path`` of ``subject``, in ``file``."""
 
     severity: Severity
-    problem: Diagnostic
+    problem: diagnostics.Diagnostic
     subject: Object | None = None
     path: objects.Path = ()
     file: File | None = None

@@ -7,15 +7,11 @@ from pathlib import Path
 from typing import Final
 
 from function_script.errors import InputError
-from function_script.tools import manifests
+from function_script.tools import manifests, xpkg
 from function_script.tools.processes import cache
-from function_script.tools.processes.cache import CachedImage, ImageCache
 from function_script.tools.processes.options import PackageOptions
 from function_script.tools.processes.unpacking import Unpacker
 from function_script.tools.xpkg import archives, digests, image_loader, images, references
-from function_script.tools.xpkg.progress import NullProgress, Progress
-from function_script.tools.xpkg.references import Reference
-from function_script.tools.xpkg.registry import Repository
 from function_script.values import Object
 
 _GIB: Final = 1 << 30
@@ -28,17 +24,17 @@ parse = references.parse
 
 
 def fetch(
-    reference: Reference, image_cache: ImageCache, options: PackageOptions
-) -> tuple[CachedImage, str]:
+    reference: references.Reference, image_cache: cache.ImageCache, options: PackageOptions
+) -> tuple[cache.CachedImage, str]:
     """Return the image of a package for this machine, and its digest.
 
     The layers are fetched if the cache does not have the image. Raises InputError and ValueError.
     """
-    display = options.progress() if options.progress else nullcontext(NullProgress())
+    display = options.progress() if options.progress else nullcontext(xpkg.NullProgress())
     with _FETCHES, display as lines:
         progress = _CancellableProgress(lines, options.is_cancelled or (lambda: False))
         progress.line(f"{reference}: resolving")
-        repository = Repository(reference, "pull", progress=progress)
+        repository = xpkg.Repository(reference, "pull", progress=progress)
         data = _pull_manifest(repository, cache.this_platform())
         digest = images.sha256(data)
         image = image_cache.image(digest) or _pull(repository, data, image_cache, progress)
@@ -48,7 +44,7 @@ def fetch(
 class _CancellableProgress:
     """Ends a fetch from inside, at its next piece."""
 
-    def __init__(self, display: Progress, is_cancelled: Callable[[], bool]) -> None:
+    def __init__(self, display: xpkg.Progress, is_cancelled: Callable[[], bool]) -> None:
         self._display = display
         self._is_cancelled = is_cancelled
 
@@ -67,7 +63,7 @@ class _CancellableProgress:
             raise InputError.of("the fetch was cancelled")
 
 
-def _pull_manifest(repository: Repository, platform: str) -> bytes:
+def _pull_manifest(repository: xpkg.Repository, platform: str) -> bytes:
     """Pull the manifest of the reference, or of this platform if it is an index."""
     data = repository.pull_manifest(repository.reference.version)
     index = image_loader.read_object(data)
@@ -87,8 +83,8 @@ def _platform(entry: Object) -> str:
 
 
 def _pull(
-    repository: Repository, data: bytes, image_cache: ImageCache, progress: Progress
-) -> CachedImage:
+    repository: xpkg.Repository, data: bytes, image_cache: cache.ImageCache, progress: xpkg.Progress
+) -> cache.CachedImage:
     manifest = image_loader.read_object(data)
     descriptor = manifests.object_at(manifest, "config")
     config = image_loader.read_object(repository.pull_blob(descriptor, image_loader.MAX_JSON_BYTES))

@@ -11,12 +11,11 @@ from pathlib import Path
 from typing import Final
 
 from function_script.remote import content, login
-from function_script.remote.login import Login
 from function_script.remote.reference import RemoteReference
 from function_script.remote.store import FetchKey
 from function_script.tools.remote import git, oci
 from function_script.tools.remote.selection import FetchError
-from function_script.tools.xpkg.credentials import Trust
+from function_script.tools.xpkg import Trust
 from function_script.tools.xpkg.transport import Patience
 
 # A fetch that failed is tried again by the server, so that each is short.
@@ -61,10 +60,18 @@ class DiskCache:
         try:
             path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             descriptor, part = tempfile.mkstemp(prefix=".part-", dir=path.parent)
-            with os.fdopen(descriptor, "wb") as file:
-                file.write(hashlib.sha256(payload).digest() + payload)
+            with os.fdopen(descriptor, "wb") as stream:
+                stream.write(hashlib.sha256(payload).digest() + payload)
             Path(part).replace(path)
-            self._evict()
+            # Beyond the bound, the least recently used ones go.
+            files = [(each.stat(), each) for each in self._directory.iterdir() if each.is_file()]
+            files.sort(key=lambda item: item[0].st_mtime)
+            excess = sum(status.st_size for status, _ in files) - self._max_bytes
+            for status, file in files:
+                if excess <= 0:
+                    return
+                file.unlink(missing_ok=True)
+                excess -= status.st_size
         except OSError:
             with suppress(OSError):
                 Path(part).unlink(missing_ok=True)
@@ -77,16 +84,6 @@ class DiskCache:
             ).hex()
         return self._directory / name
 
-    def _evict(self) -> None:
-        files = [(path.stat(), path) for path in self._directory.iterdir() if path.is_file()]
-        files.sort(key=lambda item: item[0].st_mtime)
-        excess = sum(status.st_size for status, _ in files) - self._max_bytes
-        for status, path in files:
-            if excess <= 0:
-                return
-            path.unlink(missing_ok=True)
-            excess -= status.st_size
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Source:
@@ -96,7 +93,7 @@ class Source:
     None: nothing is on disk.
     """
 
-    find_login: Callable[[RemoteReference], Login | None]
+    find_login: Callable[[RemoteReference], login.Login | None]
     cache: DiskCache | None = None
     ca_file: Path | None = None
     plain_http: bool = False
@@ -109,12 +106,19 @@ class Source:
             return payload
         if self.is_offline:
             raise FetchError("it is not in the cache, and --offline is set")
-        payload = content.encode(self._download(key.reference, self._login(key, credentials)))
+        try:
+            if credentials is None:
+                login_for_host = self.find_login(key.reference)
+            else:
+                login_for_host = login.of_step(credentials, key.reference.host)
+        except ValueError as error:
+            raise FetchError(f"cannot read the credentials: {error}") from error
+        payload = content.encode(self._download(key.reference, login_for_host))
         if self.cache is not None:
             self.cache.put(key, payload)
         return payload
 
-    def trust(self, login_for_host: Login | None) -> Trust:
+    def trust(self, login_for_host: login.Login | None) -> Trust:
         """Return the options of connections to a registry."""
         return Trust(
             plain_http=self.plain_http,
@@ -124,16 +128,8 @@ class Source:
             patience=PATIENCE,
         )
 
-    def _login(self, key: FetchKey, credentials: Mapping[str, bytes] | None) -> Login | None:
-        try:
-            if credentials is None:
-                return self.find_login(key.reference)
-            return login.of_step(credentials, key.reference.host)
-        except ValueError as error:
-            raise FetchError(f"cannot read the credentials: {error}") from error
-
     def _download(
-        self, reference: RemoteReference, login_for_host: Login | None
+        self, reference: RemoteReference, login_for_host: login.Login | None
     ) -> content.Content:
         try:
             if reference.transport == "git":
@@ -149,7 +145,7 @@ class Source:
             raise FetchError(reason, _mask(error.hint, login_for_host)) from error
 
 
-def _mask(text: str, login_for_host: Login | None) -> str:
+def _mask(text: str, login_for_host: login.Login | None) -> str:
     """Return a text without the secrets of a login."""
     if login_for_host is None:
         return text

@@ -27,7 +27,6 @@ from function_script.tools import bounded, manifests
 from function_script.tools.processes.options import PackageOptions, default_root
 from function_script.tools.remote import selection
 from function_script.tools.remote.fetching import DiskCache, Source
-from function_script.tools.remote.selection import FetchError
 from function_script.tools.xpkg import credentials as docker
 from function_script.values import Object
 
@@ -69,7 +68,7 @@ def find(reference: RemoteReference) -> content.Content | None:
     """Return content that is on this machine; None for other."""
     try:
         payload = fetch(source_of(PackageOptions(pull="Never")), reference)
-    except (FetchError, InputError):
+    except (selection.FetchError, InputError):
         return None
     return content.decode(payload)
 
@@ -83,7 +82,7 @@ def attach(data: bytes, missing: Sequence[MissingContent], source: Source) -> by
         try:
             login = step_credentials.get(reference.credentials)
             payloads[reference] = fetch(source, reference, login)
-        except FetchError as error:
+        except selection.FetchError as error:
             text = f"cannot fetch {reference}: {error.reason}"
             problems.append(Problem(path, text, error.hint or None))
     if problems:
@@ -114,7 +113,7 @@ def find_vendored(directory: Path, reference: RemoteReference) -> bytes | None:
     except (FileNotFoundError, NotADirectoryError):
         return None
     except (OSError, ValueError) as error:
-        raise FetchError(f'cannot read "{path}"') from error
+        raise selection.FetchError(f'cannot read "{path}"') from error
     entry = manifests.object_at(index if isinstance(index, dict) else {}, reference.key)
     if not entry:
         return None
@@ -125,11 +124,11 @@ def find_vendored(directory: Path, reference: RemoteReference) -> bytes | None:
         for name in names if isinstance(names, list) else ():
             texts[str(name)] = (folder / selection.check_name(str(name))).read_bytes().decode()
     except (OSError, ValueError) as error:
-        raise FetchError(f'its copy in "{folder}" cannot be read') from error
+        raise selection.FetchError(f'its copy in "{folder}" cannot be read') from error
     payload = content.encode(content.Content(texts=texts, is_file=entry.get("isFile") is True))
     if digest(payload) != entry.get("digest"):
         hint = "`function-script vendor --output` writes it again"
-        raise FetchError(f'its copy in "{folder}" was changed', hint)
+        raise selection.FetchError(f'its copy in "{folder}" was changed', hint)
     return payload
 
 

@@ -10,13 +10,10 @@ from typing import Final
 from function_script.errors import InputError
 from function_script.remote.content import MAX_BYTES, MAX_FILES, Content
 from function_script.remote.reference import RemoteReference
-from function_script.tools import bounded, manifests
+from function_script.tools import bounded, manifests, xpkg
 from function_script.tools.remote import selection
 from function_script.tools.remote.selection import FetchError
 from function_script.tools.xpkg import archives, images, references
-from function_script.tools.xpkg.credentials import Trust
-from function_script.tools.xpkg.progress import Body, NullProgress, Progress
-from function_script.tools.xpkg.registry import Repository
 from function_script.values import Object
 
 ARTIFACT_TYPE: Final = "application/vnd.function-script.module.v1"
@@ -33,11 +30,11 @@ _MAX_EXPANDED_BYTES: Final = 8 * MAX_BYTES
 _MAX_MEMBERS: Final = 20_000
 
 
-def fetch(reference: RemoteReference, trust: Trust) -> Content:
+def fetch(reference: RemoteReference, trust: xpkg.Trust) -> Content:
     """Fetch the files of a reference, verified by its digest. Raises FetchError."""
     try:
         name = references.parse(f"{reference.location}@{reference.version}")
-        repository = Repository(name, "pull", trust)
+        repository = xpkg.Repository(name, "pull", trust)
         files = _read_files(repository, reference.version)
     except InputError as error:
         (problem,) = error.diagnostics
@@ -49,7 +46,7 @@ def fetch(reference: RemoteReference, trust: Trust) -> Content:
     return selection.read_texts(selected, reference.path, files.__getitem__)
 
 
-def _read_files(repository: Repository, digest: str) -> dict[str, bytes]:
+def _read_files(repository: xpkg.Repository, digest: str) -> dict[str, bytes]:
     manifest = bounded.read_json(repository.pull_manifest(digest))
     if not isinstance(manifest, dict):
         raise FetchError("its manifest is no object")
@@ -103,7 +100,10 @@ def _read_archive(data: bytes) -> dict[str, bytes]:
 
 
 def push(
-    name: str, paths: Sequence[Path], progress: Progress | None = None, trust: Trust | None = None
+    name: str,
+    paths: Sequence[Path],
+    progress: xpkg.Progress | None = None,
+    trust: xpkg.Trust | None = None,
 ) -> str:
     """Push files, and the files below directories, under the tag of ``name``.
 
@@ -113,11 +113,11 @@ def push(
     if reference.is_pinned:
         raise InputError.of(f'cannot push to "{name}": a digest is no tag')
     layer = archives.gzip_stored(archives.tar(_read_local_files(paths)))
-    repository = Repository(reference, "pull,push", trust, progress)
+    repository = xpkg.Repository(reference, "pull,push", trust, progress)
     for data in (layer, _EMPTY):
         digest = images.sha256(data)
         if not repository.has_blob(digest):
-            repository.push_blob(Body(data, progress or NullProgress()), digest)
+            repository.push_blob(xpkg.Body(data, progress or xpkg.NullProgress()), digest)
     manifest = {
         "schemaVersion": 2,
         "mediaType": _MANIFEST_TYPE,

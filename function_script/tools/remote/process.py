@@ -15,8 +15,6 @@ from pathlib import Path
 from typing import Final
 
 from function_script.remote import fetcher, login
-from function_script.remote.fetcher import FetcherOptions
-from function_script.remote.login import Login
 from function_script.remote.reference import RemoteReference
 from function_script.remote.store import Failure, FetchKey
 from function_script.sandbox import rlimits
@@ -34,7 +32,7 @@ def main(descriptor: int, options_text: str) -> None:
     # This process's memory holds credentials.
     rlimits.forbid_inspection()
     resource.setrlimit(resource.RLIMIT_AS, (_MAX_MEMORY_BYTES, _MAX_MEMORY_BYTES))
-    options = FetcherOptions.from_json(options_text)
+    options = fetcher.FetcherOptions.from_json(options_text)
     source = build_source(options)
     connection = socket.socket(fileno=descriptor)
     stream = connection.makefile("rwb")
@@ -53,11 +51,11 @@ def main(descriptor: int, options_text: str) -> None:
     os._exit(0)
 
 
-def build_source(options: FetcherOptions) -> Source:
+def build_source(options: fetcher.FetcherOptions) -> Source:
     """Return the source of an operator's options."""
     path = options.credentials
 
-    def find_login(reference: RemoteReference) -> Login | None:
+    def find_login(reference: RemoteReference) -> login.Login | None:
         if not path:
             return None
         try:

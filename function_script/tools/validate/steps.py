@@ -9,12 +9,9 @@ from dataclasses import replace
 from typing import Final, cast
 
 from function_script import diagnostics
-from function_script.diagnostics import Diagnostic
 from function_script.documents import Document
 from function_script.errors import FatalError, InputError
 from function_script.tools import author_positions, input_schema, step_inputs, structural_schema
-from function_script.tools.input_schema import Violation
-from function_script.tools.step_inputs import StepInput
 from function_script.tools.validate import wording
 from function_script.tools.validate.report import Problem
 from function_script.values import Object, Value
@@ -55,7 +52,7 @@ def schema_problems(value: Object, schema: Object) -> Iterator[Problem]:
                 yield wording.invalid(path, part_or_size, _FAULTS[keyword].format(expected))
 
 
-def _type_problems(violation: Violation) -> Iterator[Problem]:
+def _type_problems(violation: input_schema.Violation) -> Iterator[Problem]:
     path, value, expected = violation.path, violation.value, violation.expected
     types = ",".join(map(str, expected)) if isinstance(expected, list) else str(expected)
     actual = wording.type_of(value)
@@ -75,11 +72,13 @@ def _type_problems(violation: Violation) -> Iterator[Problem]:
 def misplaced_problems(document: Document) -> Iterator[Problem]:
     """Yield the inputs of a pipeline, and references to inputs, that no function gets."""
     for field, misplaced in step_inputs.find_misplaced_fields(document):
-        line = diagnostics.to_line((Diagnostic(message=misplaced.text, hint=misplaced.hint),))
+        line = diagnostics.to_line(
+            (diagnostics.Diagnostic(message=misplaced.text, hint=misplaced.hint),)
+        )
         yield Problem(type="schema", field=field, message=f"{field}: {line}")
 
 
-def parser_problems(step: StepInput) -> Iterator[Problem]:
+def parser_problems(step: step_inputs.StepInput) -> Iterator[Problem]:
     """Yield the problems that would stop the step before its program runs."""
     try:
         step_inputs.check_program(step_inputs.parse(step))
@@ -87,7 +86,9 @@ def parser_problems(step: StepInput) -> Iterator[Problem]:
         for diagnostic in error.diagnostics:
             text = diagnostic.message.removeprefix(f"{diagnostic.field}: ")
             field = diagnostic.field.removeprefix("input").removeprefix(".")
-            line = diagnostics.to_line((Diagnostic(message=text, hint=diagnostic.hint),))
+            line = diagnostics.to_line(
+                (diagnostics.Diagnostic(message=text, hint=diagnostic.hint),)
+            )
             yield Problem(type="schema", field=field, message=f"{field}: {line}")
     except FatalError as error:
         for diagnostic in error.diagnostics:

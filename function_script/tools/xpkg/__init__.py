@@ -8,14 +8,17 @@ from function_script.tools.xpkg.credentials import Trust
 from function_script.tools.xpkg.inspector import Inspected, inspect, read_package, to_json, to_text
 from function_script.tools.xpkg.manifest import Contents
 from function_script.tools.xpkg.packages import Built, build, push
-from function_script.tools.xpkg.progress import NullProgress, Progress
+from function_script.tools.xpkg.progress import Body, NullProgress, Progress
+from function_script.tools.xpkg.registry import Repository
 
 __all__ = [
+    "Body",
     "Built",
     "Contents",
     "Inspected",
     "NullProgress",
     "Progress",
+    "Repository",
     "Trust",
     "build",
     "inspect",

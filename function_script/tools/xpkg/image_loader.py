@@ -14,7 +14,6 @@ from typing import IO, Final, Protocol, cast
 from function_script.errors import InputError
 from function_script.tools import bounded, manifests
 from function_script.tools.xpkg import archives, digests
-from function_script.tools.xpkg.archives import MIB
 from function_script.tools.xpkg.images import Image, Layer, layer_kinds, sha256
 from function_script.values import Object, Value
 
@@ -23,14 +22,14 @@ _OCI_LISTING: Final = "index.json"
 # The hash in names such as blobs/sha256/…; the name …/layer.tar has an identifier instead.
 _HASH_IN_NAME: Final = re.compile(r"(?:blobs/sha256/|sha256:)?(?P<hash>[0-9a-f]{64})(?:\.json)?")
 
-MAX_JSON_BYTES: Final = 8 * MIB
+MAX_JSON_BYTES: Final = 8 * archives.MIB
 _MAX_BLOB_BYTES: Final = 16 << 30
 _MAX_LAYERS: Final = 256
 _MAX_IMAGES: Final = 64
 _MAX_NESTED_INDICES: Final = 4
 # A package's own layer is small; without labels every layer is searched.
-MAX_SEARCHED_BYTES: Final = 512 * MIB
-_MAX_FILE_BYTES: Final = 200 * MIB
+MAX_SEARCHED_BYTES: Final = 512 * archives.MIB
+_MAX_FILE_BYTES: Final = 200 * archives.MIB
 _MAX_MEMBERS: Final = 100_000
 
 

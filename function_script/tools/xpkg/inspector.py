@@ -15,7 +15,6 @@ from function_script.source import Source
 from function_script.tools import bounded, manifests
 from function_script.tools.xpkg import digests, image_loader, images, manifest, references
 from function_script.tools.xpkg.credentials import Trust
-from function_script.tools.xpkg.images import Image
 from function_script.tools.xpkg.registry import Repository
 from function_script.values import Object, Value
 
@@ -174,7 +173,7 @@ def _pull_parts(repository: Repository, texts: list[bytes]) -> list[_Part]:
     return parts
 
 
-def _pull_package(repository: Repository, part: _Part) -> Image:
+def _pull_package(repository: Repository, part: _Part) -> images.Image:
     """Pull the layer that is labelled as the one with package.yaml; without a label, all layers."""
     base = [
         layer
@@ -191,7 +190,7 @@ def _pull_package(repository: Repository, part: _Part) -> Image:
     return image_loader.read_image(json.dumps(part.config).encode(), layers)
 
 
-def _text(image: Image, name: str) -> str:
+def _text(image: images.Image, name: str) -> str:
     try:
         data = image_loader.find_file(image, manifest.FILE_NAME)
         text = None if data is None else data.decode("utf-8")

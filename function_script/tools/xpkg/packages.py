@@ -10,8 +10,6 @@ from pathlib import Path
 from function_script.errors import InputError
 from function_script.tools.xpkg import archives, image_loader, images, manifest, references
 from function_script.tools.xpkg.credentials import Trust
-from function_script.tools.xpkg.images import Image
-from function_script.tools.xpkg.manifest import Contents, Package
 from function_script.tools.xpkg.progress import Body, NullProgress, Progress
 from function_script.tools.xpkg.registry import Repository
 
@@ -33,7 +31,7 @@ class Built:
 
 
 def build(
-    contents: Contents,
+    contents: manifest.Contents,
     *,
     output: Path | None = None,
     runtime_images: Iterable[Path] = (),
@@ -49,7 +47,7 @@ def build(
     """
     progress = progress or NullProgress()
     package = manifest.load(contents)
-    bases: list[Image] = []
+    bases: list[images.Image] = []
     for path in runtime_images:
         progress.line(f"reading {path}")
         bases += image_loader.load(path)
@@ -71,7 +69,7 @@ def build(
     return results
 
 
-def _check_platforms(packages: Iterable[Image]) -> None:
+def _check_platforms(packages: Iterable[images.Image]) -> None:
     """Raise InputError unless every image is for a different platform."""
     platforms = [images.platform(image) for image in packages]
     if len(platforms) > 1 and not all(platforms):
@@ -85,7 +83,7 @@ def _check_platforms(packages: Iterable[Image]) -> None:
             )
 
 
-def _write(image: Image, package: Package, path: Path | None) -> Built:
+def _write(image: images.Image, package: manifest.Package, path: Path | None) -> Built:
     digest = images.digest(image)
     path = path or Path(f"{package.name}-{digest.partition(':')[2][:12]}.xpkg")
     data = images.to_docker_archive(image)
