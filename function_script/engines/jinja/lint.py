@@ -7,11 +7,21 @@ from typing import Final
 from jinja2 import nodes
 
 from function_script.diagnostics import Diagnostic
-from function_script.engines.jinja import doubts, parser, request_reads, unknown_names
+from function_script.engines.jinja import doubts, hints, policy, positions, request_reads, tokens
 from function_script.engines.jinja.environment import Environment
+from function_script.engines.jinja.filters import FILTERS
+from function_script.engines.jinja.parser import parse
+from function_script.engines.jinja.scope import NAMES
+from function_script.engines.jinja.tests import TESTS
 from function_script.engines.reads import FieldAccess, FieldComparison
 from function_script.engines.template_lint import QUOTED, TemplateLint
+from function_script.problems import suggest
 from function_script.program import Program
+
+# Names that Jinja itself sets: in loops, in macros, in blocks.
+_SPECIAL: Final = ("loop", "caller", "varargs", "kwargs", "super")
+# A name that is used with one of these may be missing.
+_GUARDS: Final = ("default", "d", "defined", "undefined")
 
 
 class JinjaLint(TemplateLint):
@@ -27,7 +37,7 @@ class JinjaLint(TemplateLint):
 
     def static_text(self, program: Program) -> Iterator[tuple[int, str]]:
         """Yield the text outside of tags, in no condition, loop or macro."""
-        for node in parser.parse(Environment(), program.main.text).body:
+        for node in parse(Environment(), program.main.text).body:
             if isinstance(node, nodes.Output):
                 for part in node.nodes:
                     text = part.data if isinstance(part, nodes.TemplateData) else "{{ }}"
@@ -38,8 +48,29 @@ class JinjaLint(TemplateLint):
         return request_reads.find(program)
 
     def find_unknown_names(self, program: Program) -> list[Diagnostic]:
-        """Find names that nothing sets; only a condition may use such a name without an error."""
-        return unknown_names.find_unknown(program)
+        """Find names that no template of a program sets and no scope has: they have no value.
+
+        A name counts as set if any template sets it anywhere, so every report is a certain mistake.
+        """
+        environment = Environment()
+        sources = {"": program.main, **program.modules}
+        trees = {name: tokens.parse(environment, source.text) for name, source in sources.items()}
+        facts = [policy.inspect(tree, FILTERS, TESTS) for tree in trees.values()]
+        values = {*NAMES, *_SPECIAL}.union(*(each.defined for each in facts))
+        for tree in trees.values():
+            values |= {
+                guard.node.name
+                for guard in tree.find_all((nodes.Filter, nodes.Test))
+                if guard.name in _GUARDS and isinstance(guard.node, nodes.Name)
+            }
+        # A module that nothing includes may expect names from templates that include it.
+        used = {"", *(reference.module for each in facts for reference in each.references)}
+        return [
+            positions.violation_to_diagnostic(sources[name], violation)
+            for name, tree in trees.items()
+            if name in used
+            for violation in dict.fromkeys(_find_unknown(tree, values, sources[name].text))
+        ]
 
     def find_comparisons(self, program: Program) -> Iterable[FieldComparison]:
         """Find comparisons of fields of the request with constants."""
@@ -48,6 +79,23 @@ class JinjaLint(TemplateLint):
     def find_doubts(self, program: Program) -> Iterator[Diagnostic]:
         """Find parts that render without an error, and that nobody can mean."""
         return doubts.find(program)
+
+
+def _find_unknown(tree: nodes.Template, values: set[str], text: str) -> Iterator[policy.Violation]:
+    """Yield a violation for each use of a name without a value, in a tree with offsets."""
+    for name in tree.find_all(nodes.Name):
+        if name.ctx == "load" and name.name not in values:
+            begin = text.rfind("\n", 0, name.lineno) + 1
+            line = text[begin:].partition("\n")[0]
+            yield policy.Violation(
+                line=1,
+                offset=name.lineno,
+                width=len(name.name),
+                message=f'"{name.name}" has no value, for nothing sets it',
+                hint=hints.key_hint(line, name.name)
+                or hints.name_hint(name.name)
+                or suggest(name.name, tuple(values)),
+            )
 
 
 LINT: Final = JinjaLint()

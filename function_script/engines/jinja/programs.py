@@ -14,7 +14,7 @@ from jinja2.compiler import CodeGenerator as JinjaCodeGenerator
 
 from function_script.cache import ByteLruCache
 from function_script.diagnostics import Diagnostic
-from function_script.engines.jinja import modules, parser, policy, positions, tokens
+from function_script.engines.jinja import parser, policy, positions, tokens
 from function_script.engines.jinja.calls import Call
 from function_script.engines.jinja.compiler import CodeGenerator
 from function_script.engines.jinja.deferral import DeferringCodeGenerator
@@ -182,7 +182,7 @@ def _check(parsed: Mapping[str, _Parsed], module_names: Collection[str]) -> None
     violations = {name: facts[name].violations for name in sorted(parsed)}
     # A template that does not parse defines no names, so others would seem to miss them.
     if not any(violations.values()):
-        violations = dict(sorted(modules.check_references(facts, module_names).items()))
+        violations = dict(sorted(policy.check_references(facts, module_names).items()))
     problems = [
         positions.violation_to_diagnostic(parsed[name].source, violation)
         for name, listed in violations.items()

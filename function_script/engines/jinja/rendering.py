@@ -1,21 +1,16 @@
 """Rendering of a compiled program: a scope in, text out."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from types import GeneratorType
-from typing import TYPE_CHECKING
 
 from function_script.engines.jinja import diagnostics, positions, scope
 from function_script.engines.jinja.deferral import DeferringBudget, Gaps, collect_gaps
 from function_script.engines.jinja.environment import RUN
 from function_script.engines.jinja.output import join_chunks
+from function_script.engines.jinja.programs import CompiledProgram
 from function_script.engines.jinja.run import Run
 from function_script.limits import Limits
 from function_script.program import MissingValue, Scope
-
-if TYPE_CHECKING:
-    from function_script.engines.jinja.programs import CompiledProgram
 
 _RENDER = "cannot render template: "
 # Describing a missing value means searching the data for it, so only the first are described.

@@ -4,8 +4,6 @@ Any function of the library handles arguments within these bounds in a fraction 
 memory.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import TypeAlias
