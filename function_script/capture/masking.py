@@ -52,7 +52,11 @@ class SecretMasker:
             for secret in secret_values.find_objects(message):
                 self._replace(secret.get("data"), is_base64=True)
                 self._replace(secret.get("stringData"), is_base64=False)
-                _drop_last_applied(secret)
+                metadata = secret.get("metadata")
+                annotations = metadata.get("annotations") if isinstance(metadata, dict) else None
+                if isinstance(annotations, dict) and secret_values.LAST_APPLIED in annotations:
+                    # The annotation holds the data as it was last applied.
+                    annotations[secret_values.LAST_APPLIED] = WORD
         except TooMuchWorkError as error:
             raise _too_many_error() from error
 
@@ -216,11 +220,3 @@ def _sorted_items(members: Value) -> Iterator[Object]:
     for _, item in sorted(members.items()) if isinstance(members, dict) else []:
         if isinstance(item, dict):
             yield item
-
-
-def _drop_last_applied(secret: Object) -> None:
-    """Mask the annotation that holds the data of a Secret as it was last applied."""
-    metadata = secret.get("metadata")
-    annotations = metadata.get("annotations") if isinstance(metadata, dict) else None
-    if isinstance(annotations, dict) and secret_values.LAST_APPLIED in annotations:
-        annotations[secret_values.LAST_APPLIED] = WORD

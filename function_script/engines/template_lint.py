@@ -97,19 +97,16 @@ class TemplateLint(Lint, ABC):
             matches = [*_RESOURCE_NAME.finditer(source.text)]
             if len(matches) != len(_NAMING.findall(source.text)):
                 return None
-            if any(self._may_write(line, marks) for line in source.text.split("\n")):
+            if any(
+                line.startswith(mark)
+                and mark not in self.silent_actions
+                and not _CONTROL.match(line, len(mark))
+                for line in source.text.split("\n")
+                for mark in marks
+            ):
                 return None
             names |= {match["key"] or match["call"] for match in matches}
         return frozenset(names)
-
-    def _may_write(self, line: str, marks: Sequence[str]) -> bool:
-        """Report whether a line begins with an action that may write documents."""
-        return any(
-            line.startswith(mark)
-            and mark not in self.silent_actions
-            and not _CONTROL.match(line, len(mark))
-            for mark in marks
-        )
 
     def find_dependencies(self, program: Program) -> Iterator[Mention]:
         """Find the names in annotations ``depends-on``."""
