@@ -13,14 +13,18 @@ from function_script.engines.language import Language
 from function_script.errors import InputError
 from function_script.inputs import gotemplating, input_objects, kinds
 from function_script.inputs.files import files_below
-from function_script.inputs.input_reference import InputReference
 from function_script.inputs.program_source import FILE_SYSTEM, INLINE, NO_PROGRAM
-from function_script.inputs.step import ExternalState, FindInput, ProgramSources, Step
+from function_script.inputs.step import (
+    ExternalState,
+    FindContent,
+    FindInput,
+    InputReference,
+    ProgramSources,
+    Step,
+)
 from function_script.limits import Limits
 from function_script.problems import ProblemList, suggest
 from function_script.reader import ObjectReader
-from function_script.remote.content import Content
-from function_script.remote.reference import RemoteReference
 from function_script.values import Object
 
 Kind = tuple[str, str]
@@ -115,7 +119,7 @@ def parse_without_sources(
     value: Object,
     ceilings: Limits | None = None,
     find_input: FindInput | None = None,
-    remote: Callable[[RemoteReference], Content | None] | None = None,
+    remote: FindContent | None = None,
 ) -> Step:
     """Parse an input without a request: a program that is not in the input stays empty.
 

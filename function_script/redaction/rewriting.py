@@ -69,7 +69,10 @@ class Rewriter:
             encoded = decoded.decode(layer, self._finder.shortest, self._budget)
             # Last, because a match that needs no decoding of escapes counts first.
             unescaped = layers.unescape(layer) if has_escapes else ()
-            for below, is_text in chain(encoded, ((each, True) for each in unescaped)):
+            below_layers: Iterator[tuple[Layer, bool]] = chain(
+                encoded, ((each, True) for each in unescaped)
+            )
+            for below, is_text in below_layers:
                 lifted = self._search(below, depth - 1, has_escapes=is_text)
                 replacements += below.lift(lifted, is_masked=self._marks.is_masked)
         return layers.merge(replacements)

@@ -94,8 +94,8 @@ class _Names:
             counts.update(node.name for node in tree.find_all(nodes.Name) if node.ctx != "load")
             counts.update(node.name for node in tree.find_all(nodes.Macro))
             counts.update(node.target for node in tree.find_all(nodes.Import))
-            for node in tree.find_all(nodes.FromImport):
-                counts.update(name if isinstance(name, str) else name[1] for name in node.names)
+            for each in tree.find_all(nodes.FromImport):
+                counts.update(name if isinstance(name, str) else name[1] for name in each.names)
             for node in tree.find_all((nodes.Assign, nodes.For, nodes.With)):
                 self._record_binding(node)
         self._values = {name: v for name, v in self._values.items() if counts[name] == 1}
