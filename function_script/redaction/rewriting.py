@@ -1,7 +1,6 @@
 """The replacement of secrets in texts, at any position and in many encodings."""
 
 from collections.abc import Iterator, Sequence
-from itertools import chain
 from typing import Final, Protocol
 
 from function_script.redaction import decoded, layers
@@ -66,16 +65,17 @@ class Rewriter:
             mark = self._marks.choose(layer.text[start:end])
             replacements.append(Replacement(start, end, mark, mark))
         if depth:
-            encoded = decoded.decode(layer, self._finder.shortest, self._budget)
-            # Last, because a match that needs no decoding of escapes counts first.
-            unescaped = layers.unescape(layer) if has_escapes else ()
-            below_layers: Iterator[tuple[Layer, bool]] = chain(
-                encoded, ((each, True) for each in unescaped)
-            )
-            for below, is_text in below_layers:
+            for below, is_text in self._layers_below(layer, has_escapes=has_escapes):
                 lifted = self._search(below, depth - 1, has_escapes=is_text)
                 replacements += below.lift(lifted, is_masked=self._marks.is_masked)
         return layers.merge(replacements)
+
+    def _layers_below(self, layer: Layer, *, has_escapes: bool) -> Iterator[tuple[Layer, bool]]:
+        yield from decoded.decode(layer, self._finder.shortest, self._budget)
+        # Last, because a match that needs no decoding of escapes counts first.
+        if has_escapes:
+            for unescaped in layers.unescape(layer):
+                yield unescaped, True
 
 
 def _batches(texts: Sequence[bytes]) -> Iterator[list[bytes]]:
