@@ -105,9 +105,14 @@ class SecretMasker:
         if not secret or secret in self.words:
             return secret
         if secret not in self._marks:
-            self._marks[secret] = self._mark_json(secret) or self._mark_parts(
-                secret_values.to_bytes(secret)
-            )
+            try:
+                document: Value = json.loads(secret)
+            except (ValueError, RecursionError):
+                document = None
+            if isinstance(document, dict | list):
+                self._marks[secret] = json.dumps(self._mark_leaves(document))
+            else:
+                self._marks[secret] = self._mark_parts(secret_values.to_bytes(secret))
             for text in (secret, secret.strip()):
                 self._add(secret_values.to_bytes(text), self._marks[secret], self._of_values)
         return self._marks[secret]
@@ -120,15 +125,6 @@ class SecretMasker:
         for part in sorted(parts.texts | parts.short):
             self._add(part, mark, self._of_parts)
         return mark
-
-    def _mark_json(self, secret: str) -> str | None:
-        try:
-            document: Value = json.loads(secret)
-        except (ValueError, RecursionError):
-            return None
-        if not isinstance(document, dict | list):
-            return None
-        return json.dumps(self._mark_leaves(document))
 
     def _mark_leaves(self, value: Value) -> Value:
         if isinstance(value, dict):

@@ -82,24 +82,18 @@ def parse_cached(payload: bytes, ceilings: Limits, external: ExternalState) -> S
     if step is None:
         value = wire.decode_struct(payload, sort_keys=True)
         step = parse(value, ceilings, external)
-        if _has_own_program(value):
+        # Without a source, an input of function-go-templating uses the operator's templates.
+        if value.get("source") is None:
+            is_own_program = value.get("apiVersion") == kinds.API_VERSION
+        else:
+            is_own_program = value["source"] == INLINE
+        parts_elsewhere = (value.get("modulesFrom"), value.get(input_objects.FIELD))
+        if is_own_program and parts_elsewhere == (None, None):
             _cache.put(key, step, len(payload) * _SIZE_FACTOR + _STEP_BYTES)
     if not step.params:
         return step
     # A program may change its params; the next run must not see that.
     return replace(step, params=cast("Object", objects.deep_copy(step.params)))
-
-
-def _has_own_program(value: Object) -> bool:
-    """Report whether the program is in the input.
-
-    Without a source, an input of function-go-templating uses the operator's templates.
-    """
-    if value.get("modulesFrom") is not None or value.get(input_objects.FIELD) is not None:
-        return False
-    if value.get("source") is None:
-        return value.get("apiVersion") == kinds.API_VERSION
-    return value["source"] == INLINE
 
 
 def _reads_files(value: Object) -> bool:
