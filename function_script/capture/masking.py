@@ -12,7 +12,6 @@ from function_script.errors import InputError
 from function_script.redaction import secret_values
 from function_script.redaction.finder import Budget, Finder, TooMuchWorkError, fold
 from function_script.redaction.rewriting import Rewriter
-from function_script.redaction.secret_values import Parts
 from function_script.values import Object, Value, to_integer
 
 WORD: Final = "redacted"
@@ -120,7 +119,7 @@ class SecretMasker:
     def _mark_parts(self, secret: bytes) -> str:
         mark = f"{WORD}{len(self.words) + 1}"
         self.words.add(mark)
-        parts = Parts()
+        parts = secret_values.Parts()
         secret_values.split(secret, parts, self._budget)
         for part in sorted(parts.texts | parts.short):
             self._add(part, mark, self._of_parts)

@@ -6,7 +6,6 @@ from typing import Final
 
 from function_script.objects import parse_path
 from function_script.readiness import checks
-from function_script.readiness.checks import Check, Resource, Verdict
 from function_script.values import Readable
 
 _CONDITION: Final = re.compile(r"condition\s+(?P<type>[A-Za-z0-9./_-]+)(\s*==\s*(?P<status>\w+))?")
@@ -24,11 +23,11 @@ class Rule:
 
     __slots__ = ("_check", "text")
 
-    def __init__(self, text: str, check: Check) -> None:
+    def __init__(self, text: str, check: checks.Check) -> None:
         self.text = text
         self._check = check
 
-    def __call__(self, resource: Resource) -> Verdict:
+    def __call__(self, resource: checks.Resource) -> checks.Verdict:
         """Judge an object that exists."""
         return self._check(resource)
 
@@ -42,7 +41,7 @@ class Rule:
 def parse_rule(text: str) -> Rule:
     """Parse a rule; raises ValueError "cannot read the rule …"."""
     rule = text.strip()
-    check: Check
+    check: checks.Check
     if rule == "Exists":
         check = checks.exists
     elif rule == "Never":

@@ -65,12 +65,25 @@ class JinjaLint(TemplateLint):
             }
         # A module that nothing includes may expect names from templates that include it.
         used = {"", *(reference.module for each in facts for reference in each.references)}
-        return [
-            positions.violation_to_diagnostic(sources[name], violation)
-            for name, tree in trees.items()
-            if name in used
-            for violation in dict.fromkeys(_find_unknown(tree, values, sources[name].text))
-        ]
+        problems: dict[Diagnostic, None] = {}
+        for name, tree in trees.items():
+            text = sources[name].text
+            for variable in tree.find_all(nodes.Name) if name in used else ():
+                if variable.ctx != "load" or variable.name in values:
+                    continue
+                begin = text.rfind("\n", 0, variable.lineno) + 1
+                line = text[begin:].partition("\n")[0]
+                violation = policy.Violation(
+                    line=1,
+                    offset=variable.lineno,
+                    width=len(variable.name),
+                    message=f'"{variable.name}" has no value, for nothing sets it',
+                    hint=hints.key_hint(line, variable.name)
+                    or hints.name_hint(variable.name)
+                    or suggest(variable.name, tuple(values)),
+                )
+                problems[positions.violation_to_diagnostic(sources[name], violation)] = None
+        return list(problems)
 
     def find_comparisons(self, program: Program) -> Iterable[FieldComparison]:
         """Find comparisons of fields of the request with constants."""
@@ -79,23 +92,6 @@ class JinjaLint(TemplateLint):
     def find_doubts(self, program: Program) -> Iterator[Diagnostic]:
         """Find parts that render without an error, and that nobody can mean."""
         return doubts.find(program)
-
-
-def _find_unknown(tree: nodes.Template, values: set[str], text: str) -> Iterator[policy.Violation]:
-    """Yield a violation for each use of a name without a value, in a tree with offsets."""
-    for name in tree.find_all(nodes.Name):
-        if name.ctx == "load" and name.name not in values:
-            begin = text.rfind("\n", 0, name.lineno) + 1
-            line = text[begin:].partition("\n")[0]
-            yield policy.Violation(
-                line=1,
-                offset=name.lineno,
-                width=len(name.name),
-                message=f'"{name.name}" has no value, for nothing sets it',
-                hint=hints.key_hint(line, name.name)
-                or hints.name_hint(name.name)
-                or suggest(name.name, tuple(values)),
-            )
 
 
 LINT: Final = JinjaLint()
