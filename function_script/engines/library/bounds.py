@@ -139,15 +139,15 @@ def _type_error(expected: str, value: object, *, subject: str = "") -> ValueErro
 
 # Readers of arguments and the names of types in the reference, by an implementation's annotation.
 # A function only looks into a `Readable`, which may be of any size, and gets a `Value` as a copy.
-READERS: Mapping[str, tuple[str, Read]] = {
-    "str": ("string", _text),
-    "int": ("integer", _integer),
-    "bool": ("boolean", _boolean),
-    "list[str]": ("list of strings", _list_of(_text, "a list of strings")),
-    "list[int]": ("list of integers", _list_of(_integer, "a list of integers")),
-    "list[Value]": ("list", _items),
-    "Object": ("object", _object),
-    "Value": ("any", _whole),
-    "Readable": ("any", lambda value: value),
-    "str | Sequence[str | int]": ("path", _path),
+READERS: Mapping[object, tuple[str, Read]] = {
+    str: ("string", _text),
+    int: ("integer", _integer),
+    bool: ("boolean", _boolean),
+    list[str]: ("list of strings", _list_of(_text, "a list of strings")),
+    list[int]: ("list of integers", _list_of(_integer, "a list of integers")),
+    list[Value]: ("list", _items),
+    Object: ("object", _object),
+    Value: ("any", _whole),
+    Readable: ("any", lambda value: value),
+    str | Sequence[str | int]: ("path", _path),
 }

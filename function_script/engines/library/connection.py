@@ -1,7 +1,5 @@
 """Connection details of composite resources: since Crossplane v2 a Secret among the others."""
 
-from __future__ import annotations
-
 import base64
 import binascii
 from typing import Final

@@ -4,8 +4,6 @@ Every function takes an object or its wrapper ``{"resource": {...}}``, and treat
 ones alike: in the first reconcile nothing is observed yet.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Final
 
