@@ -12,7 +12,6 @@ from function_script.engines.gotemplate.sprig import (
     crypto,
     dates,
     defaults,
-    derived_password,
     dicts,
     encoding,
     lists,
@@ -40,7 +39,6 @@ FUNCTIONS: Final[tuple[Function, ...]] = (
     *urls.FUNCTIONS,
     *semver.FUNCTIONS,
     *random_values.FUNCTIONS,
-    *derived_password.FUNCTIONS,
     *crypto.FUNCTIONS,
 )
 _ENVIRONMENT: Final = (

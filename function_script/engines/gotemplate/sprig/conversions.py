@@ -7,16 +7,9 @@ import math
 import re
 from typing import Final
 
-from function_script.engines.gotemplate import printing
+from function_script.engines.gotemplate import printing, values
 from function_script.engines.gotemplate.function import Allocator
 from function_script.engines.gotemplate.go_time import NamedNumber
-from function_script.engines.gotemplate.values import (
-    MAX_INT64,
-    MIN_INT64,
-    Strings,
-    to_string,
-    wrap_int64,
-)
 
 _DECIMAL: Final = re.compile(r"[+-]?[0-9]+")
 _OCTAL: Final = re.compile(r"[+-]?[0-7]+")
@@ -47,27 +40,27 @@ def to_text(allocator: Allocator, value: object) -> str:
     if isinstance(value, str):
         return str.__str__(value)
     if isinstance(value, bytes):
-        return to_string(value)
+        return values.to_string(value)
     if isinstance(value, (dict, list)):
         allocator.check_tree(value)
     return printing.to_text(value)
 
 
-def to_texts(allocator: Allocator, value: object) -> Strings:
+def to_texts(allocator: Allocator, value: object) -> values.Strings:
     """Convert by sprig's strslice: the items of a list but nil; another value is a single item."""
-    if isinstance(value, Strings):
+    if isinstance(value, values.Strings):
         return value
     if isinstance(value, list):
-        return Strings(to_text(allocator, item) for item in value if item is not None)
+        return values.Strings(to_text(allocator, item) for item in value if item is not None)
     if isinstance(value, bytes):
-        return Strings(map(str, value))
-    return Strings() if value is None else Strings([to_text(allocator, value)])
+        return values.Strings(map(str, value))
+    return values.Strings() if value is None else values.Strings([to_text(allocator, value)])
 
 
 def to_int64(value: object) -> int:
     """Convert to int64: floats are cut, booleans are 0 and 1, texts may have a base."""
     if isinstance(value, int):
-        return wrap_int64(value) if value > MAX_INT64 else int(value)
+        return values.wrap_int64(value) if value > values.MAX_INT64 else int(value)
     if isinstance(value, float):
         return truncate(value)
     if isinstance(value, str):
@@ -77,8 +70,11 @@ def to_int64(value: object) -> int:
 
 def truncate(number: float) -> int:
     """Return Go's int64(float64) on amd64: the smallest integer for numbers out of range."""
-    if not math.isfinite(number) or not MIN_INT64 <= (whole := int(number)) <= MAX_INT64:
-        return MIN_INT64
+    if (
+        not math.isfinite(number)
+        or not values.MIN_INT64 <= (whole := int(number)) <= values.MAX_INT64
+    ):
+        return values.MIN_INT64
     return whole
 
 
@@ -101,14 +97,14 @@ def parse_literal(text: str) -> int | None:
     if len(digits) > _MAX_DIGITS:
         return None
     number = int(match["sign"] + digits, _BASES[base])
-    return number if MIN_INT64 <= number <= MAX_INT64 else None
+    return number if values.MIN_INT64 <= number <= values.MAX_INT64 else None
 
 
 def parse_decimal(text: str) -> int:
     """Return strconv.ParseInt(text, 10, 64) without its error: 0, or the nearest int64."""
     if _DECIMAL.fullmatch(text) is None:
         return 0
-    return max(MIN_INT64, min(MAX_INT64, _to_integer(text, 10)))
+    return max(values.MIN_INT64, min(values.MAX_INT64, _to_integer(text, 10)))
 
 
 def parse_octal(text: str) -> int:
@@ -116,7 +112,7 @@ def parse_octal(text: str) -> int:
     if _OCTAL.fullmatch(text) is None:
         return 0
     number = _to_integer(text, 8)
-    return number if MIN_INT64 <= number <= MAX_INT64 else 0
+    return number if values.MIN_INT64 <= number <= values.MAX_INT64 else 0
 
 
 def _to_integer(text: str, base: int) -> int:

@@ -190,18 +190,16 @@ def write_url(url: Url) -> str:
         if url.host or url.user is not None or (url.scheme and url.path):
             user = f"{url.user}@" if url.user is not None else ""
             text += f"//{user}{escape(url.host, _HOST)}"
-        text += _path_text(url, first=not text)
+        path = url.path if url.path == "*" else escape(url.path, PATH)
+        if path and not path.startswith("/") and url.host:
+            text += "/"
+        elif not text and ":" in path.partition("/")[0]:
+            # A colon in the first segment would make it a scheme.
+            text += "./"
+        text += path
     if url.query:
         text += f"?{url.query}"
     return f"{text}#{escape(url.fragment, FRAGMENT)}" if url.fragment else text
-
-
-def _path_text(url: Url, *, first: bool) -> str:
-    path = url.path if url.path == "*" else escape(url.path, PATH)
-    if path and not path.startswith("/") and url.host:
-        return f"/{path}"
-    # A colon in the first segment would make it a scheme.
-    return f"./{path}" if first and ":" in path.partition("/")[0] else path
 
 
 # Functions
