@@ -21,9 +21,8 @@ from function_script.engines.gotemplate import (
     source_map,
 )
 from function_script.engines.gotemplate.compiler.code import Site
-from function_script.engines.gotemplate.data import template_data
+from function_script.engines.gotemplate.data import LazyDict, template_data
 from function_script.engines.gotemplate.errors import GoError, LimitExceededError
-from function_script.engines.gotemplate.lazy_dict import LazyDict
 from function_script.engines.gotemplate.positions import SourcePart
 from function_script.engines.gotemplate.programs import LoadedProgram, ProgramFailure
 from function_script.engines.gotemplate.run import Run

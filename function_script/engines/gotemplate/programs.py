@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 
 from function_script.cache import ByteLruCache
 from function_script.engines.gotemplate import registry
-from function_script.engines.gotemplate.compiler import checking, deferring
+from function_script.engines.gotemplate.compiler import checking
 from function_script.engines.gotemplate.compiler.codegen import CompileContext, compile_templates
 from function_script.engines.gotemplate.errors import ParseError
 from function_script.engines.gotemplate.function import Function
@@ -184,9 +184,9 @@ def compile_program(sources: Sources) -> LoadedProgram:
     context = CompileContext(functions, frozenset(assigned), mutates)
     options = None
     if sources.settings.defers:
-        options = deferring.OPTIONS
+        options = checking.DEFERRING
     elif sources.settings.is_checked:
-        options = checking.OPTIONS
+        options = checking.CHECKING
     return LoadedProgram(
         compile_templates(trees, context, sources.settings.missing, options),
         origins,

@@ -7,7 +7,7 @@ from urllib.parse import quote_plus
 from function_script.engines.gotemplate import printing, values
 from function_script.engines.gotemplate.errors import CallError
 from function_script.engines.gotemplate.function import Accepts, Allocator, FunctionTable, Injects
-from function_script.engines.gotemplate.printf.formats import sprintf
+from function_script.engines.gotemplate.printf import sprintf
 from function_script.engines.gotemplate.printf.verbs import Flags, format_argument
 from function_script.engines.gotemplate.run import Run
 
