@@ -55,21 +55,17 @@ def evaluate(program: Program, scope: Scope, limits: Limits) -> TemplateResult:
 
     def explain(line: int) -> tuple[Span, str] | None:
         lines = text.split("\n")
-        hint = _line_hint(lines[line - 1]) if 0 < line <= len(lines) else None
+        line_text = lines[line - 1] if 0 < line <= len(lines) else ""
+        leftover = leftovers.of_line(line_text)
+        hint = leftover.hint if leftover is not None else None
+        if _JINJA_TAG.search(line_text):
+            hint = "this is a tag of Jinja: write {{ if … }}, {{ range … }} or {{ $x := … }}"
         span = None if hint is None else locate(line)
         return None if hint is None or span is None else (span, hint)
 
     gaps = tuple(diagnostics.list_missing(run, pieces, loaded, parts))
     text = programs.to_output(pieces)
     return TemplateResult(text=text, gaps=gaps, locate=locate, explain=explain)
-
-
-def _line_hint(line: str) -> str | None:
-    """Return the hint for a rendered line that is no YAML, and that no template means."""
-    if _JINJA_TAG.search(line):
-        return "this is a tag of Jinja: write {{ if … }}, {{ range … }} or {{ $x := … }}"
-    leftover = leftovers.of_line(line)
-    return leftover.hint if leftover is not None else None
 
 
 def check(program: Program, limits: Limits) -> None:

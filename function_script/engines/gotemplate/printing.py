@@ -80,13 +80,16 @@ def sorted_items(value: Mapping[object, object]) -> list[tuple[object, object]]:
     try:
         keys = sorted(value)  # type: ignore[type-var] # keys that do not compare: TypeError
     except TypeError:
-        return sorted(value.items(), key=_mixed_key)
+        # Keys of one kind are together: numbers by their value, others by their text.
+        keys = sorted(
+            value,
+            key=lambda key: (
+                values.go_kind(key),
+                key if isinstance(key, (int, float)) else 0,
+                to_text(key),
+            ),
+        )
     return [(key, value[key]) for key in keys]
-
-
-def _mixed_key(item: tuple[object, object]) -> tuple[str, float, str]:
-    key = item[0]
-    return (values.go_kind(key), key if isinstance(key, (int, float)) else 0, to_text(key))
 
 
 def quote(text: str, *, ascii_only: bool = False) -> str:

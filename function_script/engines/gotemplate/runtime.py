@@ -77,7 +77,16 @@ def walk(value: object, names: tuple[str, ...], missing: MissingKey) -> object:
     static = None
     for index, name in enumerate(names):
         if isinstance(value, dict):
-            following = value[name] if name in value else _absent_value(value, name, index, missing)
+            if name in value:
+                following = value[name]
+            elif missing == "error":
+                keys = tuple(key for key in value if isinstance(key, str))
+                text = f"map has no entry for key {printing.quote(name)}"
+                raise errors.FieldError(text, name, index=index, kind="map", names=keys)
+            elif missing == "zero":
+                following = value.zero if isinstance(value, values.TypedMap) else None
+            else:
+                following = MISSING
         elif value is MISSING:
             following = _value_below_missing(name, index, missing)
         elif value is None and missing == "checked":
@@ -90,18 +99,6 @@ def walk(value: object, names: tuple[str, ...], missing: MissingKey) -> object:
         static = value.element if isinstance(value, values.TypedMap) else _UNTYPED
         value = following
     return value
-
-
-def _absent_value(
-    value: dict[object, object], name: str, index: int, missing: MissingKey
-) -> object:
-    if missing == "error":
-        names = tuple(key for key in value if isinstance(key, str))
-        text = f"map has no entry for key {printing.quote(name)}"
-        raise errors.FieldError(text, name, index=index, kind="map", names=names)
-    if missing != "zero":
-        return MISSING
-    return value.zero if isinstance(value, values.TypedMap) else None
 
 
 def _value_below_missing(name: str, index: int, missing: MissingKey) -> object:

@@ -54,9 +54,9 @@ def _format(value: object, verb: str, flags: Flags) -> str:
     if isinstance(value, bytes):
         return _format_bytes(value, verb, flags)
     if isinstance(value, values.Struct):
-        text = value.text()
-        if text is not None and verb in "vsxXq" and not flags.go_syntax:
-            return _format_string(text, verb, flags)
+        own_text = value.text()
+        if own_text is not None and verb in "vsxXq" and not flags.go_syntax:
+            return _format_string(own_text, verb, flags)
         return _format_fields(value, verb, flags)
     return _format_container(value, verb, flags)
 

@@ -82,9 +82,18 @@ def to_float64(value: object) -> float:
     """Return a float64 of any value."""
     if isinstance(value, (int, float)):
         return float(value)
-    if isinstance(value, str):
-        return _parse_float(value)
-    return float(value.number) if isinstance(value, NamedNumber) else 0.0
+    if not isinstance(value, str):
+        return float(value.number) if isinstance(value, NamedNumber) else 0.0
+    # strconv.ParseFloat: 0 if it fails, also for a number that is too large.
+    if _FLOAT.fullmatch(value) is not None:
+        number = float(value)
+        return 0.0 if math.isinf(number) and "n" not in value.lower() else number
+    if _HEX_FLOAT.fullmatch(value) is None:
+        return 0.0
+    try:
+        return float.fromhex(value.replace("_", ""))
+    except OverflowError:
+        return 0.0
 
 
 def parse_literal(text: str) -> int | None:
@@ -120,16 +129,3 @@ def _to_integer(text: str, base: int) -> int:
     digits = text.lstrip("+-").lstrip("0")[:_MAX_DIGITS] or "0"
     number = int(digits, base)
     return -number if text.startswith("-") else number
-
-
-def _parse_float(text: str) -> float:
-    """Return strconv.ParseFloat, 0 if it fails, also for a number that is too large."""
-    if _FLOAT.fullmatch(text) is not None:
-        number = float(text)
-        return 0.0 if math.isinf(number) and "n" not in text.lower() else number
-    if _HEX_FLOAT.fullmatch(text) is None:
-        return 0.0
-    try:
-        return float.fromhex(text.replace("_", ""))
-    except OverflowError:
-        return 0.0

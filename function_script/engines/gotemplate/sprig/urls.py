@@ -80,21 +80,14 @@ def _parse(text: str) -> Url:
         raise CallError("first path segment in URL cannot contain colon")
     if rest.startswith("//") and (scheme or not rest.startswith("///")):
         authority, slash, path = rest.removeprefix("//").partition("/")
-        user, host = _authority(scheme, authority)
-        return Url(scheme, "", user, host, unescape(slash + path), query)
+        userinfo, at, host = authority.rpartition("@")
+        host = _host(scheme, host)
+        if at and _USERINFO.fullmatch(userinfo) is None:
+            raise CallError("net/url: invalid userinfo")
+        name, colon, password = userinfo.partition(":")
+        user = escape(unescape(name), _USER) + colon + escape(unescape(password), _USER)
+        return Url(scheme, "", user if at else None, host, unescape(slash + path), query)
     return Url(scheme=scheme, path=unescape(rest), query=query)
-
-
-def _authority(scheme: str, text: str) -> tuple[str | None, str]:
-    """Return the user, encoded anew, and the host."""
-    user, at, host = text.rpartition("@")
-    host = _host(scheme, host)
-    if not at:
-        return None, host
-    if _USERINFO.fullmatch(user) is None:
-        raise CallError("net/url: invalid userinfo")
-    name, colon, password = user.partition(":")
-    return escape(unescape(name), _USER) + colon + escape(unescape(password), _USER), host
 
 
 def _host(scheme: str, text: str) -> str:
