@@ -9,6 +9,7 @@ from typing import Final
 
 from function_script.engines.gotemplate.function import Function
 from function_script.engines.gotemplate.sprig import (
+    conversions,
     crypto,
     dates,
     defaults,
@@ -18,7 +19,6 @@ from function_script.engines.gotemplate.sprig import (
     numbers,
     paths,
     random_values,
-    reflection,
     regex,
     semver,
     strings,
@@ -31,7 +31,7 @@ FUNCTIONS: Final[tuple[Function, ...]] = (
     *defaults.FUNCTIONS,
     *dicts.FUNCTIONS,
     *lists.FUNCTIONS,
-    *reflection.FUNCTIONS,
+    *conversions.FUNCTIONS,
     *encoding.FUNCTIONS,
     *regex.FUNCTIONS,
     *dates.FUNCTIONS,

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable
-from functools import cmp_to_key
+from functools import cmp_to_key, reduce
 from typing import Final
 
 from function_script.engines.gotemplate import errors, values
@@ -148,36 +148,38 @@ _KINDS: Final = {kind: order for order, kind in enumerate(("invalid", "bool", "i
 _by_key = cmp_to_key(_compare)
 
 
+_DIGITS: Final = re.compile(r"\d*")
+# Digits before these change nothing in an integer of 64 bits.
+_SIGNIFICANT: Final = 64
+
+
 def _compare_texts(first: str, second: str) -> int:
     """Compare texts: runs of digits are numbers; other characters come before letters."""
-    digits = False
-    for index, (left, right) in enumerate(zip(first, second, strict=False)):
-        if left == right:
-            digits = left.isdigit()
-            continue
-        if left.isalpha() and right.isalpha():
-            return -1 if left < right else 1
-        if left.isalpha() or right.isalpha():
-            return -1 if left.isalpha() == digits else 1
-        return _compare_numbers(first, second, index)
-    return len(first) - len(second)
-
-
-def _compare_numbers(first: str, second: str, index: int) -> int:
-    runs = []
-    for text in (first, second):
-        end = index
-        while end < len(text) and text[end].isdigit():
-            end += 1
-        runs.append(text[index:end])
+    characters = enumerate(zip(first, second, strict=False))
+    index = next((index for index, (left, right) in characters if left != right), None)
+    if index is None:
+        return len(first) - len(second)
+    left, right = first[index], second[index]
+    if left.isalpha() and right.isalpha():
+        return -1 if left < right else 1
     start = index
-    while start > 0 and first[start - 1].isdigit():
+    while start > 0 and first[start - 1].isdecimal():
         start -= 1
+    if left.isalpha() or right.isalpha():
+        return -1 if left.isalpha() == (start < index) else 1
     # Zeros behind other digits count: 10 is more than 1.
-    has_digits = "0" in {first[index], second[index]} and first[start:index].strip("0")
-    numbers = [int(("1" if has_digits else "0") + run) for run in runs]
+    prefix = 1 if "0" in {left, right} and first[start:index].strip("0") else 0
+    lengths, numbers = [], []
+    for text in (first, second):
+        run = _DIGITS.match(text, index)
+        digits = run[0] if run is not None else ""
+        lengths.append(len(digits))
+        numbers.append(reduce(_append_digit, digits[-_SIGNIFICANT:], prefix))
     if numbers[0] != numbers[1]:
         return numbers[0] - numbers[1]
-    if len(runs[0]) != len(runs[1]):
-        return len(runs[0]) - len(runs[1])
-    return -1 if first[index] < second[index] else 1
+    return lengths[0] - lengths[1] or (-1 if left < right else 1)
+
+
+def _append_digit(number: int, digit: str) -> int:
+    """Return a number with one more digit: an int64 of Go, which wraps around."""
+    return values.wrap_int64(number * 10 + ord(digit) - ord("0"))
