@@ -17,12 +17,11 @@ from function_script.engines.gotemplate.sprig import (
     encoding,
     lists,
     numbers,
-    paths,
+    paths_and_urls,
     random_values,
     regex,
     semver,
     strings,
-    urls,
 )
 
 FUNCTIONS: Final[tuple[Function, ...]] = (
@@ -35,8 +34,7 @@ FUNCTIONS: Final[tuple[Function, ...]] = (
     *encoding.FUNCTIONS,
     *regex.FUNCTIONS,
     *dates.FUNCTIONS,
-    *paths.FUNCTIONS,
-    *urls.FUNCTIONS,
+    *paths_and_urls.FUNCTIONS,
     *semver.FUNCTIONS,
     *random_values.FUNCTIONS,
     *crypto.FUNCTIONS,

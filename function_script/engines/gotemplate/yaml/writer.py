@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable
-from functools import cmp_to_key, reduce
+from functools import cmp_to_key
 from typing import Final
 
 from function_script.engines.gotemplate import errors, values
@@ -174,12 +174,11 @@ def _compare_texts(first: str, second: str) -> int:
         run = _DIGITS.match(text, index)
         digits = run[0] if run is not None else ""
         lengths.append(len(digits))
-        numbers.append(reduce(_append_digit, digits[-_SIGNIFICANT:], prefix))
+        number = prefix
+        for digit in digits[-_SIGNIFICANT:]:
+            # An int64 of Go wraps around.
+            number = values.wrap_int64(number * 10 + ord(digit) - ord("0"))
+        numbers.append(number)
     if numbers[0] != numbers[1]:
         return numbers[0] - numbers[1]
     return lengths[0] - lengths[1] or (-1 if left < right else 1)
-
-
-def _append_digit(number: int, digit: str) -> int:
-    """Return a number with one more digit: an int64 of Go, which wraps around."""
-    return values.wrap_int64(number * 10 + ord(digit) - ord("0"))

@@ -53,6 +53,11 @@ def test_values_are_written_as_by_yaml_v3(value: object, text: str) -> None:
     assert to_yaml(value) == text
 
 
+def test_keys_with_thousands_of_digits_are_in_the_order_of_overflowed_integers() -> None:
+    keys = [f"a{digit * 5_000}" for digit in "12"]
+    assert to_yaml(dict.fromkeys(keys)).startswith("? a2")
+
+
 READ = [
     ("a: 1\nb: [x, 2.5, true, null]", "map[a:1 b:[x 2.5 true <nil>]]"),
     ("yes", "yes"),

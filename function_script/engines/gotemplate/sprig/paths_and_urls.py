@@ -1,7 +1,8 @@
-"""sprig's ``urlParse`` and ``urlJoin``: URLs as maps of their parts, by Go's package net/url.
+"""sprig's functions on paths, and ``urlParse`` and ``urlJoin``, by Go's package net/url.
 
-URLs are parsed and written byte by byte: all texts but those of the functions are "narrow", with
-one character for each byte.
+The separator of paths is a slash on every system. URLs are maps of their parts. They are parsed and
+written byte by byte: all texts but those of the functions are "narrow", with one character for each
+byte.
 """
 
 import ipaddress
@@ -16,6 +17,55 @@ from function_script.engines.gotemplate.sprig.lists import NIL_POINTER
 from function_script.engines.gotemplate.values import go_kind, to_narrow, to_wide
 
 FUNCTIONS: Final = FunctionTable()
+
+# Paths. Functions with "os" in front are the same on Linux.
+
+
+@FUNCTIONS.add("base", "osBase", parameters="string", returns="string")
+def base(path: str) -> str:
+    """The last part of a path."""
+    if not path:
+        return "."
+    return path.rstrip("/").rpartition("/")[2] or "/"
+
+
+@FUNCTIONS.add("dir", "osDir", parameters="string", returns="string")
+def dir_(path: str) -> str:
+    """The path without its last part."""
+    folder, slash, _ = path.rpartition("/")
+    return clean(folder + slash)
+
+
+@FUNCTIONS.add("clean", "osClean", parameters="string", returns="string")
+def clean(path: str) -> str:
+    """The path without . and .. parts.
+
+    It is the shortest equal path: without ``.``, ``//`` and, as far as possible, ``..``.
+    """
+    segments: list[str] = []
+    rooted = path.startswith("/")
+    for segment in path.split("/"):
+        if segment == ".." and segments and segments[-1] != "..":
+            segments.pop()
+        elif segment not in {"", "."} and not (segment == ".." and rooted):
+            segments.append(segment)
+    return ("/" if rooted else "") + "/".join(segments) or "."
+
+
+@FUNCTIONS.add("ext", "osExt", parameters="string", returns="string")
+def ext(path: str) -> str:
+    """The extension of a path."""
+    _, point, extension = path.rpartition("/")[2].rpartition(".")
+    return point + extension if point else ""
+
+
+@FUNCTIONS.add("isAbs", "osIsAbs", parameters="string", returns="bool")
+def is_absolute(path: str) -> bool:
+    """True if the path begins at the root."""
+    return path.startswith("/")
+
+
+# URLs
 
 # Characters that need no escape, by the part of a URL.
 _UNRESERVED: Final = frozenset(string.ascii_letters + string.digits + "-._~")
