@@ -70,12 +70,8 @@ def _reword(message: str) -> str:
     return message[:1].lower() + message[1:] if is_word else message
 
 
-def _few_expected(match: re.Match[str]) -> str:
-    return match[0] if match[1].count('"') <= 2 * _MAX_EXPECTED else ""
-
-
 _WORDS: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], ...] = (
-    (_EXPECTED, _few_expected),
+    (_EXPECTED, lambda match: match[0] if match[1].count('"') <= 2 * _MAX_EXPECTED else ""),
     (_REPR, r"\1"),
     (
         re.compile(r"^Immutable$"),
