@@ -42,7 +42,14 @@ def _write_block(value: object, indent: int, lead: str, parts: list[str]) -> Non
             pairs = sorted(value.items(), key=_by_key)
         _write_map(pairs, indent, lead, parts)
     elif isinstance(value, (list, bytes)):
-        _write_list(value, indent, lead, parts)
+        for item in value:
+            start = f"{lead or ' ' * indent}- "
+            lead = ""
+            block = _block_of(item)
+            if block is None:
+                parts.append(f"{start}{_scalar(item, indent + _DASH)}\n")
+            else:
+                _write_block(block, indent + _DASH, start, parts)
 
 
 def _write_map(
@@ -79,18 +86,6 @@ def _write_map(
             _write_block(block, deeper, "", parts)
         else:
             _write_block(block, deeper, " " * (deeper - indent - 1), parts)
-
-
-def _write_list(items: Iterable[object], indent: int, lead: str, parts: list[str]) -> None:
-    pad = " " * indent
-    for item in items:
-        start = f"{lead or pad}- "
-        lead = ""
-        block = _block_of(item)
-        if block is None:
-            parts.append(f"{start}{_scalar(item, indent + _DASH)}\n")
-        else:
-            _write_block(block, indent + _DASH, start, parts)
 
 
 class _Ordered:
