@@ -43,7 +43,7 @@ def find_origin(
     line: int, pieces: Trace, loaded: LoadedProgram, parts: tuple[SourcePart, ...]
 ) -> Span | None:
     """Return the span that wrote the first non-blank character of a line of the output (from 1)."""
-    piece = _piece_of(line, pieces)
+    piece = _find_piece(line, pieces)
     if piece is None:
         return None
     number, offset = piece
@@ -56,7 +56,7 @@ def find_origin(
     return find_span(source, position, 1, source_parts).span
 
 
-def _piece_of(line: int, pieces: Trace) -> tuple[int, int] | None:
+def _find_piece(line: int, pieces: Trace) -> tuple[int, int] | None:
     """Return the line of code that wrote a line of the output, and the offset in its text."""
     current = 1
     for text, number in pieces:
