@@ -3,20 +3,15 @@
 This is slow, and only done for a text that turns out to be wrong.
 """
 
-from __future__ import annotations
-
 import sys
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import Final, TypeAlias
 
 from function_script.engines.gotemplate.errors import GoError, LimitExceededError
 from function_script.engines.gotemplate.positions import SourcePart, find_span
+from function_script.engines.gotemplate.programs import LoadedProgram
 from function_script.engines.gotemplate.run import MAIN, Run
 from function_script.engines.gotemplate.syntax.nodes import Text
 from function_script.source import Span
-
-if TYPE_CHECKING:
-    from function_script.engines.gotemplate.programs import LoadedProgram
-
 
 # Each part of the text, in order, with the line of code that wrote it.
 Trace: TypeAlias = list[tuple[str, int]]
