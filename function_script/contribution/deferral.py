@@ -169,29 +169,24 @@ def _to_deferred(
         raise _ambiguous(gap, "it is part of the name or the kind of a document")
     is_meta = kinds[0] == dialect.meta_api_version
     if isinstance(name, str) and name and not is_meta:
+        old_names: tuple[str, ...] = ()
+        if dialect.supports_policies:
+            value = find_path(identity.document, ("metadata", "annotations"))
+            reader = ObjectReader(value if isinstance(value, dict) else {}, "", ProblemList())
+            moved_from = dialect.annotations.moved_from
+            old_names = ordering.read_old_names(reader, moved_from, name)
+            if reader.problems or (placeholder and placeholder in ",".join(old_names)):
+                raise _ambiguous(gap, f"{moved_from} cannot be read without it")
         return DeferredDocument(
             name=name,
             subject=name,
             missing=gap.missing,
             span=gap.span,
-            moved_from=_moved_from(identity, name, gap, dialect),
+            moved_from=old_names,
         )
     if not is_meta and kinds != api_version_and_kind(xr):
         raise _ambiguous(gap, f"its document ({kinds[1] or 'of no kind'}) has no {key}")
     return DeferredDocument(name=None, subject=kinds[1], missing=gap.missing, span=gap.span)
-
-
-def _moved_from(
-    identity: _Identity, name: str, gap: MissingValue, dialect: Dialect
-) -> tuple[str, ...]:
-    if not dialect.supports_policies:
-        return ()
-    value = find_path(identity.document, ("metadata", "annotations"))
-    reader = ObjectReader(value if isinstance(value, dict) else {}, "", ProblemList())
-    names = ordering.read_old_names(reader, dialect.annotations.moved_from, name)
-    if reader.problems or (identity.placeholder and identity.placeholder in ",".join(names)):
-        raise _ambiguous(gap, f"{dialect.annotations.moved_from} cannot be read without it")
-    return names
 
 
 def _ambiguous(gap: MissingValue, cause: str) -> DocumentError:

@@ -14,10 +14,8 @@ from typing import TYPE_CHECKING
 
 from function_script import objects, spelling, wire
 from function_script.cache import ByteLruCache
-from function_script.contribution import lint, model, ordering
+from function_script.contribution import from_response, lint, model, ordering, sanitize
 from function_script.contribution.desired_resource import DesiredResource
-from function_script.contribution.from_response import READY
-from function_script.contribution.sanitize import copy_verbatim, without_server_fields
 from function_script.diagnostics import Diagnostic
 from function_script.documents import Document
 from function_script.errors import DocumentError
@@ -250,13 +248,15 @@ def _read_composed(
     replaces = reader.choice(keys.merge, _MERGE) if has_policies else None
     advice = ProblemList() if dialect.is_lenient else None
     resource = (
-        without_server_fields(document) if advice is None else copy_verbatim(document, advice)
+        sanitize.without_server_fields(document)
+        if advice is None
+        else sanitize.copy_verbatim(document, advice)
     )
     read_policy = ordering.from_annotations if has_policies else ordering.only_moves
     entry = DesiredResource(
         resource=_without_own_annotations(resource, dialect),
         keeps_nulls=dialect.is_lenient,
-        ready=reader.choice(keys.ready, READY, exact=dialect.is_lenient),
+        ready=reader.choice(keys.ready, from_response.READY, exact=dialect.is_lenient),
         replace=dialect.replaces_by_default if replaces is None else replaces,
         policy=read_policy(reader, keys, name),
         key=key,
@@ -290,7 +290,9 @@ def _read_composite(
         composite=model.Composite(
             status=status,
             is_verbatim=dialect.is_lenient,
-            ready=reader.choice(dialect.annotations.ready, READY, exact=dialect.is_lenient),
+            ready=reader.choice(
+                dialect.annotations.ready, from_response.READY, exact=dialect.is_lenient
+            ),
         ),
         reads_xr=lint.reads_xr(document.value),
     )
