@@ -116,7 +116,7 @@ def _parse(text: str, raw: _RawDocument, limits: Limits) -> _Identity | None:
     A gap may stand for a whole block of lines. Returns None if there are only comments.
     """
     failure: FatalError | None = None
-    for candidate, placeholder in (_fill_gaps(text, raw), (_drop_gap_lines(text, raw), "")):
+    for candidate, placeholder in _candidates(text, raw):
         try:
             stream = documents.read_stream(candidate, limits=limits)
         except FatalError as error:
@@ -130,10 +130,11 @@ def _parse(text: str, raw: _RawDocument, limits: Limits) -> _Identity | None:
     raise _ambiguous(raw.gaps[0], cause) from failure
 
 
-def _fill_gaps(text: str, raw: _RawDocument) -> tuple[str, str]:
-    """Return the document with a placeholder in its gaps, and that placeholder.
+def _candidates(text: str, raw: _RawDocument) -> Iterator[tuple[str, str]]:
+    """Yield the document with a placeholder in its gaps, then without the lines that have gaps.
 
-    The placeholder occurs nowhere else in the document.
+    The placeholder stands beside the text; it occurs nowhere else in the document, and is empty
+    where none is used.
     """
     number = 0
     while (placeholder := f"gap{number}") in text[raw.start : raw.end]:
@@ -143,10 +144,7 @@ def _fill_gaps(text: str, raw: _RawDocument) -> tuple[str, str]:
     for gap in raw.gaps:
         parts += (text[at : gap.offset], placeholder)
         at = gap.offset
-    return "".join((*parts, text[at : raw.end])), placeholder
-
-
-def _drop_gap_lines(text: str, raw: _RawDocument) -> str:
+    yield "".join((*parts, text[at : raw.end])), placeholder
     lines: list[str] = []
     at = raw.start
     for line in text[raw.start : raw.end].split("\n"):
@@ -154,7 +152,7 @@ def _drop_gap_lines(text: str, raw: _RawDocument) -> str:
         if not any(at <= gap.offset <= end for gap in raw.gaps):
             lines.append(line)
         at = end + 1
-    return "\n".join(lines)
+    yield "\n".join(lines), ""
 
 
 def _to_deferred(

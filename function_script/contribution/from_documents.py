@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING
 
 from function_script import objects, spelling, wire
 from function_script.cache import ByteLruCache
-from function_script.contribution import from_response, lint, model, ordering, sanitize
+from function_script.contribution import lint, model, ordering, sanitize
 from function_script.contribution.desired_resource import DesiredResource
+from function_script.contribution.from_response import READY
 from function_script.diagnostics import Diagnostic
 from function_script.documents import Document
 from function_script.errors import DocumentError
@@ -155,17 +156,15 @@ class _Collector:
             self._lines[what, name] = document.line
             return
         if self._dialect.is_lenient and what == _RESOURCE_NAME:
-            self._warnings.append(partial(_repeated_name, name, document))
+            message = f'resource name "{name}" is used before, and the last one counts'
+            self._warnings.append(
+                lambda: Diagnostic(message=message, span=document.span(), hint=_UNIQUE_NAMES)
+            )
             return
         span = self._locate(line)
         first = span or f"line {line} of the rendered text"
         problem = f'{what} "{name}" is used twice; first at {first}'
         problems.add("", problem, hint=_UNIQUE_NAMES, mention=span)
-
-
-def _repeated_name(name: str, document: Document) -> Diagnostic:
-    message = f'resource name "{name}" is used before, and the last one counts'
-    return Diagnostic(message=message, span=document.span(), hint=_UNIQUE_NAMES)
 
 
 def _diagnostics(problems: ProblemList, document: Document) -> list[Diagnostic]:
@@ -256,7 +255,7 @@ def _read_composed(
     entry = DesiredResource(
         resource=_without_own_annotations(resource, dialect),
         keeps_nulls=dialect.is_lenient,
-        ready=reader.choice(keys.ready, from_response.READY, exact=dialect.is_lenient),
+        ready=reader.choice(keys.ready, READY, exact=dialect.is_lenient),
         replace=dialect.replaces_by_default if replaces is None else replaces,
         policy=read_policy(reader, keys, name),
         key=key,
@@ -290,9 +289,7 @@ def _read_composite(
         composite=model.Composite(
             status=status,
             is_verbatim=dialect.is_lenient,
-            ready=reader.choice(
-                dialect.annotations.ready, from_response.READY, exact=dialect.is_lenient
-            ),
+            ready=reader.choice(dialect.annotations.ready, READY, exact=dialect.is_lenient),
         ),
         reads_xr=lint.reads_xr(document.value),
     )

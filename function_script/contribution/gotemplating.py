@@ -9,7 +9,8 @@ import re
 from collections.abc import Mapping, Sequence
 
 from function_script import conditions, wire
-from function_script.contribution import annotations, dialects, from_response, lint
+from function_script.contribution import annotations, dialects, lint
+from function_script.contribution.from_response import READY, STATUS, TARGET
 from function_script.contribution.model import Composite, Contribution
 from function_script.diagnostics import Diagnostic
 from function_script.objects import EXTRA_RESOURCES, find_path
@@ -72,7 +73,7 @@ def _copy(item: Object) -> Object:
     if isinstance(details, dict) and details:
         copy["connection_details"] = {key: _to_base64(value) for key, value in details.items()}
     if item.get("ready"):
-        copy["ready"] = from_response.READY[str(item["ready"])]
+        copy["ready"] = READY[str(item["ready"])]
     return copy
 
 
@@ -130,14 +131,13 @@ def _condition(item: ObjectReader, advice: ProblemList) -> wire.Condition:
     conditions.check_type(item if kind in conditions.RESERVED_CONDITIONS else lenient, "type", kind)
     status = None
     if item.text("status") is not None:
-        status = lenient.choice("status", from_response.STATUS, exact=True)
+        status = lenient.choice("status", STATUS, exact=True)
     return wire.Condition(
         kind,
-        status or from_response.STATUS["Unknown"],
+        status or STATUS["Unknown"],
         item.text("reason") or "",
         item.text("message") or None,
-        lenient.choice("target", from_response.TARGET, exact=True)
-        or from_response.TARGET["Composite"],
+        lenient.choice("target", TARGET, exact=True) or TARGET["Composite"],
     )
 
 
