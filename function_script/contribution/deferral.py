@@ -4,14 +4,13 @@ A template leaves a gap where it would have written the value. A document with a
 to identify it; its content is not used, so no placeholder can get into a resource.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from function_script import documents
 from function_script.contribution import ordering
-from function_script.contribution.model import DeferredDocument
+from function_script.contribution.dialects import Dialect
+from function_script.contribution.model import Contribution, DeferredDocument
 from function_script.diagnostics import Diagnostic
 from function_script.errors import DocumentError, FatalError
 from function_script.limits import Limits
@@ -20,10 +19,6 @@ from function_script.problems import ProblemList
 from function_script.program import MissingValue, TemplateResult
 from function_script.reader import ObjectReader
 from function_script.values import Object
-
-if TYPE_CHECKING:
-    from function_script.contribution.dialects import Dialect
-    from function_script.contribution.model import Contribution
 
 _SEPARATOR = "\n---"
 _IN_SEPARATOR = "it is in a line that separates documents"

@@ -4,18 +4,16 @@ A document is a composed resource (it has the resource-name annotation), the XR 
 type, and its status is taken), or a meta document, which has fields of a script's response.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
 
 from function_script import objects, spelling, wire
 from function_script.cache import ByteLruCache
 from function_script.contribution import lint, model, ordering, sanitize
 from function_script.contribution.desired_resource import DesiredResource
+from function_script.contribution.dialects import Dialect
 from function_script.contribution.from_response import READY
 from function_script.diagnostics import Diagnostic
 from function_script.documents import Document
@@ -24,9 +22,6 @@ from function_script.problems import ProblemList, suggest
 from function_script.reader import ObjectReader
 from function_script.source import Span
 from function_script.values import Object
-
-if TYPE_CHECKING:
-    from function_script.contribution.dialects import Dialect
 
 _RESOURCE_NAME = "resource name"
 _MAX_WARNINGS = 3
