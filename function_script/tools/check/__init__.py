@@ -1,6 +1,6 @@
 """Find mistakes in the steps of Compositions and Operations without running a program.
 
-The result is a report; `reporters` prints it.
+The result is a report, which `report` prints.
 """
 
 from collections.abc import Iterator, Sequence
@@ -8,23 +8,29 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
+from function_script import objects
 from function_script.diagnostics import Diagnostic
+from function_script.documents import Document
 from function_script.engines.lint import ResourceKind
 from function_script.errors import InputError
 from function_script.inputs import FindInput, Step
 from function_script.limits import Limits
-from function_script.tools import author_positions, sources, step_inputs
-from function_script.tools.check import composed, paths, pipelines, plain_scalars, rules, searching
+from function_script.tools import author_positions, manifests, sources, step_inputs
+from function_script.tools.check import paths, pipelines, plain_scalars, report, rules, searching
 from function_script.tools.check.definitions import Definitions, XrChecker, files_beside, load
-from function_script.tools.check.findings import Finding, Report, Skipped, Uncompared
-from function_script.tools.check.reporters import render_json, render_sarif, render_text
+from function_script.tools.check.report import (
+    Finding,
+    Report,
+    render_json,
+    render_sarif,
+    render_text,
+)
 from function_script.values import Object
 
 __all__ = [
     "Definitions",
     "Finding",
     "Report",
-    "Skipped",
     "check",
     "list_files",
     "load",
@@ -33,6 +39,8 @@ __all__ = [
     "render_text",
 ]
 
+# Functions that compose nothing, by the end of their usual names.
+_IDLE: Final = ("auto-ready", "environment-configs", "extra-resources", "sequencer")
 # The rules about the frame of a pipeline, which need no step of ours.
 _FRAME: Final = (
     (rules.COMPOSITION, pipelines.find_errors),
@@ -60,16 +68,19 @@ def check(
     findings: list[Finding] = []
     others: list[step_inputs.OtherStep] = []
     unchecked: list[step_inputs.StepInput] = []
-    skipped: list[Skipped] = []
+    skipped: list[report.Skipped] = []
     steps = files = untyped = 0
     kinds: set[ResourceKind] = set()
     xrs = XrChecker(definitions)
     entries = [*searching.find(arguments, ignored)]
     find_input = step_inputs.index_stored(
-        document for file in entries if not isinstance(file, Skipped) for document in file.documents
+        document
+        for file in entries
+        if not isinstance(file, report.Skipped)
+        for document in file.documents
     )
     for file in entries:
-        if isinstance(file, Skipped):
+        if isinstance(file, report.Skipped):
             skipped.append(file)
             continue
         if file.error is not None:
@@ -135,7 +146,7 @@ def check(
         others=tuple(others),
         unchecked=tuple(unchecked),
         skipped=tuple(skipped),
-        uncompared=Uncompared(
+        uncompared=report.Uncompared(
             compositions=untyped, kinds=tuple(sorted(kinds)), rules=tuple(xrs.unevaluated)
         ),
     )
@@ -194,11 +205,16 @@ def _check_document(
             parsed.append((each, error))
     steps = [step for _, step in parsed if not isinstance(step, InputError)]
     is_whole = len(steps) == len(parsed) > 0
-    names = composed.find_names(inputs[0].document, steps) if is_whole else None
+    names = _find_composed_names(inputs[0].document, steps) if is_whole else None
+    kinds: dict[str, set[ResourceKind]] = {}
+    for valid in steps:
+        for name, kind in valid.language.lint.find_composed_kinds(valid.program):
+            kinds.setdefault(name, set()).add(kind)
+    # A name with two kinds has no certain schema.
     resources = {
         name: schema
-        for name, kind in composed.find_kinds(steps).items()
-        if (schema := cluster.find_composed(kind)) is not None
+        for name, (kind, *others) in kinds.items()
+        if not others and (schema := cluster.find_composed(kind)) is not None
     }
     for each, step in parsed:
         if isinstance(step, InputError):
@@ -211,6 +227,30 @@ def _check_document(
             problems = list(rules.apply(subject))
         for rule, problem in problems:
             yield _finding(rule, author_positions.map_to_source(problem, each, programs), each.step)
+
+
+def _find_composed_names(document: Document, steps: Sequence[Step]) -> frozenset[str] | None:
+    """Return the names of all resources that a pipeline composes, of which ``steps`` are ours.
+
+    None when only a run knows them.
+    """
+    if manifests.text_at(document.value, "kind") != "Composition" or not steps:
+        return None
+    pipeline = objects.find_path(document.value, ("spec", "pipeline"))
+    for step in pipeline if isinstance(pipeline, list) else []:
+        if not isinstance(step, dict):
+            return None
+        value = step.get("input")
+        is_ours = isinstance(value, dict) and step_inputs.is_ours(value)
+        if not is_ours and not manifests.text_at(step, "functionRef", "name").endswith(_IDLE):
+            return None
+    names: set[str] = set()
+    for each in steps:
+        program_names = each.language.lint.find_composed_names(each.program)
+        if program_names is None or not each.program.main.text:
+            return None
+        names |= program_names
+    return frozenset(names)
 
 
 def _finding(rule: rules.Rule, problem: Diagnostic, step: str = "") -> Finding:
