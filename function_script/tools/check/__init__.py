@@ -18,18 +18,11 @@ from function_script.limits import Limits
 from function_script.tools import author_positions, manifests, sources, step_inputs
 from function_script.tools.check import paths, pipelines, plain_scalars, report, rules, searching
 from function_script.tools.check.definitions import Definitions, XrChecker, files_beside, load
-from function_script.tools.check.report import (
-    Finding,
-    Report,
-    render_json,
-    render_sarif,
-    render_text,
-)
+from function_script.tools.check.report import Report, render_json, render_sarif, render_text
 from function_script.values import Object
 
 __all__ = [
     "Definitions",
-    "Finding",
     "Report",
     "check",
     "list_files",
@@ -65,7 +58,7 @@ def check(
     for an argument that cannot be read, and when there is nothing to check.
     """
     definitions = definitions or Definitions()
-    findings: list[Finding] = []
+    findings: list[report.Finding] = []
     others: list[step_inputs.OtherStep] = []
     unchecked: list[step_inputs.StepInput] = []
     skipped: list[report.Skipped] = []
@@ -192,7 +185,7 @@ def _check_document(
     cluster: _Cluster,
     *,
     is_salted: bool,
-) -> Iterator[Finding]:
+) -> Iterator[report.Finding]:
     """Apply the rules to the steps of a document; ``programs`` has programs in files."""
     root = None if programs is None else str(programs.resolve())
     parsed: list[tuple[step_inputs.StepInput, Step | InputError]] = []
@@ -253,5 +246,5 @@ def _find_composed_names(document: Document, steps: Sequence[Step]) -> frozenset
     return frozenset(names)
 
 
-def _finding(rule: rules.Rule, problem: Diagnostic, step: str = "") -> Finding:
-    return Finding(rule=rule.name, severity=rule.severity, step=step, diagnostic=problem)
+def _finding(rule: rules.Rule, problem: Diagnostic, step: str = "") -> report.Finding:
+    return report.Finding(rule=rule.name, severity=rule.severity, step=step, diagnostic=problem)
