@@ -3,7 +3,7 @@
 The result is a report, which `report` prints.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
@@ -96,37 +96,12 @@ def check(
             unchecked += filter(step_inputs.is_elsewhere, ours)
             xr = definitions.find_xr(document, file.documents)
             cluster = _Cluster(xr=xr, definitions=definitions, find_input=find_input)
-            misplaced = [*pipelines.find_misplaced_inputs(document)]
-            findings += [_finding(rules.INPUT, problem) for problem in misplaced]
-            findings += [
-                _finding(rule, problem)
-                for rule, find in _FRAME
-                for problem in find(document)
-                if problem not in misplaced
-            ]
             untyped += xr is None and any(not step_inputs.is_of_operation(each) for each in ours)
-            findings += _check_document(ours, directory, cluster, is_salted=is_salted)
-            kinds |= cluster.unknown_kinds
             builtin = step_inputs.find_builtin(document)
             steps += len(builtin)
-            for each in builtin:
-                try:
-                    step_inputs.validate(each.value)
-                except InputError as error:
-                    located = [
-                        author_positions.map_to_source(problem, each, None)
-                        for problem in error.diagnostics
-                    ]
-                    findings += [_finding(rules.INPUT, problem, each.step) for problem in located]
-            if ours:
-                findings += [
-                    _finding(rules.TEMPLATE, problem)
-                    for problem in pipelines.find_template_metadata(document)
-                ]
-                findings += [
-                    _finding(rules.SCALAR, problem)
-                    for problem in plain_scalars.find_in_document(document, ours)
-                ]
+            step_findings = _check_steps(ours, directory, cluster, is_salted=is_salted)
+            findings += _check_document(document, ours, builtin, step_findings)
+            kinds |= cluster.unknown_kinds
     if not (files or skipped):
         raise InputError.of(
             f"cannot check {', '.join(arguments)}: there is no Composition, Operation or input "
@@ -180,6 +155,37 @@ class _Cluster:
 
 
 def _check_document(
+    document: Document,
+    ours: Sequence[step_inputs.StepInput],
+    builtin: Sequence[step_inputs.StepInput],
+    step_findings: Iterable[report.Finding],
+) -> Iterator[report.Finding]:
+    """Yield the findings of a document, with those of our steps at their place.
+
+    The inputs of built-in functions are compared with their schemas.
+    """
+    misplaced = [*pipelines.find_misplaced_inputs(document)]
+    yield from (_finding(rules.INPUT, problem) for problem in misplaced)
+    for rule, find in _FRAME:
+        for problem in find(document):
+            if problem not in misplaced:
+                yield _finding(rule, problem)
+    yield from step_findings
+    for each in builtin:
+        try:
+            step_inputs.validate(each.value)
+        except InputError as error:
+            for problem in error.diagnostics:
+                located = author_positions.map_to_source(problem, each, None)
+                yield _finding(rules.INPUT, located, each.step)
+    if ours:
+        for problem in pipelines.find_template_metadata(document):
+            yield _finding(rules.TEMPLATE, problem)
+        for problem in plain_scalars.find_in_document(document, ours):
+            yield _finding(rules.SCALAR, problem)
+
+
+def _check_steps(
     inputs: Sequence[step_inputs.StepInput],
     programs: Path | None,
     cluster: _Cluster,
