@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from function_script.sandbox.idle_workers import IdleWorkers
 
 POLL_SECONDS = 0.0125
-# A batch is split when it has used more CPU time than short runs need together. One that gets no CPU
-# is split later, for another worker would get none either.
+# A batch is split when it has used more CPU time than short runs need together. One that gets no
+# CPU is split later, for another worker would get none either.
 _SPLIT_CPU_SECONDS = 0.01
 _SPLIT_SECONDS = 0.05
 # The worker's own watchdog comes first; the pool acts when that does not.
@@ -319,6 +319,11 @@ class Execution:
         else:
             workers.release(self.worker)
 
+    def lose_batch(self) -> None:
+        """Replace the worker of a batch; there are no batches until some hundred runs are well."""
+        self._context.runtimes.reset()
+        self.release_worker()
+
     def read_reply(
         self, headers: Sequence[ReplyHeader], used_seconds: float
     ) -> outcome.Reply | TakenBack:
@@ -414,7 +419,7 @@ def finish_batch(executions: list[Execution], frame: bytes) -> Sequence[Result]:
     if frame:
         return _read_replies(executions, frame)
     # Any of them may have ended the worker: the one that did will do so again, alone.
-    executions[0].release_worker()
+    executions[0].lose_batch()
     return [TakenBack() for _ in executions]
 
 
@@ -425,7 +430,10 @@ def _read_replies(executions: list[Execution], frame: bytes) -> Sequence[outcome
         headers = ReplyHeader.unpack_batch(frame)
         replies = [execution.read_reply(headers, used_seconds) for execution in executions]
     except ValueError as error:
-        first.release_worker()
+        if len(executions) > 1:
+            first.lose_batch()
+        else:
+            first.release_worker()
         return [execution.refuse_reply(error) for execution in executions]
     has_failed = any(isinstance(reply, outcome.Failed) for reply in replies)
     first.release_worker(() if has_failed else headers)
