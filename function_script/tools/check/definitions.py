@@ -128,21 +128,18 @@ def _schemas(xrd: Object, reference: Object) -> list[Object]:
     )
     if xr[1] != manifests.text_at(xrd, "spec", "names", "kind") or not has_spec:
         return []
-    return [
-        _tolerant(schema, xrds.scope_of(xrd))
-        for api_version, kind, schema in xrds.to_schemas(xrd)
-        if (api_version, kind) == xr
-    ]
-
-
-def _tolerant(schema: Object, scope: str) -> Object:
-    """Return the schema with the fields that any version of Crossplane adds."""
-    fields = dict(structural_schema.properties(schema))
-    for part, names in xrds.crossplane_fields(scope).items():
-        own = fields.get(part, {})
-        added: Object = {name: {} for name in names}
-        fields[part] = {**own, "properties": {**structural_schema.properties(own), **added}}
-    return {**schema, "properties": {**fields}}
+    schemas: list[Object] = []
+    for api_version, kind, schema in xrds.to_schemas(xrd):
+        if (api_version, kind) != xr:
+            continue
+        # Any version of Crossplane may run the program, and adds its own fields.
+        fields = dict(structural_schema.properties(schema))
+        for part, names in xrds.crossplane_fields(xrds.scope_of(xrd)).items():
+            own = fields.get(part, {})
+            added: Object = {name: {} for name in names}
+            fields[part] = {**own, "properties": {**structural_schema.properties(own), **added}}
+        schemas.append({**schema, "properties": {**fields}})
+    return schemas
 
 
 class XrChecker:
