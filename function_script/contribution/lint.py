@@ -62,19 +62,15 @@ def text_warnings(result: TemplateResult) -> tuple[wire.Result, ...]:
     """Warn of missing values and other leavings in a template's text."""
     warnings = missing_value_warnings(result)
     places = islice(leftovers.find(result.text), _MAX_SPANS)
+    problems = (
+        *(
+            Diagnostic(message=leftover.message, hint=leftover.hint, span=result.locate(number))
+            for leftover, number in places
+        ),
+        *result.doubts[:_MAX_SPANS],
+    )
     return warnings + tuple(
-        wire.Result(
-            enums.SEVERITY_WARNING,
-            to_line(
-                (
-                    Diagnostic(
-                        message=leftover.message, hint=leftover.hint, span=result.locate(number)
-                    ),
-                )
-            ),
-            _DOUBTFUL,
-        )
-        for leftover, number in places
+        wire.Result(enums.SEVERITY_WARNING, to_line((problem,)), _DOUBTFUL) for problem in problems
     )
 
 

@@ -3,14 +3,12 @@
 Raises only FatalError.
 """
 
-import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import cache
-from typing import Final
 
 from function_script.diagnostics import Diagnostic
-from function_script.engines import leftovers
+from function_script.engines import foreign_syntax, leftovers
 from function_script.engines.allowance import Allowance
 from function_script.engines.gotemplate import (
     deferred_values,
@@ -31,8 +29,6 @@ from function_script.errors import LimitError, ProgramError
 from function_script.limits import Limits
 from function_script.program import Program, Scope, TemplateResult
 from function_script.source import Span
-
-_JINJA_TAG: Final = re.compile(r"\{%-? *(?:if|for|set|elif|else|macro|include|import|end\w+)\b")
 
 
 def evaluate(program: Program, scope: Scope, limits: Limits) -> TemplateResult:
@@ -73,13 +69,17 @@ def evaluate(program: Program, scope: Scope, limits: Limits) -> TemplateResult:
 
     gaps = tuple(deferred_values.list_missing(run, pieces, loaded, parts))
     text = programs.to_output(pieces)
-    return TemplateResult(text=text, gaps=gaps, locate=locate, explain=explain)
+    # The lines of joined texts are no lines of a file; other delimiters are there for a "${{".
+    is_usual = not parts and loaded.settings.delims[0] == "{{"
+    doubts = foreign_syntax.find_dollars(program.sources()) if is_usual else ()
+    return TemplateResult(text=text, gaps=gaps, locate=locate, explain=explain, doubts=doubts)
 
 
 def _line_hint(line: str) -> str | None:
     """Return the hint for a rendered line that is no YAML, and that no template means."""
-    if _JINJA_TAG.search(line):
-        return "this is a tag of Jinja: write {{ if … }}, {{ range … }} or {{ $x := … }}"
+    of_jinja = (foreign_syntax.JINJA_TAG, foreign_syntax.JINJA_COMMENT)
+    if hint := foreign_syntax.hint_of(line, of_jinja):
+        return f"this is Jinja: {hint}"
     leftover = leftovers.of_line(line)
     return leftover.hint if leftover is not None else None
 

@@ -41,6 +41,7 @@ _SINGLE_BRACES: Final = re.compile(
 )
 _CONDITIONS: Final = (nodes.If, nodes.CondExpr)
 # Tags that may read a name without an analysis seeing it.
+_IMPORTING: Final = (nodes.Import, nodes.FromImport, nodes.Macro)
 _SHARING: Final = (nodes.Include, nodes.Block, nodes.Extends)
 
 
@@ -118,12 +119,22 @@ def _is_lost(name: str, assignment: nodes.Assign, loop: nodes.For, tree: nodes.T
         for each in tree.find_all(nodes.Assign)
         if each is not assignment and each not in [*loop.find_all(nodes.Assign)]
     )
+    if not is_set_outside and not _is_bound_outside(name, loop, tree):
+        return bool(outside)
     if not inside:
         return bool(outside) and is_set_outside
     # `n = n + 1` counts, and every turn begins with the value from before the loop.
     value = assignment.node
     is_sum = isinstance(value, (nodes.Add, nodes.Concat)) and _count_reads(name, value) > 0
     return is_sum and is_set_outside and bool(outside)
+
+
+def _is_bound_outside(name: str, loop: nodes.For, tree: nodes.Template) -> bool:
+    """Report whether anything but the loop gives a name a value."""
+    names = [*tree.find_all(nodes.Name)]
+    count = sum(each.name == name and each.ctx != "load" for each in names)
+    inside = sum(each.name == name and each.ctx != "load" for each in loop.find_all(nodes.Name))
+    return count > inside or name in scope.NAMES or any(tree.find_all(_IMPORTING))
 
 
 def _count_reads(name: str, node: nodes.Node) -> int:

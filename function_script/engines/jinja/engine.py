@@ -3,6 +3,7 @@
 Its functions raise FatalError only.
 """
 
+from function_script.engines import foreign_syntax
 from function_script.engines.allowance import Allowance
 from function_script.engines.jinja import programs
 from function_script.engines.jinja.rendering import render
@@ -24,6 +25,7 @@ def evaluate(program: Program, scope: Scope, limits: Limits) -> TemplateResult:
         gaps=gaps,
         locate=locator.locate,
         explain=lambda line: locator.explain(line, text),
+        doubts=foreign_syntax.find_dollars(program.sources()),
     )
 
 

@@ -66,6 +66,7 @@ def _unknown(template: nodes.Template, defined: set[str], text: str) -> Iterator
                 width=len(name.name),
                 message=f'"{name.name}" has no value, for nothing sets it',
                 hint=hints.key_hint(line, name.name)
+                or hints.unset_hint(name.name, text)
                 or hints.name_hint(name.name)
                 or suggest(name.name, tuple(defined)),
             )

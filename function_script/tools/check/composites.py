@@ -35,6 +35,8 @@ class XrChecker:
         if path.resolve() not in self._files:
             self._files.add(path.resolve())
             yield from self._check_documents(documents)
+            if path.name in FILES:
+                yield from self._check_shapes(documents)
         if not any(map(_is_of_api, documents)):
             return
         for other in (path.with_name(file) for file in FILES):
@@ -46,6 +48,7 @@ class XrChecker:
                     yield from ((rules.YAML, problem) for problem in error.diagnostics)
                 else:
                     yield from self._check_documents(beside)
+                    yield from self._check_shapes(beside)
 
     def _check_documents(self, documents: Sequence[Document]) -> Iterator[tuple[Rule, Diagnostic]]:
         from function_script.tools import xr_validation  # noqa: PLC0415 - slow to import
@@ -64,6 +67,15 @@ class XrChecker:
             for rule, problem in problems:
                 path = objects.read_path(problem.field)
                 yield rule, author_positions.locate(problem, document, path)
+
+
+    def _check_shapes(self, documents: Sequence[Document]) -> Iterator[tuple[Rule, Diagnostic]]:
+        """Yield the problems of XRs without an XRD that every XRD refuses."""
+        for document in documents:
+            if self._definitions.find_xrd(document, documents) is None:
+                for problem in manifests.find_misshapen(document.value):
+                    path = objects.read_path(problem.field)
+                    yield rules.XR, author_positions.locate(problem, document, path)
 
 
 def _is_of_api(document: Document) -> bool:
