@@ -38,7 +38,7 @@ MODULES = (
     *(Path("sandbox", name) for name in ("report", "execution", "worker")),
     *(Path("sandbox", "dispatcher"), Path("server", "handler"), Path("server", "request_record")),
     *(Path("documents", name) for name in ("fast_path", "stream")),
-    *(Path("contribution", name) for name in ("name_rules", "ordering", "sanitize")),
+    *(Path("contribution", name) for name in ("name_rules", "ordering", "sanitize", "text_fields")),
     *(
         Path("contribution", name)
         for name in ("annotations", "desired_resource", "from_documents", "from_response")

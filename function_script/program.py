@@ -9,6 +9,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
+from function_script.diagnostics import Diagnostic
 from function_script.source import Source, Span
 from function_script.values import Object, Readable, Value
 

@@ -147,7 +147,7 @@ def kind_warnings(composed: Mapping[str, DesiredResource]) -> tuple[wire.Result,
 
 
 def name_warnings(resource_name: str, problems: ProblemList) -> tuple[wire.Result, ...]:
-    """Warn of names and labels for which the API server will reject a composed resource."""
+    """Warn of names, labels and texts for which the API server will reject a composed resource."""
     lead = f'resource "{resource_name}"'
     return tuple(
         wire.Result(

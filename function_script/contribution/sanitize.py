@@ -4,7 +4,7 @@ A program may return an observed object as desired. Its status and its server-ow
 removed before anything else is read.
 """
 
-from function_script.contribution import name_rules
+from function_script.contribution import name_rules, text_fields
 from function_script.contribution.annotations import MOVED_TO
 from function_script.problems import ProblemList
 from function_script.reader import ObjectReader
@@ -29,10 +29,11 @@ _TOOL_ANNOTATIONS = frozenset({"kubectl.kubernetes.io/last-applied-configuration
 
 
 def without_server_fields(body: ObjectReader) -> Object:
-    """Return ``body`` without status and server-owned metadata; check names, labels, annotations.
+    """Return ``body`` without status and server-owned metadata; check names and texts.
 
     The result shares values with ``body``. Nested null fields stay: the encoder drops them.
     """
+    text_fields.check(body, body.problems)
     resource = _drop(body.value, _SERVER_FIELDS)
     metadata = body.object("metadata")
     if metadata is None:
@@ -53,9 +54,10 @@ def without_server_fields(body: ObjectReader) -> Object:
 def copy_verbatim(body: ObjectReader, advice: ProblemList) -> Object:
     """Copy ``body`` with all its fields, nulls and labels that are not strings included.
 
-    Problems of names and label values are added to ``advice``. The copy shares values with
+    Problems of names, label values and texts are added to ``advice``. The copy shares values with
     ``body``, but not its metadata and annotations.
     """
+    text_fields.check(body, advice)
     metadata = body.object("metadata")
     if metadata is None:
         return {**body.value}

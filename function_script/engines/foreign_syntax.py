@@ -12,11 +12,15 @@ from function_script.source import Source, Span, excerpt
 
 
 class ForeignSyntax(NamedTuple):
-    """A pattern of a line, whose group ``mark`` is the place, and what to say of it."""
+    """A pattern of a line, whose group ``mark`` is the place, and what to say of it.
+
+    ``is_block``: an end belongs to it, so that the first in a source is the finding.
+    """
 
     pattern: re.Pattern[str]
     message: str
     hint: str
+    is_block: bool = True
 
 
 _STATEMENT: Final = r"(?:if|elif|else|for|while|set|macro|block|include|import|end(?:\w+)?)\b"
@@ -29,6 +33,7 @@ DOLLAR_BEFORE_VALUE: Final = ForeignSyntax(
     re.compile(_WHOLE.format(r"(?P<mark>\$)\{\{(?:(?!\{\{|\}\}).)+\}\}")),
     'in front of {{ }} this "$" is a text, and stays in the value',
     "write {{ value }}, without $",
+    is_block=False,
 )
 JINJA_TAG: Final = ForeignSyntax(
     re.compile(rf"(?P<mark>\{{%[-+]? *{_STATEMENT})"),
@@ -52,9 +57,12 @@ def find(source: Source, text: str, syntax: Iterable[ForeignSyntax]) -> Iterator
 
     A block scalar of YAML may be a program of the other language, and is left out.
     """
+    rest = [*syntax]
     for number, line in _lines(text.split("\n")):
-        for each in syntax:
+        for each in [*rest]:
             if match := each.pattern.search(line):
+                if each.is_block:
+                    rest.remove(each)
                 column, width = match.start("mark") + 1, len(match["mark"])
                 span = Span(name=source.name, line=number, column=column, width=width)
                 frame = excerpt(source, span)

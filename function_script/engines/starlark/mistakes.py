@@ -284,7 +284,7 @@ def _wrong_operands(
 
 
 def _no_result(source: Source, tree: ast.Module) -> Iterator[_Finding]:
-    """Find a main that returns nothing."""
+    """Find a main that returns nothing, or a list."""
     for function in tree.body:
         if not isinstance(function, ast.FunctionDef) or function.name != "main":
             continue
@@ -296,6 +296,13 @@ def _no_result(source: Source, tree: ast.Module) -> Iterator[_Finding]:
             and node.func.id == "fail"
             for node in nodes
         )
+        lines = source.text.split("\n")
+        offset = sum(len(line) + 1 for line in lines[: function.lineno - 1])
+        span = span_at(source, offset, len("def main"))
+        values = [node.value for node in nodes if isinstance(node, ast.Return)]
+        is_plain = not any(isinstance(node, ast.FunctionDef) for node in nodes[1:])
+        if values and is_plain and all(isinstance(v, (ast.List, ast.ListComp)) for v in values):
+            yield _Finding(span, "main returns a list", 'return {"desired": {"resources": {...}}}')
         if returns or stops:
             continue
         builder = next(
@@ -310,9 +317,6 @@ def _no_result(source: Source, tree: ast.Module) -> Iterator[_Finding]:
             ),
             None,
         )
-        lines = source.text.split("\n")
-        offset = sum(len(line) + 1 for line in lines[: function.lineno - 1])
-        span = span_at(source, offset, len("def main"))
         hint = f"end it with `return {builder}`" if builder else None
         yield _Finding(span, "main returns nothing", hint)
 

@@ -68,7 +68,6 @@ class XrChecker:
                 path = objects.read_path(problem.field)
                 yield rule, author_positions.locate(problem, document, path)
 
-
     def _check_shapes(self, documents: Sequence[Document]) -> Iterator[tuple[Rule, Diagnostic]]:
         """Yield the problems of XRs without an XRD that every XRD refuses."""
         for document in documents:
