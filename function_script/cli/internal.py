@@ -26,6 +26,7 @@ Example:
 class _Flags(TypedDict):
     timeout: float
     program_root: Path | None
+    seed_file: Path | None
     debug: bool
 
 
@@ -35,7 +36,10 @@ def internal() -> None:
 
 
 @internal.command(
-    "render", cls=Command, epilog=_EPILOG, params=[options.program_root("none"), options.debug()]
+    "render",
+    cls=Command,
+    epilog=_EPILOG,
+    params=[options.program_root("none"), options.seed_file(), options.debug()],
 )
 @click.option(
     "--timeout",
@@ -64,6 +68,7 @@ def render(**flags: Unpack[_Flags]) -> int:
             timeout_seconds=flags["timeout"],
             limits=Limits().with_root(flags["program_root"]),
             print=partial(terminal.echo, err=True),
+            derive_seed=options.read_salt(flags),
         ),
     )
     sys.stdout.buffer.write(result.response)

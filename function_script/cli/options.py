@@ -90,7 +90,7 @@ def operator(*, has_timeout: bool = False) -> list[click.Parameter]:
     """
     others = {"--timeout"} if has_timeout else set()
     bounds = [_limit(limit, others) for limit in LIMITS.values()]
-    return [*bounds, _default_ttl(), _seed_file()]
+    return [*bounds, _default_ttl(), seed_file()]
 
 
 def _limit(limit: Limit, others: Container[str]) -> click.Option:
@@ -192,7 +192,7 @@ def _ttl(text: str) -> float:
     return seconds
 
 
-def _seed_file() -> click.Option:
+def seed_file() -> click.Option:
     """Return the flag of the file with the salt."""
     return Flag(
         ["--seed-file"],

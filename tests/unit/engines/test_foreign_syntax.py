@@ -42,7 +42,7 @@ def test_dollar_that_may_be_meant_is_no_finding(text: str) -> None:
     assert _dollars(text) == []
 
 
-def test_every_dollar_is_a_finding() -> None:
+def test_dollars_are_a_finding_each() -> None:
     assert _dollars("a: ${{ x }}\nb: 1\nc: ${{ y }}") == [1, 3]
 
 
