@@ -11,6 +11,7 @@ from typing import Final
 from function_script import diagnostics, objects
 from function_script.documents import Document
 from function_script.errors import FatalError, InputError
+from function_script.inputs import FindInput
 from function_script.tools import input_schema, manifests, sources, step_inputs, structural_schema
 from function_script.tools.validate import (
     builtin,
@@ -88,12 +89,13 @@ def check_documents(
     ``notes`` come first in the report's notes.
     """
     results: list[Result] = []
+    find_input = step_inputs.index_stored(each for each in documents if isinstance(each, Document))
     with Evaluator() as evaluator:
         for document in documents:
             if isinstance(document, FatalError):
                 results.append(_unreadable(document))
             else:
-                results += _check_document(document, catalog, evaluator)
+                results += _check_document(document, catalog, evaluator, find_input)
     kinds = {
         f"{result.api_version} {result.kind}"
         for result in results
@@ -118,7 +120,9 @@ def _quote_names(names: Sequence[str]) -> str:
     return ", ".join(f'"{name}"' for name in names)
 
 
-def _check_document(document: Document, catalog: Catalog, evaluator: Evaluator) -> Iterator[Result]:
+def _check_document(
+    document: Document, catalog: Catalog, evaluator: Evaluator, find_input: FindInput
+) -> Iterator[Result]:
     """Yield the results of the inputs of a resource's steps, then its own."""
     if not objects.api_version_and_kind(document.value)[1]:
         span = document.span()
@@ -127,7 +131,7 @@ def _check_document(document: Document, catalog: Catalog, evaluator: Evaluator) 
         yield _result(document.value, name, [wording.missing("kind")])
         return
     for step in step_inputs.find(document):
-        yield _check_input(step, catalog, evaluator)
+        yield _check_input(step, catalog, evaluator, find_input)
     result = _check_resource(document.value, catalog, evaluator)
     yield _add_problems(result, steps.misplaced_problems(document))
 
@@ -141,7 +145,9 @@ def _add_problems(result: Result, problems: Iterable[Problem]) -> Result:
     return replace(result, status="invalid", problems=(*others, *by_field.values()))
 
 
-def _check_input(step: step_inputs.StepInput, catalog: Catalog, evaluator: Evaluator) -> Result:
+def _check_input(
+    step: step_inputs.StepInput, catalog: Catalog, evaluator: Evaluator, find_input: FindInput
+) -> Result:
     # Most inputs have no name, so the step's name identifies them.
     name = _name(step.value) or step.step
     if not step_inputs.is_ours(step.value):
@@ -159,7 +165,8 @@ def _check_input(step: step_inputs.StepInput, catalog: Catalog, evaluator: Evalu
     problems += _unknown_fields(value, schema)
     fields = {problem.field for problem in problems}
     # The parser enforces the schema's rules too, so they need no evaluation.
-    problems += [each for each in steps.parser_problems(step) if each.field not in fields]
+    others = steps.parser_problems(step, find_input)
+    problems += [each for each in others if each.field not in fields]
     return _result(step.value, name, problems, unevaluated)
 
 
