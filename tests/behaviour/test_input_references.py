@@ -439,19 +439,6 @@ def test_validate_judges_the_step_with_an_object_among_its_files(
     assert cli.execute(["validate", str(composition), str(composition)]) == 0
 
 
-@pytest.mark.parametrize(("name", "status"), [("labels", 0), ("label", 1)])
-def test_validate_compiles_the_object_with_the_modules_of_the_step(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str, status: int
-) -> None:
-    project(tmp_path, f"{INPUT}        modules: {{{name}: '{{{{ 1 }}}}'}}\n")
-    value = OBJECT.replace("inline: |\n", "inline: |\n  {% include 'labels' %}\n")
-    (tmp_path / "input.yaml").write_text(value)
-    composition = tmp_path / "composition.yaml"
-    files = f"{composition},{tmp_path / 'input.yaml'}"
-    assert cli.execute(["validate", str(composition), files]) == status
-    assert ('there is no module "labels"' in capsys.readouterr().out) == bool(status)
-
-
 def test_check_reports_a_mistake_of_the_object_once(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
