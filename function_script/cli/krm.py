@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from function_script.tools.krm import Options
-    from function_script.tools.krm.results import Result
+    from function_script.tools.krm.resource_list import Result
 
 
 class _Flags(render_options.PipelineFlags):

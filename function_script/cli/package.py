@@ -198,10 +198,10 @@ def push(**flags: Unpack[_PushFlags]) -> None:
 
     trust = xpkg.Trust(plain_http=flags["plain_http"], ca_file=flags["ca_file"])
     if flags["module"]:
-        from function_script.tools.remote import module  # noqa: PLC0415 - slow to import
+        from function_script.tools.remote import oci  # noqa: PLC0415 - slow to import
 
         with progress.display(is_quiet=flags["quiet"]) as display:
-            pinned = module.push(flags["name"], flags["packages"], display, trust)
+            pinned = oci.push(flags["name"], flags["packages"], display, trust)
         terminal.echo(pinned)
         return
     with progress.display(is_quiet=flags["quiet"]) as display:

@@ -50,7 +50,7 @@ Examples:
 def _check_allowlist(
     _context: click.Context, _parameter: click.Parameter, entries: tuple[str, ...]
 ) -> tuple[str, ...]:
-    from function_script.remote.allowlist import Allowlist  # noqa: PLC0415 - seldom needed
+    from function_script.remote.reference import Allowlist  # noqa: PLC0415 - seldom needed
 
     try:
         Allowlist(entries)

@@ -12,7 +12,6 @@ from function_script.errors import InputError
 from function_script.proto.v1 import run_function_pb2 as fnv1
 from function_script.sandbox import Answered
 from function_script.tools import local_pool, manifests, step_inputs
-from function_script.tools.remote import evaluation
 from function_script.tools.render.pipeline import PipelineError
 from function_script.tools.render.requirements import StepResponse
 from function_script.tools.render.runtimes.model import (
@@ -54,7 +53,7 @@ class Local(Runtime):
             # The validator's import takes as long as the sandbox needs to start.
             validation = executor.submit(step_inputs.validate, step.input or {})
             try:
-                reply = evaluation.run(
+                reply = local_pool.evaluate(
                     request.SerializeToString(),
                     lambda data: pool.run(data, timeout_seconds),
                     caller.servers.packages,
