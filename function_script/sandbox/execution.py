@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from function_script.sandbox.idle_workers import IdleWorkers
 
 POLL_SECONDS = 0.0125
-# A batch is split when it has used more CPU time than short runs need together. One that gets no CPU
-# is split later, for another worker would get none either.
+# A batch is split when it has used more CPU time than short runs need together. One that gets no
+# CPU is split later, for another worker would get none either.
 _SPLIT_CPU_SECONDS = 0.01
 _SPLIT_SECONDS = 0.05
 # The worker's own watchdog comes first; the pool acts when that does not.

@@ -17,14 +17,14 @@ from function_script.sandbox import Pool
 from function_script.source import Source
 from function_script.tools import author_positions, manifests, render
 from function_script.tools.krm import items, program, resource_list
-from function_script.tools.render import RenderInputs, RenderResult, functions, runners, steps
+from function_script.tools.render import RenderInputs, RenderResult, functions, steps
 from function_script.tools.render.compose import unready_event
-from function_script.tools.render.errors import XrError
 from function_script.tools.render.loading import SharedInputs
 from function_script.tools.render.pipeline import PipelineError
-from function_script.tools.render.runtimes.model import FunctionCaller, Runtime
+from function_script.tools.render.runtimes.local import Skip
+from function_script.tools.render.runtimes.model import FunctionCaller, Runtime, build_runner
 from function_script.tools.render.runtimes.servers import Servers
-from function_script.tools.render.runtimes.skip import Skip
+from function_script.tools.render.xr import XrError
 from function_script.tools.step_inputs import StepInput
 from function_script.values import Object, Value
 
@@ -139,7 +139,7 @@ class _Run:
         caller = FunctionCaller(
             pool=self._pool, print=options.print, servers=options.servers, is_quiet=True
         )
-        runner = runners.build(runtimes, caller, options.timeout_seconds)
+        runner = build_runner(runtimes, caller, options.timeout_seconds)
         try:
             return render.render(self._inputs(composite, composition), runner)
         except XrError as error:

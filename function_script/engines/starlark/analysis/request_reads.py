@@ -139,8 +139,8 @@ class _Main:
             case ast.Call(func=ast.Name(), args=[_, *_]):
                 base, argument = self._getter(node, _MAX_HOPS) or ((), None)
                 parts = _path_argument(argument)
-                for index, key in enumerate(parts):
-                    if isinstance(key, str) and argument is not None:
+                for index, part in enumerate(parts):
+                    if isinstance(part, str) and argument is not None:
                         yield self._read((*base, *parts[: index + 1]), argument)
             case _:
                 pass
