@@ -13,12 +13,16 @@ from support.example_counts import examples
 
 from function_script.tools.processes.unpacking import Unpacker
 
-_MAX_BYTES = 64 * 1024
+_MAX_BYTES = 16 * 1024
 # The file that every container has.
 _HOSTS_BYTES = 100
-_PARTS = st.sampled_from(["a", "b", "..", ".", "", ".wh.a", ".wh..wh..opq", ".wh...", "dev", "é\n"])
+_PARTS = st.sampled_from(
+    ["a", "a", "b", "..", ".", "", "outside", ".wh.a", ".wh..wh..opq", ".wh...", "dev", "é\n"]
+)
 _NAMES = st.lists(_PARTS, min_size=1, max_size=4).map("/".join)
-_TARGETS = st.lists(st.sampled_from(["a", "b", "..", "", "outside"]), max_size=5).map("/".join)
+_TARGETS = st.sampled_from(["../outside", "../../outside", "/", ".."]) | st.lists(
+    st.sampled_from(["a", "b", "..", "", "outside"]), max_size=5
+).map("/".join)
 _TYPES = st.sampled_from(
     [
         *(tarfile.REGTYPE, tarfile.REGTYPE, tarfile.DIRTYPE, tarfile.SYMTYPE, tarfile.LNKTYPE),
@@ -40,7 +44,7 @@ def _archives(draw: st.DrawFn) -> bytes:
                 draw(st.integers(0, 0o7777)),
                 draw(st.integers(0, (1 << 33) - 1)),
             )
-            data = bytes(draw(st.sampled_from([0, 0, 1, 512, 600, 40_000])))
+            data = bytes(draw(st.sampled_from([0, 0, 1, 512, 600, 10_000, 20_000])))
             info.size = len(data) if info.isreg() else 0
             archive.addfile(info, io.BytesIO(data))
     content = bytearray(buffer.getvalue())
