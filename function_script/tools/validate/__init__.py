@@ -13,23 +13,13 @@ from function_script.documents import Document
 from function_script.errors import FatalError, InputError
 from function_script.inputs import FindInput
 from function_script.tools import input_schema, manifests, sources, step_inputs, structural_schema
-from function_script.tools.validate import builtin, catalog, openapi, rules, steps, wording
+from function_script.tools.validate import builtin, catalog, openapi, report, rules, steps, wording
 from function_script.tools.validate.catalog import Catalog
 from function_script.tools.validate.evaluator import Evaluator
-from function_script.tools.validate.report import (
-    Problem,
-    Report,
-    Result,
-    SkippedRule,
-    Status,
-    render_json,
-    render_text,
-    render_yaml,
-)
+from function_script.tools.validate.report import Report, render_json, render_text, render_yaml
 from function_script.values import Object
 
-__all__ = ["Problem", "Report", "Result", "SkippedRule"]
-__all__ += ["check_documents", "load_catalog"]
+__all__ = ["Report", "check_documents", "load_catalog"]
 __all__ += ["render_json", "render_text", "render_yaml", "validate"]
 
 _NO_SCHEMA: Final = "it is a kind of Kubernetes, whose schema is not known here"
@@ -80,7 +70,7 @@ def check_documents(
 
     ``notes`` come first in the report's notes.
     """
-    results: list[Result] = []
+    results: list[report.Result] = []
     find_input = step_inputs.index_stored(each for each in documents if isinstance(each, Document))
     with Evaluator() as evaluator:
         for document in documents:
@@ -100,12 +90,12 @@ def check_documents(
     return Report(results=tuple(results), notes=(*notes, *([unchecked] if kinds else ())))
 
 
-def _unreadable(error: FatalError) -> Result:
+def _unreadable(error: FatalError) -> report.Result:
     span = error.diagnostics[0].span
     message = diagnostics.to_line(error.diagnostics)
-    problem = Problem(type="unreadable", message=message)
+    problem = report.Problem(type="unreadable", message=message)
     name = "" if span is None else f"{span.name}:{span.line}"
-    return Result(api_version="", kind="", name=name, status="invalid", problems=(problem,))
+    return report.Result(api_version="", kind="", name=name, status="invalid", problems=(problem,))
 
 
 def _quote_names(names: Sequence[str]) -> str:
@@ -114,7 +104,7 @@ def _quote_names(names: Sequence[str]) -> str:
 
 def _check_document(
     document: Document, catalog: Catalog, evaluator: Evaluator, find_input: FindInput
-) -> Iterator[Result]:
+) -> Iterator[report.Result]:
     """Yield the results of the inputs of a resource's steps, then its own."""
     if not objects.api_version_and_kind(document.value)[1]:
         span = document.span()
@@ -136,7 +126,7 @@ def _check_document(
 
 def _check_input(
     step: step_inputs.StepInput, catalog: Catalog, evaluator: Evaluator, find_input: FindInput
-) -> Result:
+) -> report.Result:
     # Most inputs have no name, so the step's name identifies them.
     name = _name(step.value) or step.step
     if not step_inputs.is_ours(step.value):
@@ -147,7 +137,7 @@ def _check_input(
     structural_schema.drop_nulls(value, schema)
     if schema == input_schema.find_schema(step.value):
         problems = list(steps.schema_problems(value, schema))
-        unevaluated: list[SkippedRule] = []
+        unevaluated: list[report.SkippedRule] = []
     else:
         # The schema is function-go-templating's, or one that an extension brought.
         problems, unevaluated = openapi.check(value, schema)
@@ -161,12 +151,12 @@ def _check_input(
 
 def _check_resource(
     manifest: Object, catalog: Catalog, evaluator: Evaluator, name: str = ""
-) -> Result:
+) -> report.Result:
     name = name or _name(manifest)
     schema = catalog.find(*objects.api_version_and_kind(manifest))
     if schema is None:
         unchecked = [
-            SkippedRule(field=field, rule="", reason=_NO_SCHEMA, type="schema")
+            report.SkippedRule(field=field, rule="", reason=_NO_SCHEMA, type="schema")
             for field in builtin.find_unchecked(manifest)
         ]
         return _result(manifest, name, builtin.problems(manifest), unchecked)
@@ -183,26 +173,26 @@ def _with_defaults(manifest: Object, schema: Object) -> Object:
     return value
 
 
-def _unknown_fields(value: Object, schema: Object) -> Iterator[Problem]:
+def _unknown_fields(value: Object, schema: Object) -> Iterator[report.Problem]:
     for path, name in sorted(structural_schema.unknown_fields(value, schema)):
         text = f'{path}: Invalid value: "{name}": unknown field: "{name}"'
-        yield Problem(type="unknownField", field=path, message=text, value=name, path=path)
+        yield report.Problem(type="unknownField", field=path, message=text, value=name, path=path)
 
 
 def _result(
     manifest: Object,
     name: str,
-    problems: list[Problem] | None,
-    unevaluated: Sequence[SkippedRule] = (),
-) -> Result:
+    problems: list[report.Problem] | None,
+    unevaluated: Sequence[report.SkippedRule] = (),
+) -> report.Result:
     """Build the result of a resource; ``problems`` None means that there is no schema."""
     api_version, kind = objects.api_version_and_kind(manifest)
-    status: Status = "notEvaluated" if unevaluated else "valid"
+    status: report.Status = "notEvaluated" if unevaluated else "valid"
     if problems is None:
         status = "missingSchema"
     elif problems:
         status = "invalid"
-    return Result(
+    return report.Result(
         api_version=api_version,
         kind=kind,
         name=name,
