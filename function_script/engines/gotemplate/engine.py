@@ -9,9 +9,15 @@ from functools import cache
 from typing import Final
 
 from function_script.diagnostics import Diagnostic
-from function_script.engines import leftovers
+from function_script.engines import foreign_syntax, leftovers
 from function_script.engines.allowance import Allowance
-from function_script.engines.gotemplate import diagnostics, positions, programs, source_map
+from function_script.engines.gotemplate import (
+    diagnostics,
+    doubts,
+    positions,
+    programs,
+    source_map,
+)
 from function_script.engines.gotemplate.data import LazyDict, template_data
 from function_script.engines.gotemplate.errors import GoError, LimitExceededError
 from function_script.engines.gotemplate.run import Run
@@ -20,7 +26,9 @@ from function_script.limits import Limits
 from function_script.program import Program, Scope, TemplateResult
 from function_script.source import Span
 
-_JINJA_TAG: Final = re.compile(r"\{%-? *(?:if|for|set|elif|else|macro|include|import|end\w+)\b")
+_QUOTED_TWICE: Final = re.compile(r"""[ -]*(?:[\w./-]+: +)?(?:"".+""|''.+'')\s*""")
+_CALL_ALONE: Final = re.compile(r"\s*\{\{-? *(?P<name>\w+) [^|]*\}\}\s*")
+_MAP_BESIDE_KEY: Final = re.compile(r"[ -]*[\w./-]+: {2,}(?:- |\S+: )")
 
 
 def evaluate(program: Program, scope: Scope, limits: Limits) -> TemplateResult:
@@ -55,17 +63,52 @@ def evaluate(program: Program, scope: Scope, limits: Limits) -> TemplateResult:
 
     def explain(line: int) -> tuple[Span, str] | None:
         lines = text.split("\n")
-        line_text = lines[line - 1] if 0 < line <= len(lines) else ""
-        leftover = leftovers.of_line(line_text)
-        hint = leftover.hint if leftover is not None else None
-        if _JINJA_TAG.search(line_text):
-            hint = "this is a tag of Jinja: write {{ if … }}, {{ range … }} or {{ $x := … }}"
-        span = None if hint is None else locate(line)
-        return None if hint is None or span is None else (span, hint)
+        span = locate(line) if 0 < line <= len(lines) else None
+        if span is None:
+            return None
+        if printed := _find_printed(program, span):
+            return printed
+        hint = _line_hint(lines[line - 1]) or _function_hint(lines[line - 1], program, span)
+        return None if hint is None else (span, hint)
 
     gaps = tuple(diagnostics.list_missing(run, pieces, loaded, parts))
     text = programs.to_output(pieces)
-    return TemplateResult(text=text, gaps=gaps, locate=locate, explain=explain)
+    # The lines of joined texts are no lines of a file; other delimiters are there for a "${{".
+    is_usual = not parts and loaded.settings.delims[0] == "{{"
+    dollars = foreign_syntax.find_dollars(program.sources()) if is_usual else ()
+    return TemplateResult(text=text, gaps=gaps, locate=locate, explain=explain, doubts=dollars)
+
+
+def _line_hint(line: str) -> str | None:
+    """Return the hint for a rendered line that is no YAML, and that no template means."""
+    of_jinja = (foreign_syntax.JINJA_TAG, foreign_syntax.JINJA_COMMENT)
+    if hint := foreign_syntax.hint_of(line, of_jinja):
+        return f"this is Jinja: {hint}"
+    leftover = leftovers.of_line(line)
+    return leftover.hint if leftover is not None else None
+
+
+def _find_printed(program: Program, span: Span) -> tuple[Span, str] | None:
+    """Return the place and hint of an action that prints by mistake, in the line before."""
+    for source in program.sources():
+        lines = source.text.split("\n")[: span.line - 1]
+        match = _CALL_ALONE.fullmatch(lines[-1]) if source.name == span.name and lines else None
+        if match is not None and (doubt := doubts.PRINTED_BY_MISTAKE.get(match["name"])):
+            column, width = match.start("name") + 1, len(match["name"])
+            return Span(name=span.name, line=span.line - 1, column=column, width=width), doubt[1]
+    return None
+
+
+def _function_hint(line: str, program: Program, span: Span) -> str | None:
+    """Return the hint for a rendered line that a function of its template's line makes no YAML."""
+    sources = {source.name: source.text for source in program.sources()}
+    written = sources.get(span.name, "").split("\n")[span.line - 1 : span.line]
+    text = "".join(written)
+    if _QUOTED_TWICE.fullmatch(line) and re.search(r"\bs?quote\b", text):
+        return "take away the quotes around the action: quote writes its own"
+    if _MAP_BESIDE_KEY.match(line) and re.search(r"\| *indent\b", text):
+        return "write nindent, not indent: the first line belongs on a line of its own, too"
+    return None
 
 
 def check(program: Program, limits: Limits) -> None:

@@ -162,6 +162,8 @@ class XrChecker:
         if path.resolve() not in self._files:
             self._files.add(path.resolve())
             yield from self._check_documents(documents)
+            if path.name in _XR_FILES:
+                yield from self._check_shapes(documents)
         if not any(map(_is_of_api, documents)):
             return
         for other in (path.with_name(file) for file in _XR_FILES):
@@ -173,6 +175,7 @@ class XrChecker:
                     yield from ((rules.YAML, problem) for problem in error.diagnostics)
                 else:
                     yield from self._check_documents(beside)
+                    yield from self._check_shapes(beside)
 
     def _check_documents(
         self, documents: Sequence[Document]
@@ -193,6 +196,16 @@ class XrChecker:
             for rule, problem in problems:
                 path = objects.read_path(problem.field)
                 yield rule, author_positions.locate(problem, document, path)
+
+    def _check_shapes(
+        self, documents: Sequence[Document]
+    ) -> Iterator[tuple[rules.Rule, Diagnostic]]:
+        """Yield the problems of XRs without an XRD that every XRD refuses."""
+        for document in documents:
+            if self._definitions.find_xrd(document, documents) is None:
+                for problem in manifests.find_misshapen(document.value):
+                    path = objects.read_path(problem.field)
+                    yield rules.XR, author_positions.locate(problem, document, path)
 
 
 def _is_of_api(document: Document) -> bool:
