@@ -26,7 +26,10 @@ def choose(
         return contribution.ttl_seconds
     if step.ttl_seconds is not None:
         return step.ttl_seconds
-    if has_unmet_requirement or _is_unready(contribution):
+    is_unready = contribution.composite.ready == enums.READY_FALSE or any(
+        entry.ready == enums.READY_FALSE for entry in contribution.composed.values()
+    )
+    if has_unmet_requirement or is_unready:
         return WAITING_SECONDS
     if step.reads_files:
         return min(IMPURE_SECONDS, step.limits.default_ttl_seconds)
@@ -47,10 +50,3 @@ def spread(seconds: float, info: RequestInfo) -> float:
     number = zlib.crc32("\0".join(names).encode("utf-8", "surrogatepass"))
     share = 1 - _SPREAD + 2 * _SPREAD * number / 2**32
     return round(seconds * share) or seconds * share
-
-
-def _is_unready(contribution: Contribution) -> bool:
-    """Report whether the step states that the XR or a composed resource is not ready."""
-    return contribution.composite.ready == enums.READY_FALSE or any(
-        entry.ready == enums.READY_FALSE for entry in contribution.composed.values()
-    )
