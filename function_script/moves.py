@@ -72,7 +72,8 @@ def find_moves(view: View, contribution: Contribution) -> dict[str, str]:
     """
     owners: dict[str, str] = {}
     moves: dict[str, str] = {}
-    for name, old_names in (_returns(view, contribution) | _claims(contribution)).items():
+    returns = _returns(view, contribution) if view.old_names else {}
+    for name, old_names in (returns | _claims(contribution)).items():
         for old in old_names:
             if old in owners:
                 text = f'"{owners[old]}" is moved from "{old}", too'

@@ -43,7 +43,8 @@ _IDENTITY_METADATA: Final = frozenset({"name", "namespace", "annotations"})
 
 def missing_value_warnings(result: TemplateResult) -> tuple[wire.Result, ...]:
     """Warn of missing values that a Go template rendered, at three positions at most."""
-    if _NO_VALUE not in result.text:
+    # Most texts lack its first character, which is found in a fraction of the time.
+    if _NO_VALUE[0] not in result.text or _NO_VALUE not in result.text:
         return ()
     lines = enumerate(result.text.split("\n"), 1)
     numbers = [number for number, line in lines if _NO_VALUE in line.partition("#")[0]]
