@@ -7,7 +7,7 @@ import sys
 from array import array
 from collections import OrderedDict
 from collections.abc import Hashable
-from typing import ClassVar, Final, Generic, TypeVar
+from typing import Final, Generic, TypeVar
 
 K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
@@ -19,14 +19,19 @@ _SLOTS: Final = 8192
 class CacheStats:
     """The lookups and hits of all counted caches of this process since `reset_stats`."""
 
-    lookups: ClassVar[int] = 0
-    hits: ClassVar[int] = 0
+    def __init__(self) -> None:
+        self.lookups: int = 0
+        self.hits: int = 0
+
+
+# An object, since compiled code counts in its fields in a tenth of the time of a class's.
+_stats: Final = CacheStats()
 
 
 def reset_stats() -> tuple[int, int]:
     """Return the lookups and hits since the last call, and begin again at 0."""
-    counts = CacheStats.lookups, CacheStats.hits
-    CacheStats.lookups = CacheStats.hits = 0
+    counts = _stats.lookups, _stats.hits
+    _stats.lookups = _stats.hits = 0
     return counts
 
 
@@ -67,9 +72,9 @@ class ByteLruCache(Generic[K, V]):
         """Return the value for the key, which becomes the most recently used, or None."""
         entry = self._entries.get(key)
         if self._is_counted:
-            CacheStats.lookups += 1
+            _stats.lookups += 1
             if entry is not None:
-                CacheStats.hits += 1
+                _stats.hits += 1
         if entry is None:
             return None
         self._entries.move_to_end(key)

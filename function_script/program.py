@@ -168,9 +168,15 @@ class Scope:
         """Return the observed composite resource, or an empty object (Operations have none)."""
         value: Readable = self.request
         for key in ("observed", "composite", "resource"):
-            if not isinstance(value, Mapping) or key not in value:
+            if type(value) is Lazy:
+                # Without calls for what was built before: the XR is read many times.
+                if key not in value.kept and key not in value:
+                    return {}
+                value = value.kept[key]
+            elif isinstance(value, Mapping) and key in value:
+                value = value[key]
+            else:
                 return {}
-            value = value[key]
         return value if isinstance(value, dict) else {}
 
 

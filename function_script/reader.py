@@ -55,6 +55,8 @@ class ObjectReader:
         ``hints`` are those of fields that authors are known to confuse with others.
         """
         unknown = [key for key in self.value if key not in names]
+        if not unknown:
+            return
         unknown.sort()
         for key in unknown:
             advice = hints.get(key) or suggest(key, names, hint)

@@ -22,14 +22,14 @@ CAPABILITIES = {
     enums.CAPABILITY_CONDITIONS: "CAPABILITY_CONDITIONS",
     enums.CAPABILITY_REQUIRED_SCHEMAS: "CAPABILITY_REQUIRED_SCHEMAS",
 }
-READY = {enums.READY_TRUE: "READY_TRUE", enums.READY_FALSE: "READY_FALSE"}
+READY: Final = {enums.READY_TRUE: "READY_TRUE", enums.READY_FALSE: "READY_FALSE"}
 # Objects down to this level are decoded by key: programs read few keys of status.atProvider.
-_LEVELS = 3
+_LEVELS: Final = 3
 # Keys that are searched one by one; reading more keys of an object builds an index of it.
-_MAX_SEARCHES = 4
+_MAX_SEARCHES: Final = 4
 # Name of a requirement that shows which of the two fields for required resources is answered.
 PROBE = "script.fn.crossplane.io/probe"
-NO_RESOURCE = wire.index_resource(b"")
+NO_RESOURCE: Final = wire.index_resource(b"")
 # The protocol's names of the parts of a request, of a state and of a resource.
 _PARTS: Final = (
     *("meta", "observed", "desired", "input", "context", "required_resources", "extra_resources"),

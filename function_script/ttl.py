@@ -51,6 +51,7 @@ def spread(seconds: float, info: RequestInfo) -> float:
 
 def _is_unready(contribution: Contribution) -> bool:
     """Report whether the step states that the XR or a composed resource is not ready."""
-    return contribution.composite.ready == enums.READY_FALSE or any(
-        entry.ready == enums.READY_FALSE for entry in contribution.composed.values()
-    )
+    unready = enums.READY_FALSE
+    if contribution.composite.ready == unready:
+        return True
+    return unready in [entry.ready for entry in contribution.composed.values()]

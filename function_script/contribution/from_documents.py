@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from function_script import objects, spelling, wire
 from function_script.cache import ByteLruCache
@@ -29,10 +29,10 @@ from function_script.values import Object
 if TYPE_CHECKING:
     from function_script.contribution.dialects import Dialect
 
-_RESOURCE_NAME = "resource name"
+_RESOURCE_NAME: Final = "resource name"
 _MAX_WARNINGS = 3
 _UNIQUE_NAMES = "make the name of something that differs, such as the loop's item"
-_MERGE = {"Merge": False, "Replace": True}
+_MERGE: Final = {"Merge": False, "Replace": True}
 # API groups of meta documents, whichever function reads them.
 _META_GROUP = re.compile(r"meta\.\w+\.fn\.crossplane\.io/")
 # Kinds of meta documents of function-go-templating, and of what authors call them.
@@ -48,7 +48,7 @@ _OTHER_META_KINDS = {
 # Composed resources by the text of their document. They share nearly all their values with the
 # cache of `documents.stream`, so that the same bound, for as many entries, costs little.
 _CACHE_BYTES = 16 << 20
-_BYTES_PER_CHARACTER = 12
+_BYTES_PER_CHARACTER: Final = 12
 
 
 class _ComposedDocument:
@@ -65,7 +65,7 @@ class _ComposedDocument:
         self.results = results
 
 
-_cache: ByteLruCache[tuple[str, str], _ComposedDocument] = ByteLruCache(
+_cache: Final[ByteLruCache[tuple[str, str], _ComposedDocument]] = ByteLruCache(
     _CACHE_BYTES, admit_on_second_miss=True, is_counted=True
 )
 

@@ -142,6 +142,9 @@ def kind_warnings(composed: Mapping[str, DesiredResource]) -> tuple[wire.Result,
     """Warn of kinds of Kubernetes in an apiVersion that has no such kind."""
     results = []
     for name, entry in composed.items():
+        kind = entry.resource.get("kind") if entry.resource else None
+        if not isinstance(kind, str) or kind not in kubernetes_kinds.KINDS:
+            continue
         api_version, kind = objects.api_version_and_kind(entry.resource)
         right = kubernetes_kinds.find_api_version(api_version, kind)
         if right is not None:

@@ -4,6 +4,8 @@ A program may return an observed object as desired. Its status and its server-ow
 removed before anything else is read.
 """
 
+from typing import Final
+
 from function_script.contribution import name_rules
 from function_script.contribution.annotations import MOVED_TO
 from function_script.problems import ProblemList
@@ -11,7 +13,7 @@ from function_script.reader import ObjectReader
 from function_script.values import Object
 
 # Owned by the API server: server-side apply rejects or ignores them.
-SERVER_METADATA = frozenset(
+SERVER_METADATA: Final = frozenset(
     {
         "creationTimestamp",
         "deletionGracePeriodSeconds",
@@ -23,9 +25,9 @@ SERVER_METADATA = frozenset(
         "uid",
     }
 )
-_SERVER_FIELDS = frozenset({"status"})
+_SERVER_FIELDS: Final = frozenset({"status"})
 # Written by kubectl, and by this function after all else: a desired value would flap.
-_TOOL_ANNOTATIONS = frozenset({"kubectl.kubernetes.io/last-applied-configuration", MOVED_TO})
+_TOOL_ANNOTATIONS: Final = frozenset({"kubectl.kubernetes.io/last-applied-configuration", MOVED_TO})
 
 
 def without_server_fields(body: ObjectReader) -> Object:
@@ -46,7 +48,9 @@ def without_server_fields(body: ObjectReader) -> Object:
     annotations = metadata.texts("annotations")
     clean = resource["metadata"] = _drop(metadata.value, SERVER_METADATA)
     if annotations is not None:
-        clean["annotations"] = _drop(dict(annotations), _TOOL_ANNOTATIONS)
+        clean["annotations"] = {
+            key: text for key, text in annotations.items() if key not in _TOOL_ANNOTATIONS
+        }
     return resource
 
 

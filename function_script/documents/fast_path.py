@@ -13,7 +13,7 @@ from typing import Final
 from function_script.documents.kubernetes_yaml import WORDS, ParsedDocument, resolve
 from function_script.values import Object, Value
 
-_LINE = re.compile(
+_LINE: Final = re.compile(
     r"""(?P<indent>[ ]*) (?P<item>-[ ])?
         (?: (?P<key>[A-Za-z_][A-Za-z0-9_./-]{0,200}) : (?=[ ]|\Z) )?
         [ ]?
@@ -24,7 +24,7 @@ _LINE = re.compile(
         )?""",
     re.VERBOSE,
 )
-_BLANK = re.compile(r" *(?:#[ -~]*)?")
+_BLANK: Final = re.compile(r" *(?:#[ -~]*)?")
 
 # Most lines of documents are repeated, in the same document or the next. A plain dict that is
 # cleared when it is full: a lookup for each line must not cost the bookkeeping of an LRU cache.
