@@ -101,6 +101,10 @@ class Lazy(Mapping[str, Readable]):
     def __getitem__(self, key: str) -> Readable:
         return self.kept[key]
 
+    def get(self, key: str, default: Readable = None, /) -> Readable:  # type: ignore[override] # less general
+        """Return the value of a key, or the default; Mapping's way is to catch an error."""
+        return self.kept[key] if key in self._keys else default
+
     def __contains__(self, key: object) -> bool:
         return key in self._keys
 

@@ -24,7 +24,7 @@ from function_script.errors import DocumentError
 from function_script.problems import ProblemList, suggest
 from function_script.reader import ObjectReader
 from function_script.source import Span
-from function_script.values import Object
+from function_script.values import Object, Value
 
 if TYPE_CHECKING:
     from function_script.contribution.dialects import Dialect
@@ -65,7 +65,15 @@ class _ComposedDocument:
         self.results = results
 
 
-_cache: Final[ByteLruCache[tuple[str, str], _ComposedDocument]] = ByteLruCache(
+class _CompositeDocument:
+    """The XR's document, if it depends on nothing but its text and the XR's type; also shared."""
+
+    def __init__(self, xr_type: tuple[Value, Value], part: model.Contribution) -> None:
+        self.xr_type = xr_type
+        self.part = part
+
+
+_cache: Final[ByteLruCache[tuple[str, str], _ComposedDocument | _CompositeDocument]] = ByteLruCache(
     _CACHE_BYTES, admit_on_second_miss=True, is_counted=True
 )
 
@@ -82,10 +90,13 @@ def from_documents(
     for document in documents:
         problems = ProblemList()
         key = (prefix, document.text)
-        cached = _cache.get(key)
-        part = _read(document, xr, dialect, problems, key) if cached is None else cached
+        part = _cache.get(key) or _read(document, xr, dialect, problems, key)
+        if isinstance(part, _CompositeDocument) and part.xr_type != _type_of(xr):
+            part = _read(document, xr, dialect, problems, key)
         if isinstance(part, _ComposedDocument):
             collector.add_composed(part, document, problems)
+        elif isinstance(part, _CompositeDocument):
+            collector.add(part.part, document, problems)
         else:
             collector.add(part, document, problems)
         collector.add_problems(problems, document)
@@ -185,7 +196,7 @@ def _read(
     dialect: Dialect,
     problems: ProblemList,
     key: tuple[str, str],
-) -> _ComposedDocument | model.Contribution:
+) -> _ComposedDocument | _CompositeDocument | model.Contribution:
     reader = ObjectReader(document.value, "", problems)
     api_version = reader.text("apiVersion", required=True) or ""
     kind = reader.text("kind", required=True) or ""
@@ -198,8 +209,11 @@ def _read(
         if not problems:
             _cache.put(key, composed, len(document.text) * _BYTES_PER_CHARACTER)
         return composed
-    if (api_version, kind) == (xr.get("apiVersion"), xr.get("kind")):
+    if (api_version, kind) == _type_of(xr):
         part = _read_composite(reader, annotations, dialect)
+        if not problems and not part.reads_xr:
+            composite = _CompositeDocument(_type_of(xr), part)
+            _cache.put(key, composite, len(document.text) * _BYTES_PER_CHARACTER)
         if part.reads_xr and (
             warnings := lint.ignored_field_warnings(document.value, xr, document.span)
         ):
@@ -208,6 +222,10 @@ def _read(
     if not problems:
         _reject_nameless(reader, xr, annotations, dialect)
     return model.Contribution()
+
+
+def _type_of(xr: Object) -> tuple[Value, Value]:
+    return xr.get("apiVersion"), xr.get("kind")
 
 
 def _reject_nameless(

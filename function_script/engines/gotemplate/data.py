@@ -9,7 +9,7 @@ gets copies, because the scope's values are shared.
 import base64
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import TypeAlias
+from typing import TypeAlias, TypeGuard
 
 from function_script.engines.gotemplate.lazy_dict import ABSENT, Builder, LazyDict
 from function_script.engines.gotemplate.values import TypedMap
@@ -91,7 +91,7 @@ def _non_empty(meta: object) -> object:
 
 def _state(part: str, request: Mapping[str, object], convert: Convert, empty: EmptyPart) -> object:
     state = request[part]
-    if not isinstance(state, Mapping):
+    if not _is_mapping(state):
         return None
     resources = state["resources"]
     builders: dict[str, Builder] = {
@@ -113,9 +113,14 @@ def _composite(entry: object, convert: Convert, empty: object) -> object:
 
 def _entries(part: str, entries: object, make: Convert, empty: EmptyPart) -> object:
     """Return a part of the request that is a map, its entries converted; or the empty part."""
-    if not isinstance(entries, Mapping) or not entries:
+    if not _is_mapping(entries) or not entries:
         return empty(part)
     return LazyDict({name: partial(_entry, entries, name, make) for name in entries})
+
+
+def _is_mapping(value: object) -> TypeGuard[Mapping[str, object]]:
+    """Report whether a value is an object; the classes of nearly all are compared first."""
+    return isinstance(value, (Lazy, dict, Mapping))
 
 
 def _entry(entries: Mapping[str, object], name: str, make: Convert) -> object:
@@ -123,7 +128,7 @@ def _entry(entries: Mapping[str, object], name: str, make: Convert) -> object:
 
 
 def _resource(entry: object, convert: Convert) -> dict[str, object]:
-    if not isinstance(entry, Mapping):
+    if not _is_mapping(entry):
         return {}
     converted: dict[str, object] = {}
     resource = entry.get("resource")

@@ -83,9 +83,10 @@ def unused_modules(program: Program, limits: Limits) -> tuple[str, ...]:
 
 def _request(scope: Scope) -> Lazy:
     """Return the argument of ``main``: the request's parts, and ``params``."""
-    request = scope.request
+    parts = scope.request.kept
     return Lazy.of(
-        (*request, "params"), lambda name: scope.params if name == "params" else request[name]
+        (*scope.request, "params"),
+        lambda name: scope.params if name == "params" else parts[name],
     )
 
 
