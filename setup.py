@@ -44,6 +44,7 @@ MODULES = (
         for name in ("annotations", "desired_resource", "from_documents", "from_response")
     ),
     Path("engines", "starlark", "analysis", "paths"),
+    Path("engines", "jinja", "output"),
     *(Path(name) for name in ("cache", "problems", "reader", "objects")),
     *(Path(name) for name in ("request", "desired", "response")),
 )

@@ -40,15 +40,17 @@ class Program:
 
 
 class _LazyDict(dict[str, Readable]):
-    """Values of a lazy mapping that were read; a missing key is built and stored."""
+    """Values of a lazy mapping that were read; a missing key is built and stored.
 
-    __slots__ = ("_build",)
+    Whoever makes one sets ``build``: a constructor in Python would take as long as all else.
+    """
 
-    def __init__(self, build: Callable[[str], Readable]) -> None:
-        self._build = build
+    __slots__ = ("build",)
+
+    build: Callable[[str], Readable]
 
     def __missing__(self, key: str) -> Readable:
-        value = self[key] = self._build(key)
+        value = self[key] = self.build(key)
         return value
 
 
@@ -94,8 +96,9 @@ class Lazy(Mapping[str, Readable]):
         ``select`` returns parts of the mapping in the same way.
         """
         lazy = cls.__new__(cls)
-        lazy._keys, lazy.kept = keys, _LazyDict(build)  # noqa: SLF001 - its own kind
-        lazy._decode, lazy._select = decode, select  # noqa: SLF001 - its own kind
+        lazy.kept = kept = _LazyDict()
+        kept.build = build
+        lazy._keys, lazy._decode, lazy._select = keys, decode, select  # noqa: SLF001 - its own kind
         return lazy
 
     def __getitem__(self, key: str) -> Readable:
