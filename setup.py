@@ -38,11 +38,8 @@ MODULES = (
     *(Path("sandbox", name) for name in ("report", "execution", "worker")),
     *(Path("sandbox", "dispatcher"), Path("server", "handler"), Path("server", "request_record")),
     *(Path("documents", name) for name in ("fast_path", "stream")),
-    *(Path("contribution", name) for name in ("name_rules", "ordering", "sanitize")),
-    *(
-        Path("contribution", name)
-        for name in ("annotations", "desired_resource", "from_documents", "from_response")
-    ),
+    *(Path("contribution", name) for name in ("annotations", "desired_resource", "ordering")),
+    *(Path("contribution", name) for name in ("from_documents", "from_response", "sanitize")),
     Path("engines", "starlark", "analysis", "paths"),
     Path("engines", "jinja", "output"),
     *(Path(name) for name in ("cache", "problems", "reader", "objects")),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from function_script.cli import NAME, commands, exit_codes
-from function_script.cli.flags import by_group
+from function_script.cli.options import by_group
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

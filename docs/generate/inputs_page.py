@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterable
 from typing import Final
 
-from function_script.tools import input_fields, manifests, structural_schema
-from function_script.tools.input_fields import Field, code, find_rules, schema_of
+from function_script.tools import manifests, manual, structural_schema
+from function_script.tools.manual import Field, code, find_rules, schema_of
 from function_script.values import Object
 
 _HEAD: Final = """\
@@ -78,7 +78,7 @@ def _section(crd: Object, fields: str) -> str:
 def _describe_fields(schema: Object) -> dict[str, str]:
     """Return the text of each field of the input, with the fields below it."""
     texts: dict[str, list[str]] = {}
-    for field in input_fields.find_fields(schema):
+    for field in manual.find_fields(schema):
         texts.setdefault(re.split(r"[.\[]", field.path)[0], []).append(_entry(field))
     return {name: "\n".join(entries) for name, entries in texts.items()}
 

@@ -12,7 +12,6 @@ from function_script.errors import InputError
 from function_script.redaction import secret_values
 from function_script.redaction.finder import Budget, Finder, TooMuchWorkError, fold
 from function_script.redaction.rewriting import Rewriter
-from function_script.redaction.secret_values import Parts
 from function_script.values import Object, Value, to_integer
 
 WORD: Final = "redacted"
@@ -52,7 +51,11 @@ class SecretMasker:
             for secret in secret_values.find_objects(message):
                 self._replace(secret.get("data"), is_base64=True)
                 self._replace(secret.get("stringData"), is_base64=False)
-                _drop_last_applied(secret)
+                metadata = secret.get("metadata")
+                annotations = metadata.get("annotations") if isinstance(metadata, dict) else None
+                if isinstance(annotations, dict) and secret_values.LAST_APPLIED in annotations:
+                    # The annotation holds the data as it was last applied.
+                    annotations[secret_values.LAST_APPLIED] = WORD
         except TooMuchWorkError as error:
             raise _too_many_error() from error
 
@@ -101,9 +104,14 @@ class SecretMasker:
         if not secret or secret in self.words:
             return secret
         if secret not in self._marks:
-            self._marks[secret] = self._mark_json(secret) or self._mark_parts(
-                secret_values.to_bytes(secret)
-            )
+            try:
+                document: Value = json.loads(secret)
+            except (ValueError, RecursionError):
+                document = None
+            if isinstance(document, dict | list):
+                self._marks[secret] = json.dumps(self._mark_leaves(document))
+            else:
+                self._marks[secret] = self._mark_parts(secret_values.to_bytes(secret))
             for text in (secret, secret.strip()):
                 self._add(secret_values.to_bytes(text), self._marks[secret], self._of_values)
         return self._marks[secret]
@@ -111,20 +119,11 @@ class SecretMasker:
     def _mark_parts(self, secret: bytes) -> str:
         mark = f"{WORD}{len(self.words) + 1}"
         self.words.add(mark)
-        parts = Parts()
+        parts = secret_values.Parts()
         secret_values.split(secret, parts, self._budget)
         for part in sorted(parts.texts | parts.short):
             self._add(part, mark, self._of_parts)
         return mark
-
-    def _mark_json(self, secret: str) -> str | None:
-        try:
-            document: Value = json.loads(secret)
-        except (ValueError, RecursionError):
-            return None
-        if not isinstance(document, dict | list):
-            return None
-        return json.dumps(self._mark_leaves(document))
 
     def _mark_leaves(self, value: Value) -> Value:
         if isinstance(value, dict):
@@ -216,11 +215,3 @@ def _sorted_items(members: Value) -> Iterator[Object]:
     for _, item in sorted(members.items()) if isinstance(members, dict) else []:
         if isinstance(item, dict):
             yield item
-
-
-def _drop_last_applied(secret: Object) -> None:
-    """Mask the annotation that holds the data of a Secret as it was last applied."""
-    metadata = secret.get("metadata")
-    annotations = metadata.get("annotations") if isinstance(metadata, dict) else None
-    if isinstance(annotations, dict) and secret_values.LAST_APPLIED in annotations:
-        annotations[secret_values.LAST_APPLIED] = WORD

@@ -60,7 +60,17 @@ def to_expected(response: Object, problems: Sequence[str]) -> Object:
         messages: list[Value] = [_LIMIT.sub(r"\1", problem) for problem in problems]
         return {"error": messages or [item.get("message") for item in failures]}
     parts = to_parts(response)
-    _remove_warning_condition(parts)
+    # The condition for Warnings repeats them and names the input, which is redacted in the case.
+    parts["context"] = {
+        key: value
+        for key, value in _at(parts, "context").items()
+        if key != warning_condition.CONTEXT_KEY
+    }
+    parts["conditions"] = [
+        condition
+        for condition in _list(parts, "conditions")
+        if condition.get("type") != warning_condition.CONDITION
+    ]
     resources = _at(parts, "resources")
     for name in resources:
         resource = _at(resources, name)
@@ -69,19 +79,6 @@ def to_expected(response: Object, problems: Sequence[str]) -> Object:
     expected: Object = {}
     expected.update({key: value for key, value in parts.items() if key != "xr" and value})
     return expected
-
-
-def _remove_warning_condition(parts: Object) -> None:
-    """Remove what repeats the Warnings: it names the input, which is redacted in the case."""
-    context, conditions = _at(parts, "context"), parts.get("conditions")
-    parts["context"] = {
-        key: value for key, value in context.items() if key != warning_condition.CONTEXT_KEY
-    }
-    parts["conditions"] = [
-        condition
-        for condition in (conditions if isinstance(conditions, list) else [])
-        if not isinstance(condition, dict) or condition.get("type") != warning_condition.CONDITION
-    ]
 
 
 def _texts(message: Object, *keys: str) -> Object:

@@ -16,15 +16,12 @@ from function_script.cli import exit_codes, options, terminal
 from function_script.cli.check import check
 from function_script.cli.docs import docs
 from function_script.cli.editor import editor
-from function_script.cli.flags import Command
 from function_script.cli.init import init
 from function_script.cli.internal import internal
 from function_script.cli.krm import krm
-from function_script.cli.operation import NAME as RENDER_OPERATION
-from function_script.cli.operation import render_operation
 from function_script.cli.package import package
 from function_script.cli.playground import playground
-from function_script.cli.render import render
+from function_script.cli.render import OPERATION, render, render_operation
 from function_script.cli.run import run
 from function_script.cli.serve import serve
 from function_script.cli.template import template
@@ -51,8 +48,8 @@ class _Commands(click.Group):
             means_serve = args[0] not in _OWN_FLAGS
         else:
             means_serve = not args and any(os.environ.get(name) for name in _SERVER_VARIABLES)
-        if args[:2] == RENDER_OPERATION.split():
-            args = [RENDER_OPERATION, *args[2:]]
+        if args[:2] == OPERATION.split():
+            args = [OPERATION, *args[2:]]
         if not args and not means_serve and os.environ.get(_KRM_VARIABLE):
             args = ["krm"]
         # A shell that completes a line parses the part before the cursor.
@@ -99,7 +96,7 @@ def commands() -> None:
     """
 
 
-@click.command(cls=Command, short_help="Print the version.")
+@click.command(cls=options.Command, short_help="Print the version.")
 def version() -> None:
     """Print the version, and whether it runs compiled or as plain Python, and why."""
     from function_script import build  # noqa: PLC0415 - only this command needs it

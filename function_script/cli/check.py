@@ -8,7 +8,6 @@ from typing import Final, Literal, TypedDict, Unpack
 import click
 
 from function_script.cli import exit_codes, options, terminal, watch_output
-from function_script.cli.flags import Command, Flag
 
 
 class _Flags(TypedDict):
@@ -34,7 +33,7 @@ Examples:
 
 
 @click.command(
-    cls=Command,
+    cls=options.Command,
     short_help="Find mistakes without a run.",
     epilog=_EPILOG,
     params=[
@@ -46,41 +45,37 @@ Examples:
     ],
 )
 @click.argument("compositions", nargs=-1, metavar="[COMPOSITION]...")
-@click.option(
+@options.flag(
     "--xrd",
-    cls=Flag,
     group="Input",
     type=options.PATH,
     metavar="PATH",
     help="XRD: the fields that programs can read; "
     "default: definition.yaml or xrd.yaml beside each file.",
 )
-@click.option(
+@options.flag(
     "--crds",
-    cls=Flag,
     group="Input",
     type=options.PATH,
     multiple=True,
     metavar="PATH",
     help="CRDs of composed resources: a file, a directory or a package. May be repeated.",
 )
-@click.option(
+@options.flag(
     "--ignore",
-    cls=Flag,
     group="Input",
     multiple=True,
     metavar="GLOB",
     help="Leave out files and folders of this name, or of this path below a directory; "
     "* also stands for /. May be repeated.",
 )
-@click.option(
+@options.flag(
     "--salted",
-    cls=Flag,
     group="Input",
     is_flag=True,
     help="The server has a --seed-file, so that random texts of programs may be secrets.",
 )
-@click.option("--strict", cls=Flag, group="Output", is_flag=True, help="Fail on warnings, too.")
+@options.flag("--strict", group="Output", is_flag=True, help="Fail on warnings, too.")
 def check(**flags: Unpack[_Flags]) -> int:
     """Find mistakes in the steps of Compositions and Operations without running anything.
 
@@ -130,14 +125,14 @@ def _check(arguments: Sequence[str], flags: _Flags) -> tuple[str, bool]:
 def _watch(arguments: Sequence[str], flags: _Flags) -> None:
     """Check at every change of a file. Only an interrupt ends it."""
     from function_script.tools import check as tool  # noqa: PLC0415 - slow to import
-    from function_script.tools.watcher import Task  # noqa: PLC0415 - slow to import
+    from function_script.tools import watcher  # noqa: PLC0415 - slow to import
 
     if "-" in arguments:
         raise click.UsageError("--watch: stdin cannot be read again and again")
     optional = (flags["xrd"], flags["program_root"])
     options_ = [*flags["crds"], *(path for path in optional if path is not None)]
-    report = Task(
+    report = watcher.Task(
         run=lambda: _check(arguments, flags)[0],
         files=lambda: [*tool.list_files(arguments), *options_],
     )
-    watch_output.watch_text(report, is_quiet=flags["quiet"])
+    watcher.watch(report, watch_output.TextDisplay(is_quiet=flags["quiet"]))

@@ -4,8 +4,7 @@ from typing import Final
 
 import click
 
-from function_script.cli import terminal
-from function_script.cli.flags import Command
+from function_script.cli import options, terminal
 
 _EPILOG: Final = """\b
 Examples:
@@ -17,7 +16,7 @@ Examples:
 """
 
 
-@click.command(cls=Command, short_help="Print what a name means.", epilog=_EPILOG)
+@click.command(cls=options.Command, short_help="Print what a name means.", epilog=_EPILOG)
 @click.argument("name", required=False)
 def docs(name: str | None) -> None:
     """Print what NAME means in a program, an input or a document.

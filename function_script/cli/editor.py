@@ -6,7 +6,6 @@ from typing import Final
 import click
 
 from function_script.cli import options, terminal
-from function_script.cli.flags import Command
 
 _EPILOG: Final = """\b
 Examples:
@@ -16,7 +15,7 @@ Examples:
 
 
 @click.command(
-    cls=Command,
+    cls=options.Command,
     short_help="Set up editors for a project.",
     epilog=_EPILOG,
     params=[options.quiet("which settings are kept, and what other editors need")],

@@ -1,21 +1,14 @@
 """The command ``init``: write a project to start from."""
 
-from __future__ import annotations
-
 import shlex
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, TypedDict, Unpack
+from typing import Final, TypedDict, Unpack
 
 import click
 
 from function_script import release
 from function_script.cli import options, terminal
-from function_script.cli.flags import Command, Flag
 from function_script.engines import NAMES
-
-if TYPE_CHECKING:
-    from function_script.tools.starters.api import Api
-    from function_script.tools.starters.example_project import Example
 
 _EPILOG: Final = """\b
 Examples:
@@ -38,66 +31,59 @@ class _InitFlags(TypedDict):
 
 
 @click.command(
-    cls=Command,
+    cls=options.Command,
     short_help="Create a project, with tests.",
     epilog=_EPILOG,
     params=[options.quiet("what to do next")],
 )
 @click.argument("directory", type=options.PATH, required=False)
-@click.option(
+@options.flag(
     "--kind",
-    cls=Flag,
     group="Project",
     metavar="KIND",
     show_default="from DIRECTORY: MyDb for my-db",
     help="Kind of the API.",
 )
-@click.option(
+@options.flag(
     "--group",
-    cls=Flag,
     group="Project",
     metavar="DOMAIN",
     show_default="platform.example.org",
     help="Group of the API.",
 )
-@click.option(
+@options.flag(
     "--version",
-    cls=Flag,
     group="Project",
     metavar="VERSION",
     show_default="v1alpha1",
     help="Version of the API.",
 )
-@click.option(
+@options.flag(
     "--from",
     "example",
-    cls=Flag,
     group="Project",
     metavar="FILE",
     help="Example of an XR: the project gets its API, with the types of its fields.",
 )
-@click.option(
+@options.flag(
     "-l",
     "--language",
-    cls=Flag,
     group="Project",
     type=click.Choice(NAMES),
     default=NAMES[0],
     show_default=True,
     help="Language of the program.",
 )
-@click.option(
+@options.flag(
     "--package",
-    cls=Flag,
     group="Project",
     default=release.REFERENCE,
     show_default=True,
     metavar="NAME",
     help="The function's package in your registry: REGISTRY/REPOSITORY:TAG.",
 )
-@click.option(
+@options.flag(
     "--install",
-    cls=Flag,
     group="Project",
     metavar="REQUIREMENT",
     show_default="the git URL or wheel that this command was installed from",
@@ -109,8 +95,7 @@ def init(directory: Path | None, **flags: Unpack[_InitFlags]) -> None:
     DIRECTORY is by default a new one with the name of the kind. Existing files are not changed.
     """
     from function_script.tools import starters  # noqa: PLC0415 - slow to import
-    from function_script.tools.starters import origins  # noqa: PLC0415 - slow to import
-    from function_script.tools.starters.api import to_folder  # noqa: PLC0415 - slow to import
+    from function_script.tools.starters import api, example_project, origins  # noqa: PLC0415 - slow
 
     source = origins.Origins(
         package=origins.parse_package(flags["package"]),
@@ -118,8 +103,21 @@ def init(directory: Path | None, **flags: Unpack[_InitFlags]) -> None:
         if flags["install"] is None
         else origins.parse_requirement(flags["install"]),
     )
-    project = _read_project(directory, flags)
-    directory = directory or Path(to_folder(project.kind))
+    kind, group, version = names = (flags["kind"], flags["group"], flags["version"])
+    project: api.Api | example_project.Example
+    if flags["example"] is not None:
+        if any(name is not None for name in names):
+            raise click.UsageError("--from: the example has the kind, the group and the version")
+        project = example_project.load(flags["example"])
+    elif kind is None and directory is None:
+        raise click.UsageError("name a DIRECTORY, a --kind, or an example with --from")
+    else:
+        if kind is None and directory is not None:
+            kind = api.to_kind(directory.resolve().name)
+        project = api.parse(
+            kind or api.DEFAULT_KIND, group or api.DEFAULT_GROUP, version or api.DEFAULT_VERSION
+        )
+    directory = directory or Path(api.to_folder(project.kind))
     for path in starters.write(flags["language"], directory, source, project):
         terminal.echo(str(path))
     if flags["quiet"]:
@@ -137,22 +135,3 @@ def init(directory: Path | None, **flags: Unpack[_InitFlags]) -> None:
             "Before CI runs: set FUNCTION_SCRIPT in ci.yaml, or name it to init as --install",
             err=True,
         )
-
-
-def _read_project(directory: Path | None, flags: _InitFlags) -> Api | Example:
-    """Return the API that the flags name, or the example."""
-    from function_script.tools.starters import api, example_project  # noqa: PLC0415 - slow
-
-    names = (flags["kind"], flags["group"], flags["version"])
-    if flags["example"] is not None:
-        if any(name is not None for name in names):
-            raise click.UsageError("--from: the example has the kind, the group and the version")
-        return example_project.load(flags["example"])
-    kind, group, version = names
-    if kind is None and directory is None:
-        raise click.UsageError("name a DIRECTORY, a --kind, or an example with --from")
-    if kind is None and directory is not None:
-        kind = api.to_kind(directory.resolve().name)
-    return api.parse(
-        kind or api.DEFAULT_KIND, group or api.DEFAULT_GROUP, version or api.DEFAULT_VERSION
-    )

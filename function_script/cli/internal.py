@@ -11,7 +11,6 @@ from typing import Final, TypedDict, Unpack
 import click
 
 from function_script.cli import exit_codes, options, terminal
-from function_script.cli.flags import Command, Flag
 
 # The official command expects this after a FATAL result, with a partial response on stdout.
 _FATAL: Final = 3
@@ -35,17 +34,14 @@ def internal() -> None:
 
 
 @internal.command(
-    "render", cls=Command, epilog=_EPILOG, params=[options.program_root("none"), options.debug()]
-)
-@click.option(
-    "--timeout",
-    cls=Flag,
-    group="Limits",
-    type=options.duration,
-    default="2m",
-    show_default=True,
-    metavar="DURATION",
-    help="Time limit of all steps together.",
+    "render",
+    cls=options.Command,
+    epilog=_EPILOG,
+    params=[
+        options.timeout("all steps together", default="2m"),
+        options.program_root("none"),
+        options.debug(),
+    ],
 )
 def render(**flags: Unpack[_Flags]) -> int:
     """Answer a RenderRequest on stdin with a RenderResponse on stdout.

@@ -1,22 +1,13 @@
 """The command ``krm``: a KRM function, which kustomize and kpt call."""
 
-from __future__ import annotations
-
 import sys
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Unpack
+from typing import Final, Unpack
 
 import click
 
 from function_script.cli import exit_codes, options, render_options, terminal
-from function_script.cli.flags import Command
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from function_script.tools.krm import Options
-    from function_script.tools.krm.results import Result
 
 
 class _Flags(render_options.PipelineFlags):
@@ -32,7 +23,7 @@ Examples:
 
 
 @click.command(
-    cls=Command,
+    cls=options.Command,
     short_help="Run as a KRM function.",
     epilog=_EPILOG,
     params=[
@@ -52,9 +43,12 @@ def krm(**flags: Unpack[_Flags]) -> int:
 
     After an error, the items are printed unchanged, with results, and the exit code is 1.
     """
+    from function_script import diagnostics  # noqa: PLC0415 - slow to import
     from function_script.sandbox import Pool, PoolOptions  # noqa: PLC0415 - slow to import
+    from function_script.tools import console, local_pool, sources  # noqa: PLC0415 - slow to import
     from function_script.tools import krm as tool  # noqa: PLC0415 - slow to import
-    from function_script.tools import local_pool, sources  # noqa: PLC0415 - slow to import
+    from function_script.tools.render import loading  # noqa: PLC0415 - slow to import
+    from function_script.tools.render.runtimes.servers import Servers  # noqa: PLC0415 - as above
 
     source = sources.load_text(sources.STDIN)
     programs = flags["program_root"] or local_pool.programs_beside(Path("functionConfig"))
@@ -67,50 +61,38 @@ def krm(**flags: Unpack[_Flags]) -> int:
     )
     with Pool(pool) as sandbox:
         terminal.print_sandbox_note()
-        run_options = _read_options(flags, programs)
+        paths = loading.PipelinePaths(
+            required=render_options.split_paths(flags["required_resources"]),
+            schemas=flags["required_schemas"],
+            credentials=flags["function_credentials"],
+            context=render_options.context_files(flags),
+            context_values=render_options.context_values(flags),
+        )
+        pairs = render_options.split_pairs(
+            flags["function_annotations"], "--function-annotations", ","
+        )
+        run_options = tool.Options(
+            shared=loading.load_shared(paths),
+            runtimes=options.read_runtimes(flags["function"]),
+            annotations=dict(pairs),
+            timeout_seconds=flags["timeout"],
+            servers=Servers(options.read_packages(is_offline=flags["offline"], is_quiet=True)),
+            is_strict=flags["strict_versions"],
+            directory=Path.cwd(),
+            programs=programs,
+            print=partial(terminal.echo, err=True),
+        )
         with run_options.servers:
             output = tool.run(source, run_options, sandbox)
     terminal.echo_exact(output.text)
-    return _print_results(output.results)
-
-
-def _read_options(flags: _Flags, programs: Path | None) -> Options:
-    from function_script.tools import krm as tool  # noqa: PLC0415 - slow to import
-    from function_script.tools.render import loading  # noqa: PLC0415 - slow to import
-    from function_script.tools.render.runtimes.servers import Servers  # noqa: PLC0415 - as above
-
-    paths = loading.PipelinePaths(
-        required=render_options.split_paths(flags["required_resources"]),
-        schemas=flags["required_schemas"],
-        credentials=flags["function_credentials"],
-        context=render_options.context_files(flags),
-        context_values=render_options.context_values(flags),
-    )
-    pairs = render_options.split_pairs(flags["function_annotations"], "--function-annotations", ",")
-    return tool.Options(
-        shared=loading.load_shared(paths),
-        runtimes=options.read_runtimes(flags["function"]),
-        annotations=dict(pairs),
-        timeout_seconds=flags["timeout"],
-        servers=Servers(options.read_packages(is_offline=flags["offline"], is_quiet=True)),
-        is_strict=flags["strict_versions"],
-        directory=Path.cwd(),
-        programs=programs,
-        print=partial(terminal.echo, err=True),
-    )
-
-
-def _print_results(results: Sequence[Result]) -> int:
-    """Print errors and warnings on stderr, since kustomize shows no results. Return the code."""
-    from function_script import diagnostics  # noqa: PLC0415 - slow to import
-    from function_script.tools import console  # noqa: PLC0415 - slow to import
-
-    is_colourful = console.is_colourful(sys.stderr)
-    for result in results:
+    has_error = False
+    # Errors and warnings go to stderr, for kustomize shows no results.
+    for result in output.results:
         if result.severity != "info":
+            has_error = has_error or result.severity == "error"
             frame = diagnostics.to_frame(result.problem, result.severity)
+            is_colourful = console.is_colourful(sys.stderr)
             terminal.echo_coloured(
                 console.colour_frames(frame) if is_colourful else frame, err=True
             )
-    has_error = any(result.severity == "error" for result in results)
     return exit_codes.PROBLEM if has_error else exit_codes.OK

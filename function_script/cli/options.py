@@ -1,4 +1,4 @@
-"""The options that commands share, types with units, and the environment variable of each flag.
+"""Flags in the groups of a command's help, those that commands share, and their variables.
 
 The command modules import this to declare their flags, so it must import nothing slow.
 """
@@ -7,17 +7,18 @@ from __future__ import annotations
 
 import re
 import socket
-from collections.abc import Callable, Container, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import partial
+from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeVar, get_args
 
 import click
+from click.decorators import FC
 
 from function_script import quantities
-from function_script.cli import progress
-from function_script.cli.flags import Flag
+from function_script.cli import terminal
 from function_script.limits import LIMITS, Limit, Limits
 from function_script.tools.processes.options import PackageOptions
 
@@ -26,6 +27,25 @@ if TYPE_CHECKING:
 
 Number = TypeVar("Number", int, float)
 
+# In the order of --help.
+Group = Literal[
+    "Project",
+    "Input",
+    "Functions",
+    "Validation",
+    "Cases",
+    "Limits",
+    "Server",
+    "Security",
+    "Captures",
+    "Remote programs",
+    "Registry",
+    "Output",
+    "Other",
+]
+_GROUPS: Final = get_args(Group)
+
+_TIMEOUT: Final = "--timeout"
 PATH: Final = click.Path(path_type=Path)
 _MAX_PORT: Final = 65_535
 _MAX_HOST_CHARACTERS: Final = 253
@@ -34,6 +54,43 @@ _HOST_NAME: Final = re.compile(r"[\w-]{1,63}(\.[\w-]{1,63})*", re.ASCII)
 PREFIX: Final = "FUNCTION_SCRIPT"
 # These commands run the function itself, so the same variables configure both in a container.
 _SHARING: Final = {"serve", "run"}
+
+
+class Flag(click.Option):
+    """An option in a group of its command's help."""
+
+    def __init__(self, names: list[str], *, group: Group, **settings: object) -> None:
+        super().__init__(names, **settings)  # type: ignore[arg-type] # click's own settings
+        self.group: Group = group
+
+
+def flag(*names: str, group: Group, **settings: object) -> Callable[[FC], FC]:
+    """Return a decorator that adds a `Flag` to a command."""
+    return click.option(*names, cls=Flag, group=group, **settings)
+
+
+class Command(click.Command):
+    """A command whose help lists its flags group by group."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write a section for each group."""
+        for group, options in by_group(self.get_params(ctx)):
+            rows = [row for option in options if (row := option.get_help_record(ctx))]
+            if rows:
+                with formatter.section(group):
+                    formatter.write_dl(rows)
+
+
+def by_group(parameters: list[click.Parameter]) -> Iterator[tuple[str, list[click.Option]]]:
+    """Yield each group with its options; those without a group, such as --help, are Other."""
+    options = [each for each in parameters if isinstance(each, click.Option)]
+    options.sort(key=lambda option: _GROUPS.index(_group(option)))
+    for group, members in groupby(options, key=_group):
+        yield group, [*members]
+
+
+def _group(option: click.Option) -> Group:
+    return option.group if isinstance(option, Flag) else "Other"
 
 
 def duration(text: str) -> float:
@@ -88,12 +145,32 @@ def operator(*, has_timeout: bool = False) -> list[click.Parameter]:
 
     ``has_timeout``: the command's --timeout is one of its own.
     """
-    others = {"--timeout"} if has_timeout else set()
-    bounds = [_limit(limit, others) for limit in LIMITS.values()]
-    return [*bounds, _default_ttl(), _seed_file()]
+    default_ttl = Flag(
+        ["--default-ttl"],
+        group="Input",
+        type=_ttl,
+        default=_format_duration(Limits().default_ttl_seconds),
+        show_default=True,
+        metavar="DURATION",
+        envvar=[f"{PREFIX}_DEFAULT_TTL"],
+        help="TTL of a step that waits for nothing, ±10% by XR, unless its input or program "
+        "sets one.",
+    )
+    seed_file = Flag(
+        ["--seed-file"],
+        group="Input",
+        type=PATH,
+        metavar="FILE",
+        envvar=[f"{PREFIX}_SEED_FILE"],
+        help="File with a secret of at least 16 bytes, without which random values of programs "
+        "can be computed from the XR's uid. Read again when it changes.",
+    )
+    limits = (_limit(limit, has_timeout=has_timeout) for limit in LIMITS.values())
+    return [*limits, default_ttl, seed_file]
 
 
-def _limit(limit: Limit, others: Container[str]) -> click.Option:
+def _limit(limit: Limit, *, has_timeout: bool) -> click.Option:
+    """Return the flag of a limit, without the name that a --timeout of the command has."""
     unit = _UNITS[limit.unit]
 
     def parse(text: str) -> float:
@@ -106,7 +183,7 @@ def _limit(limit: Limit, others: Container[str]) -> click.Option:
 
     names = [name for name in (limit.flag, limit.other_flag) if name]
     return Flag(
-        [name for name in names if name not in others],
+        [name for name in names if name != _TIMEOUT or not has_timeout],
         group="Limits",
         type=parse,
         default=unit.format(getattr(Limits(), limit.field)),
@@ -167,21 +244,6 @@ def read_salt(flags: Mapping[str, object]) -> Callable[[bytes], bytes]:
     return SaltFile(path).derive_seed if isinstance(path, Path) else no_seed
 
 
-def _default_ttl() -> click.Option:
-    """Return the flag of the TTL where neither a program nor its input sets one."""
-    return Flag(
-        ["--default-ttl"],
-        group="Input",
-        type=_ttl,
-        default=_format_duration(Limits().default_ttl_seconds),
-        show_default=True,
-        metavar="DURATION",
-        envvar=[f"{PREFIX}_DEFAULT_TTL"],
-        help="TTL of a step that waits for nothing, ±10% by XR, unless its input or program "
-        "sets one.",
-    )
-
-
 def _ttl(text: str) -> float:
     try:
         seconds = quantities.parse_signed_duration(text)
@@ -192,16 +254,16 @@ def _ttl(text: str) -> float:
     return seconds
 
 
-def _seed_file() -> click.Option:
-    """Return the flag of the file with the salt."""
+def timeout(subject: str, default: str = "1m") -> click.Option:
+    """Return the flag of a command's own time limit, which is that of ``subject``."""
     return Flag(
-        ["--seed-file"],
-        group="Input",
-        type=PATH,
-        metavar="FILE",
-        envvar=[f"{PREFIX}_SEED_FILE"],
-        help="File with a secret of at least 16 bytes, without which random values of programs "
-        "can be computed from the XR's uid. Read again when it changes.",
+        [_TIMEOUT],
+        group="Limits",
+        type=duration,
+        default=default,
+        show_default=True,
+        metavar="DURATION",
+        help=f"Time limit of {subject}.",
     )
 
 
@@ -253,7 +315,7 @@ def read_packages(*, is_offline: bool, is_quiet: bool = False) -> PackageOptions
     """Return the choices about packages of functions."""
     return PackageOptions(
         pull="Never" if is_offline else "IfNotPresent",
-        progress=partial(progress.display, is_quiet=is_quiet),
+        progress=partial(terminal.show_progress, is_quiet=is_quiet),
     )
 
 

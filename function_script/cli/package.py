@@ -5,8 +5,7 @@ from typing import Final, Literal, TypedDict, Unpack
 
 import click
 
-from function_script.cli import options, progress, terminal
-from function_script.cli.flags import Command, Flag
+from function_script.cli import options, terminal
 
 _META: Final = "crossplane.yaml"
 
@@ -40,16 +39,14 @@ class _InspectFlags(_RegistryFlags, TypedDict):
     output: Literal["text", "json"]
 
 
-_PLAIN_HTTP: Final = click.option(
+_PLAIN_HTTP: Final = options.flag(
     "--plain-http",
-    cls=Flag,
     group="Registry",
     is_flag=True,
     help="Use HTTP without TLS, also for credentials. Only in a network that you trust.",
 )
-_CA_FILE: Final = click.option(
+_CA_FILE: Final = options.flag(
     "--ca-file",
-    cls=Flag,
     group="Registry",
     type=options.PATH,
     metavar="FILE",
@@ -71,23 +68,21 @@ Examples:
 
 
 @package.command(
-    cls=Command,
+    cls=options.Command,
     short_help="Write a package file, without Docker.",
     epilog=_BUILD_EXAMPLES,
     params=[options.quiet("progress, and which files are left out"), options.debug()],
 )
-@click.option(
+@options.flag(
     "--package-root",
-    cls=Flag,
     group="Input",
     type=options.PATH,
     show_default="where crossplane.yaml is: . or package",
     metavar="DIR",
     help="Directory with crossplane.yaml.",
 )
-@click.option(
+@options.flag(
     "--input-crds",
-    cls=Flag,
     group="Input",
     type=options.PATH,
     default="input_crds",
@@ -95,35 +90,31 @@ Examples:
     metavar="DIR",
     help="Directory with the CRDs of the input kinds of a Function.",
 )
-@click.option(
+@options.flag(
     "--examples",
-    cls=Flag,
     group="Input",
     type=options.PATH,
     metavar="PATH",
     help="Examples to put into the package: a directory or a file.",
 )
-@click.option(
+@options.flag(
     "--ignore",
-    cls=Flag,
     group="Input",
     multiple=True,
     metavar="PATTERN",
     help="Files to leave out, such as 'tests/*'. May be repeated.",
 )
-@click.option(
+@options.flag(
     "-o",
     "--output",
-    cls=Flag,
     group="Output",
     type=options.PATH,
     metavar="FILE",
     show_default="NAME-DIGEST.xpkg",
     help="File to write. With several platforms, each name is added to it.",
 )
-@click.option(
+@options.flag(
     "--runtime-image",
-    cls=Flag,
     group="Input",
     type=options.PATH,
     multiple=True,
@@ -149,7 +140,7 @@ def build(**flags: Unpack[_BuildFlags]) -> None:
     )
     # Without an image the build is too short for progress.
     is_quiet = flags["quiet"] or not flags["runtime_image"]
-    with progress.display(is_quiet=is_quiet) as display:
+    with terminal.show_progress(is_quiet=is_quiet) as display:
         results = xpkg.build(
             contents,
             output=flags["output"],
@@ -171,16 +162,15 @@ Examples:
 
 
 @package.command(
-    cls=Command,
+    cls=options.Command,
     short_help="Push package files to a registry.",
     epilog=_PUSH_EXAMPLES,
     params=[options.quiet("progress"), options.debug()],
 )
 @click.argument("name")
 @click.argument("packages", nargs=-1, required=True, type=options.PATH, metavar="FILE...")
-@click.option(
+@options.flag(
     "--module",
-    cls=Flag,
     group="Input",
     is_flag=True,
     help="Push programs and modules for `source: Remote`: files, or directories of files.",
@@ -198,13 +188,13 @@ def push(**flags: Unpack[_PushFlags]) -> None:
 
     trust = xpkg.Trust(plain_http=flags["plain_http"], ca_file=flags["ca_file"])
     if flags["module"]:
-        from function_script.tools.remote import module  # noqa: PLC0415 - slow to import
+        from function_script.tools.remote import oci  # noqa: PLC0415 - slow to import
 
-        with progress.display(is_quiet=flags["quiet"]) as display:
-            pinned = module.push(flags["name"], flags["packages"], display, trust)
+        with terminal.show_progress(is_quiet=flags["quiet"]) as display:
+            pinned = oci.push(flags["name"], flags["packages"], display, trust)
         terminal.echo(pinned)
         return
-    with progress.display(is_quiet=flags["quiet"]) as display:
+    with terminal.show_progress(is_quiet=flags["quiet"]) as display:
         digest = xpkg.push(flags["name"], flags["packages"], display, trust)
     terminal.echo(f"{flags['name']} {digest}")
 
@@ -217,7 +207,7 @@ Examples:
 
 
 @package.command(
-    cls=Command,
+    cls=options.Command,
     short_help="Print the contents of a package.",
     epilog=_INSPECT_EXAMPLES,
     params=[options.output("text", "json", what="it"), options.debug()],

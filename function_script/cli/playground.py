@@ -7,7 +7,6 @@ from typing import Final
 import click
 
 from function_script.cli import options, terminal
-from function_script.cli.flags import Command, Flag
 
 _EPILOG: Final = """\b
 Examples:
@@ -18,7 +17,7 @@ Examples:
 
 
 @click.command(
-    cls=Command,
+    cls=options.Command,
     epilog=_EPILOG,
     params=[
         options.functions(),
@@ -28,18 +27,15 @@ Examples:
     ],
 )
 @click.argument("directory", type=options.PATH, default=".", metavar="[DIR]")
-@click.option(
+@options.flag(
     "--port",
-    cls=Flag,
     group="Server",
     type=click.IntRange(0, 65535),
     show_default="the same for DIR each time, if it is free",
     metavar="PORT",
     help="Port on the loopback address; 0 is a free one.",
 )
-@click.option(
-    "--no-browser", cls=Flag, group="Server", is_flag=True, help="Only print the address."
-)
+@options.flag("--no-browser", group="Server", is_flag=True, help="Only print the address.")
 def playground(  # noqa: PLR0913 - one for each flag
     directory: Path,
     *,

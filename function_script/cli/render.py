@@ -1,4 +1,4 @@
-"""The command ``render``: render a Composition for an XR without a cluster."""
+"""The commands ``render`` and ``render operation``: run a pipeline without a cluster."""
 
 from __future__ import annotations
 
@@ -8,15 +8,8 @@ from typing import TYPE_CHECKING, Final, TypedDict, Unpack
 
 import click
 
-from function_script.cli import (
-    exit_codes,
-    options,
-    render_options,
-    terminal,
-    validate_options,
-    watch_output,
-)
-from function_script.cli.flags import Command, Flag
+from function_script.cli import exit_codes, options, render_options, terminal, watch_output
+from function_script.cli.validate import ReportFlags, print_report, report_flags
 
 if TYPE_CHECKING:
     from function_script.sandbox import Pool
@@ -25,7 +18,7 @@ if TYPE_CHECKING:
     from function_script.tools.validate import Report
 
 
-class _Flags(render_options.Flags, validate_options.Flags, TypedDict):
+class _Flags(render_options.Flags, ReportFlags, TypedDict):
     xr: Path
     composition: Path | None
     functions: Path | None
@@ -51,13 +44,13 @@ Examples:
 
 
 @click.command(
-    cls=Command,
+    cls=options.Command,
     short_help="Render an XR with a Composition.",
     epilog=_EPILOG,
     params=[
         *render_options.shared("COMPOSITION"),
         render_options.required_schemas("-s"),
-        *validate_options.shared(),
+        *report_flags(),
         options.skip_xr_validation(),
         options.watch("Render or validate"),
         options.quiet("notes and warnings"),
@@ -66,50 +59,44 @@ Examples:
 @click.argument("xr", type=options.PATH, default=".")
 @click.argument("composition", type=options.PATH, required=False)
 @click.argument("functions", type=options.PATH, required=False)
-@click.option(
+@options.flag(
     "-x",
     "--include-full-xr",
-    cls=Flag,
     group="Output",
     is_flag=True,
     help="Print the XR with its whole spec and metadata.",
 )
-@click.option(
+@options.flag(
     "-o",
     "--observed-resources",
-    cls=Flag,
     group="Input",
     type=options.PATH,
     metavar="PATH",
     help="Existing composed resources: a file or a directory.",
 )
-@click.option(
+@options.flag(
     "--extra-resources",
-    cls=Flag,
     group="Input",
     type=options.PATH,
     multiple=True,
     metavar="PATH",
     help="The old name of --required-resources.",
 )
-@click.option(
+@options.flag(
     "--xrd",
-    cls=Flag,
     group="Input",
     type=options.PATH,
     metavar="PATH",
     help="XRD: the XR is validated by it; supplies defaults and the XR's scope.",
 )
-@click.option(
+@options.flag(
     "--validate",
-    cls=Flag,
     group="Validation",
     is_flag=True,
     help="Validate the documents instead of printing them.",
 )
-@click.option(
+@options.flag(
     "--crds",
-    cls=Flag,
     group="Validation",
     multiple=True,
     metavar="SOURCE",
@@ -148,27 +135,27 @@ def render(**flags: Unpack[_Flags]) -> int:
                 _watch(flags, run_options, pool)
             if flags["validate"]:
                 report = _validate(flags, run_options, pool)
-                return validate_options.print_report(report, flags, is_quiet=flags["quiet"])
+                return print_report(report, flags, is_quiet=flags["quiet"])
             terminal.echo_exact(command.render_text(_paths(flags), run_options, pool))
     return exit_codes.OK
 
 
 def _watch(flags: _Flags, run_options: Options, pool: Pool) -> None:
     """Render or validate at every change of a file. Only an interrupt ends it."""
+    from function_script.tools import watcher  # noqa: PLC0415 - slow to import
     from function_script.tools.render import command, loading  # noqa: PLC0415 - slow to import
-    from function_script.tools.watcher import Task  # noqa: PLC0415 - slow to import
 
     def files() -> list[Path]:
         paths = _paths(flags)
         return [*loading.list_files(paths), *map(Path, _extensions(flags, paths))]
 
     if flags["validate"]:
-        report = Task(run=lambda: _validate(flags, run_options, pool), files=files)
-        watch_output.watch_report(report, flags, is_quiet=flags["quiet"])
-    documents = Task(
+        report = watcher.Task(run=lambda: _validate(flags, run_options, pool), files=files)
+        watcher.watch(report, watch_output.ReportDisplay(flags, is_quiet=flags["quiet"]))
+    documents = watcher.Task(
         run=lambda: command.render_documents(_paths(flags), run_options, pool), files=files
     )
-    watch_output.watch_documents(documents, is_quiet=flags["quiet"])
+    watcher.watch(documents, watch_output.DocumentDisplay(is_quiet=flags["quiet"]))
 
 
 def _extensions(flags: _Flags, paths: RenderPaths) -> list[str]:
@@ -223,3 +210,83 @@ def _paths(flags: _Flags) -> RenderPaths:
         context_values=render_options.context_values(flags),
         programs=flags["program_root"],
     )
+
+
+class _OperationFlags(render_options.Flags, TypedDict):
+    operation: Path
+    functions: Path | None
+    include_full_operation: bool
+    watched_resource: Path | None
+    required_schemas: Path | None
+
+
+# Two words for people; click takes them for one name.
+OPERATION: Final = "render operation"
+
+_OPERATION_EPILOG: Final = """\b
+Examples:
+  function-script render operation examples/operation-report
+  function-script render operation operation.yaml functions.yaml -e required.yaml -r
+  function-script render operation watchoperation.yaml functions.yaml -w changed.yaml
+"""
+
+
+@click.command(
+    OPERATION,
+    cls=options.Command,
+    epilog=_OPERATION_EPILOG,
+    params=[*render_options.shared("OPERATION"), render_options.required_schemas()],
+)
+@click.argument("operation", type=options.PATH)
+@click.argument("functions", type=options.PATH, required=False)
+@options.flag(
+    "-o",
+    "--include-full-operation",
+    group="Output",
+    is_flag=True,
+    help="Print the Operation with its spec. This is the default.",
+)
+@options.flag(
+    "-w",
+    "--watched-resource",
+    group="Input",
+    type=options.PATH,
+    metavar="FILE",
+    help="The object that a WatchOperation watches; every step requires it.",
+)
+def render_operation(**flags: Unpack[_OperationFlags]) -> int:
+    """Show what an Operation does, without a cluster.
+
+    OPERATION is a file with an Operation, or with a CronOperation or WatchOperation, whose template
+    is run. Prints the Operation with its status and the resources it applies.
+
+    OPERATION may be a directory that holds operation.yaml, functions.yaml and what else there is to
+    give: watched.yaml, required.yaml, credentials.yaml, schemas/ and context/.
+    """
+    path = flags["operation"]
+    file = path / "operation.yaml" if path.is_dir() else path
+    with render_options.open_sandbox(file, flags) as pool:
+        from function_script.tools.render import command, loading  # noqa: PLC0415 - slow to import
+
+        run_options = render_options.read_options(flags)
+        if path.is_dir():
+            base = loading.find_operation_paths(path)
+        else:
+            base = loading.OperationPaths(operation=path)
+        paths = replace(
+            base,
+            functions=flags["functions"] or base.functions,
+            required=(*base.required, *render_options.split_paths(flags["required_resources"])),
+            watched=flags["watched_resource"] or base.watched,
+            schemas=flags["required_schemas"] or base.schemas,
+            credentials=flags["function_credentials"] or base.credentials,
+            context=[*base.context, *render_options.context_files(flags)],
+            context_values=render_options.context_values(flags),
+            programs=flags["program_root"],
+        )
+        if flags["explain_functions"]:
+            explanation = command.explain_operation(paths, run_options)
+            return render_options.print_explanation(explanation)
+        with run_options.servers:
+            terminal.echo_exact(command.render_operation(paths, run_options, pool))
+    return exit_codes.OK

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Final, TypedDict
 import click
 
 from function_script.cli import exit_codes, options, terminal
-from function_script.cli.flags import Flag
 from function_script.errors import InputError
 
 if TYPE_CHECKING:
@@ -53,20 +52,20 @@ class Flags(PipelineFlags):
 def shared(file: str) -> list[click.Parameter]:
     """Return the flags of commands that print documents; programs are beside ``file``."""
     return [
-        Flag(
+        options.Flag(
             ["-r", "--include-function-results"],
             group="Output",
             is_flag=True,
             help="Print events as well, as kind Result.",
         ),
-        Flag(
+        options.Flag(
             ["-c", "--include-context"],
             group="Output",
             is_flag=True,
             help="Print the last step's context, as kind Context.",
         ),
         *pipeline(f"programs/ beside {file}"),
-        Flag(
+        options.Flag(
             ["--explain-functions"],
             group="Functions",
             is_flag=True,
@@ -78,7 +77,7 @@ def shared(file: str) -> list[click.Parameter]:
 def pipeline(programs: str) -> list[click.Parameter]:
     """Return the flags of commands that run steps; ``programs`` is the default of their root."""
     return [
-        Flag(
+        options.Flag(
             ["--context-files"],
             group="Input",
             multiple=True,
@@ -86,7 +85,7 @@ def pipeline(programs: str) -> list[click.Parameter]:
             help="Context for the first step, from a JSON or YAML file. May be repeated, or "
             "several be joined by semicolons.",
         ),
-        Flag(
+        options.Flag(
             ["--context-values"],
             group="Input",
             multiple=True,
@@ -94,7 +93,7 @@ def pipeline(programs: str) -> list[click.Parameter]:
             help="Context for the first step, as JSON or YAML; wins over files. May be repeated, "
             "or several be joined by semicolons.",
         ),
-        Flag(
+        options.Flag(
             ["-e", "--required-resources"],
             group="Input",
             type=options.PATH,
@@ -103,14 +102,14 @@ def pipeline(programs: str) -> list[click.Parameter]:
             help="Objects that steps may require: a file or a directory. May be repeated, or "
             "several be joined by commas.",
         ),
-        Flag(
+        options.Flag(
             ["--function-credentials"],
             group="Functions",
             type=options.PATH,
             metavar="PATH",
             help="Secrets for steps' credentials: a file or a directory.",
         ),
-        Flag(
+        options.Flag(
             ["-a", "--function-annotations"],
             group="Functions",
             multiple=True,
@@ -118,15 +117,7 @@ def pipeline(programs: str) -> list[click.Parameter]:
             help="Annotation to set on every Function. May be repeated, or several be joined by "
             "commas.",
         ),
-        Flag(
-            ["--timeout"],
-            group="Limits",
-            type=options.duration,
-            default="1m",
-            show_default=True,
-            metavar="DURATION",
-            help="Time limit of all steps together.",
-        ),
+        options.timeout("all steps together"),
         *options.operator(has_timeout=True),
         options.program_root(programs),
         options.functions(),
@@ -138,7 +129,7 @@ def pipeline(programs: str) -> list[click.Parameter]:
 
 def required_schemas(*short: str) -> click.Option:
     """Return the flag of schemas, with the ``short`` names of a command."""
-    return Flag(
+    return options.Flag(
         [*short, "--required-schemas"],
         group="Input",
         type=options.PATH,

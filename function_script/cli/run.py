@@ -1,18 +1,12 @@
 """The command ``run``: a request in, the response out, both as JSON."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, TypedDict, Unpack
+from typing import Final, TypedDict, Unpack
 
 import click
 
 from function_script.cli import exit_codes, options, terminal
-from function_script.cli.flags import Command, Flag
-
-if TYPE_CHECKING:
-    from function_script.tools.run import Result
 
 
 class _Flags(TypedDict):
@@ -34,7 +28,7 @@ Examples:
 
 
 @click.command(
-    cls=Command,
+    cls=options.Command,
     short_help="Answer a single request.",
     epilog=_EPILOG,
     params=[
@@ -45,17 +39,15 @@ Examples:
     ],
 )
 @click.argument("request", default="-", metavar="[REQUEST]")
-@click.option(
+@options.flag(
     "--capture",
-    cls=Flag,
     group="Output",
     type=options.PATH,
     metavar="FILE",
     help="Write the request and the response, without secrets, as a case (NAME.case.yaml).",
 )
-@click.option(
+@options.flag(
     "--function",
-    cls=Flag,
     group="Functions",
     metavar="PACKAGE",
     help="Call the function of this package instead, which runs as a confined process; with "
@@ -69,41 +61,29 @@ def run(**flags: Unpack[_Flags]) -> int:
 
     A response with a FATAL result is printed as well, and the exit code is 1.
     """
-    if flags["function"]:
-        return _run_package(flags["function"], flags)
+    package, path = flags["function"], flags["capture"]
+    if package and path is not None:
+        raise click.UsageError("--capture: a case is of this function, and not of a package's")
     from function_script.sandbox import PoolOptions  # noqa: PLC0415 - slow to import
     from function_script.tools import run as tool  # noqa: PLC0415 - slow to import
     from function_script.tools import sources  # noqa: PLC0415 - slow to import
 
-    pool = PoolOptions(
-        limits=options.read_limits(flags).with_root(flags["program_root"]),
-        derive_seed=options.read_salt(flags),
-        workers=1,
-        min_idle=0,
-    )
-    path = flags["capture"]
-    if path is not None:
-        tool.check_name(path)
-    request = tool.parse(sources.load_text(flags["request"]))
-    terminal.print_sandbox_note()
     packages = options.read_packages(is_offline=flags["offline"])
-    result = tool.run(request, pool, case=path, packages=packages)
-    return _print_result(result)
-
-
-def _run_package(text: str, flags: _Flags) -> int:
-    """Call the function of a package."""
-    if flags["capture"] is not None:
-        raise click.UsageError("--capture: a case is of this function, and not of a package's")
-    from function_script.tools import run as tool  # noqa: PLC0415 - slow to import
-    from function_script.tools import sources  # noqa: PLC0415 - slow to import
-
-    packages = options.read_packages(is_offline=flags["offline"])
-    request = tool.parse(sources.load_text(flags["request"]))
-    return _print_result(tool.run_package(text, request, packages))
-
-
-def _print_result(result: Result) -> int:
+    if package:
+        request = tool.parse(sources.load_text(flags["request"]))
+        result = tool.run_package(package, request, packages)
+    else:
+        pool = PoolOptions(
+            limits=options.read_limits(flags).with_root(flags["program_root"]),
+            derive_seed=options.read_salt(flags),
+            workers=1,
+            min_idle=0,
+        )
+        if path is not None:
+            tool.check_name(path)
+        request = tool.parse(sources.load_text(flags["request"]))
+        terminal.print_sandbox_note()
+        result = tool.run(request, pool, case=path, packages=packages)
     if result.log:
         terminal.echo(result.log, err=True)
     terminal.echo(result.text)

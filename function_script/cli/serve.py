@@ -7,7 +7,6 @@ from typing import Final, TypedDict, Unpack
 import click
 
 from function_script.cli import options
-from function_script.cli.flags import Command, Flag
 
 
 class _Flags(TypedDict):
@@ -50,7 +49,7 @@ Examples:
 def _check_allowlist(
     _context: click.Context, _parameter: click.Parameter, entries: tuple[str, ...]
 ) -> tuple[str, ...]:
-    from function_script.remote.allowlist import Allowlist  # noqa: PLC0415 - seldom needed
+    from function_script.remote.reference import Allowlist  # noqa: PLC0415 - seldom needed
 
     try:
         Allowlist(entries)
@@ -64,7 +63,7 @@ def _absolute(path: Path | None) -> str:
 
 
 @click.command(
-    cls=Command,
+    cls=options.Command,
     epilog=_EPILOG,
     params=[
         *options.operator(),
@@ -72,26 +71,23 @@ def _absolute(path: Path | None) -> str:
         options.debug(_DEBUG),
     ],
 )
-@click.option(
+@options.flag(
     "--insecure",
-    cls=Flag,
     group="Security",
     is_flag=True,
     help="Serve in plain text, also when certificates are given.",
 )
-@click.option(
+@options.flag(
     "--tls-certs-dir",
-    cls=Flag,
     group="Security",
     type=options.PATH,
     metavar="DIR",
     envvar=["FUNCTION_SCRIPT_TLS_CERTS_DIR", "TLS_SERVER_CERTS_DIR"],
     help="Directory with tls.crt, tls.key and ca.crt, for mutual TLS.",
 )
-@click.option("--tls-server-certs-dir", cls=Flag, group="Security", type=options.PATH, hidden=True)
-@click.option(
+@options.flag("--tls-server-certs-dir", group="Security", type=options.PATH, hidden=True)
+@options.flag(
     "--address",
-    cls=Flag,
     group="Server",
     type=options.address,
     default="[::]:9443",
@@ -99,9 +95,8 @@ def _absolute(path: Path | None) -> str:
     metavar="HOST:PORT",
     help="Address of the function; Crossplane calls port 9443. [::] means IPv4 and IPv6.",
 )
-@click.option(
+@options.flag(
     "--health-address",
-    cls=Flag,
     group="Server",
     type=options.address_or_nothing,
     default="",
@@ -109,9 +104,8 @@ def _absolute(path: Path | None) -> str:
     metavar="HOST:PORT",
     help="Address of gRPC health checks in plain text. Empty disables them.",
 )
-@click.option(
+@options.flag(
     "--metrics-address",
-    cls=Flag,
     group="Server",
     type=options.address_or_nothing,
     default="[::]:8080",
@@ -119,9 +113,8 @@ def _absolute(path: Path | None) -> str:
     metavar="HOST:PORT",
     help="Address of /metrics, /livez and /readyz, in plain HTTP. Empty disables it.",
 )
-@click.option(
+@options.flag(
     "--max-recv-message-size",
-    cls=Flag,
     group="Server",
     type=click.IntRange(min=1, max=_MAX_MESSAGE_MIB),
     default=64,
@@ -133,45 +126,40 @@ def _absolute(path: Path | None) -> str:
     ],
     help="Largest request, in MiB.",
 )
-@click.option(
+@options.flag(
     "--workers",
-    cls=Flag,
     group="Server",
     type=click.IntRange(min=1, max=_MAX_WORKERS),
     metavar="N",
     show_default="one for each CPU, at least 2",
     help="Number of programs that run at the same time.",
 )
-@click.option(
+@options.flag(
     "--default-source",
-    cls=Flag,
     group="Input",
     type=options.PATH,
     metavar="DIR",
     envvar=["FUNCTION_SCRIPT_DEFAULT_SOURCE", "FUNCTION_GO_TEMPLATING_DEFAULT_SOURCE"],
     help="Directory of templates for inputs of function-go-templating without a source.",
 )
-@click.option(
+@options.flag(
     "--default-options",
-    cls=Flag,
     group="Input",
     default="",
     metavar="LIST",
     envvar=["FUNCTION_SCRIPT_DEFAULT_OPTIONS", "FUNCTION_GO_TEMPLATING_DEFAULT_OPTIONS"],
     help="Default template options of function-go-templating inputs, separated by commas.",
 )
-@click.option(
+@options.flag(
     "--capture-dir",
-    cls=Flag,
     group="Captures",
     type=options.PATH,
     metavar="DIR",
     help="Directory for captured requests, without secrets, of XRs with the annotation "
     'script.fn.crossplane.io/capture: "true".',
 )
-@click.option(
+@options.flag(
     "--capture-limit",
-    cls=Flag,
     group="Captures",
     type=click.IntRange(min=1),
     default=50,
@@ -179,17 +167,15 @@ def _absolute(path: Path | None) -> str:
     metavar="N",
     help="Number of cases in --capture-dir, of at most 8 MiB each.",
 )
-@click.option(
+@options.flag(
     "--require-sandbox",
-    cls=Flag,
     group="Security",
     is_flag=True,
     help="Do not serve if the system refuses a measure that confines workers, "
     "such as the filter of system calls.",
 )
-@click.option(
+@options.flag(
     "--remote-allow",
-    cls=Flag,
     group="Remote programs",
     multiple=True,
     callback=_check_allowlist,
@@ -197,34 +183,30 @@ def _absolute(path: Path | None) -> str:
     help="Registry or git server from which programs and modules are fetched. May be repeated. "
     "Without it nothing is fetched.",
 )
-@click.option(
+@options.flag(
     "--remote-cache",
-    cls=Flag,
     group="Remote programs",
     type=options.PATH,
     metavar="DIR",
     show_default="in memory only",
     help="Directory that keeps what was fetched over restarts, such as a mounted volume.",
 )
-@click.option(
+@options.flag(
     "--remote-credentials",
-    cls=Flag,
     group="Remote programs",
     type=options.PATH,
     metavar="FILE",
     help="Logins by host, in the format of Docker's config.json, also for git servers.",
 )
-@click.option(
+@options.flag(
     "--remote-ca-file",
-    cls=Flag,
     group="Remote programs",
     type=options.PATH,
     metavar="FILE",
     help="Additional certificate authorities, in PEM format.",
 )
-@click.option(
+@options.flag(
     "--remote-plain-http",
-    cls=Flag,
     group="Remote programs",
     is_flag=True,
     help="Use HTTP without TLS for allowed hosts. Credentials are not sent to them.",

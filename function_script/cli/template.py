@@ -7,7 +7,6 @@ from typing import Final, TypedDict, Unpack
 import click
 
 from function_script.cli import options, terminal
-from function_script.cli.flags import Command, Flag
 
 
 class _Flags(TypedDict):
@@ -27,7 +26,7 @@ Examples:
 
 
 @click.command(
-    cls=Command,
+    cls=options.Command,
     short_help="Print the text of a template.",
     epilog=_EPILOG,
     params=[
@@ -37,25 +36,22 @@ Examples:
     ],
 )
 @click.argument("input", metavar="INPUT")
-@click.option(
+@options.flag(
     "--step",
-    cls=Flag,
     group="Input",
     default="",
     metavar="NAME",
     help="Step of a Composition that has several templates.",
 )
-@click.option(
+@options.flag(
     "-d",
     "--data",
-    cls=Flag,
     group="Input",
     metavar="FILE",
     help="Request or XR to render with, as JSON or YAML; - is stdin. By default an empty one.",
 )
-@click.option(
+@options.flag(
     "--plain",
-    cls=Flag,
     group="Input",
     is_flag=True,
     help="Use the data as a GoTemplate's root value, with fixed random values, to compare with Go.",

@@ -1,14 +1,21 @@
-"""Print text of unknown origin without control characters, and the note about the sandbox.
+"""Print text of unknown origin without control characters, and the progress of builds and pushes.
 
 This is the only module that calls `click.echo`.
 """
 
+from __future__ import annotations
+
 import re
 import shutil
 import sys
-from typing import Final
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Final
 
 import click
+
+if TYPE_CHECKING:
+    from function_script.tools.xpkg import Progress
 
 # C0 except tab and line feed, DEL and C1; half surrogates; bidirectional formatting.
 _CONTROL: Final = re.compile(
@@ -67,3 +74,55 @@ def print_sandbox_note(*, is_quiet: bool = False) -> None:
     text = "" if is_quiet else system.note()
     if text:
         echo(f"note: {text}", err=True)
+
+
+@contextmanager
+def show_progress(*, is_quiet: bool = False) -> Iterator[Progress]:
+    """Return a progress display for a ``with`` block."""
+    from function_script.tools import xpkg  # noqa: PLC0415 - slow to import
+
+    if is_quiet:
+        yield xpkg.NullProgress()
+    elif not sys.stderr.isatty():
+        yield _LineProgress()
+    else:
+        progress = _TerminalProgress()
+        try:
+            yield progress
+        finally:
+            progress.close()
+
+
+class _LineProgress:
+    """Prints lines into files and pipes."""
+
+    def line(self, text: str) -> None:
+        echo(text, err=True)
+
+    def share(self, part: float) -> None:
+        """Do nothing: lines are enough in a file."""
+
+
+class _TerminalProgress:
+    """Rewrites the last line with its percentage."""
+
+    def __init__(self) -> None:
+        self._text = ""
+        self._percent = -1
+
+    def line(self, text: str) -> None:
+        self.close()
+        self._text, self._percent = text, -1
+        echo(text, nl=False, err=True)
+
+    def share(self, part: float) -> None:
+        percent = int(part * 100)
+        if percent != self._percent:
+            self._percent = percent
+            echo_again(f"{self._text} {percent:3} %")
+
+    def close(self) -> None:
+        """End the last line."""
+        if self._text:
+            echo(err=True)
+        self._text = ""

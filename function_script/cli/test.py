@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Final, Literal, TypedDict, Unpack
 import click
 
 from function_script.cli import exit_codes, options, terminal, watch_output
-from function_script.cli.flags import Command, Flag
 
 if TYPE_CHECKING:
     from function_script.tools.cases.command import Options
@@ -48,13 +47,14 @@ Examples:
 
 @click.command(
     "test",
-    cls=Command,
+    cls=options.Command,
     short_help="Run the tests of Compositions.",
     epilog=_EPILOG,
     params=[
         options.functions(),
         options.skip_xr_validation(),
         *options.operator(has_timeout=True),
+        options.timeout("each reconcile of a case"),
         options.strict_versions(),
         options.offline(),
         options.output("text", "json", "junit"),
@@ -64,53 +64,35 @@ Examples:
     ],
 )
 @click.argument("paths", nargs=-1, type=options.PATH, metavar="[PATH]...")
-@click.option(
-    "--run", cls=Flag, group="Cases", metavar="REGEX", help="Run only cases whose name matches."
-)
-@click.option(
-    "--fail-fast", cls=Flag, group="Cases", is_flag=True, help="Stop at the first case that fails."
-)
-@click.option(
+@options.flag("--run", group="Cases", metavar="REGEX", help="Run only cases whose name matches.")
+@options.flag("--fail-fast", group="Cases", is_flag=True, help="Stop at the first case that fails.")
+@options.flag(
     "--update",
-    cls=Flag,
     group="Cases",
     is_flag=True,
     help="Update the files of expected documents that differ.",
 )
-@click.option(
+@options.flag(
     "--ci",
-    cls=Flag,
     group="Cases",
     is_flag=True,
     help="Do not write expected documents. The default if the variable CI is set.",
 )
-@click.option(
+@options.flag(
     "-j",
     "--jobs",
-    cls=Flag,
     group="Cases",
     type=click.IntRange(min=1),
     show_default="one for each CPU",
     metavar="N",
     help="Number of cases that run at the same time.",
 )
-@click.option(
+@options.flag(
     "--output-file",
-    cls=Flag,
     group="Output",
     type=options.PATH,
     metavar="FILE",
     help="File for the report; the text is still printed.",
-)
-@click.option(
-    "--timeout",
-    cls=Flag,
-    group="Limits",
-    type=options.duration,
-    default="1m",
-    show_default=True,
-    metavar="DURATION",
-    help="Time limit of each reconcile of a case.",
 )
 def run_cases(**flags: Unpack[_Flags]) -> int:
     """Run the cases at and below PATH, by default the current directory.
@@ -133,10 +115,9 @@ def run_cases(**flags: Unpack[_Flags]) -> int:
 
 def _watch(paths: Sequence[Path], flags: _Flags) -> None:
     """Run the cases at every change of a file. Only an interrupt ends it."""
-    from function_script.tools import sources  # noqa: PLC0415 - slow to import
+    from function_script.tools import sources, watcher  # noqa: PLC0415 - slow to import
     from function_script.tools.cases import command  # noqa: PLC0415 - slow to import
     from function_script.tools.cases.loader import FileCache  # noqa: PLC0415 - slow to import
-    from function_script.tools.watcher import Task  # noqa: PLC0415 - slow to import
 
     # A file that a case names stays watched while the case is broken.
     files = {path if path.is_dir() else path.parent for path in paths}
@@ -149,7 +130,8 @@ def _watch(paths: Sequence[Path], flags: _Flags) -> None:
         files.update(cache.paths, (path for path in programs if path is not None))
         return "\n".join(lines)
 
-    watch_output.watch_text(Task(run=run, files=lambda: sorted(files)), is_quiet=flags["quiet"])
+    task = watcher.Task(run=run, files=lambda: sorted(files))
+    watcher.watch(task, watch_output.TextDisplay(is_quiet=flags["quiet"]))
 
 
 def _options(flags: _Flags, print_text: Callable[[str], None]) -> Options:

@@ -1,11 +1,84 @@
-"""The command ``validate``: check resources and steps' inputs against their schemas."""
+"""The command ``validate``: check resources and steps' inputs against their schemas.
 
-from typing import Final, TypedDict, Unpack
+``render --validate`` shares its flags and the output of a report.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, Literal, TypedDict, Unpack
 
 import click
 
-from function_script.cli import options, validate_options
-from function_script.cli.flags import Command
+from function_script.cli import exit_codes, options, terminal
+
+if TYPE_CHECKING:
+    from function_script.tools.validate import Report
+
+
+class ReportFlags(TypedDict):
+    """The values of the flags of `report_flags`."""
+
+    output: Literal["text", "json", "yaml"]
+    cache_dir: Path
+    crossplane_image: str
+    error_on_missing_schemas: bool
+    skip_success_results: bool
+
+
+def report_flags(short: str = "") -> list[click.Parameter]:
+    """Return the flags, with the ``short`` name of --output in a command."""
+    return [
+        options.output("text", "json", "yaml", short=short),
+        options.Flag(
+            ["--cache-dir"],
+            group="Validation",
+            type=options.PATH,
+            default="~/.crossplane/cache",
+            show_default=True,
+            metavar="DIR",
+            help="Directory in which the official command caches packages.",
+        ),
+        options.Flag(
+            ["--crossplane-image"],
+            group="Validation",
+            default="xpkg.crossplane.io/crossplane/crossplane:stable",
+            show_default=True,
+            metavar="IMAGE",
+            help="Version of Crossplane whose schemas to use, if they are in the cache.",
+        ),
+        options.Flag(
+            ["--error-on-missing-schemas"],
+            group="Validation",
+            is_flag=True,
+            help="Fail if a schema is unknown or a rule was not evaluated.",
+        ),
+        options.Flag(
+            ["--skip-success-results"],
+            group="Validation",
+            is_flag=True,
+            help="Do not print valid resources (text only).",
+        ),
+    ]
+
+
+def print_report(report: Report, flags: ReportFlags, *, is_quiet: bool) -> int:
+    """Print the report, and its notes on stderr. Return the exit code."""
+    from function_script.tools import validate as tool  # noqa: PLC0415 - slow to import
+
+    for note in () if is_quiet else report.notes:
+        terminal.echo(f"note: {note}", err=True)
+    if flags["output"] == "text":
+        skips = flags["skip_success_results"]
+        terminal.echo(tool.render_text(report, skip_success_results=skips))
+    elif flags["output"] == "json":
+        terminal.echo(tool.render_json(report))
+    else:
+        terminal.echo_exact(tool.render_yaml(report))
+    is_strict = flags["error_on_missing_schemas"]
+    is_success = report.is_success(error_on_missing_schemas=is_strict)
+    return exit_codes.OK if is_success else exit_codes.PROBLEM
+
 
 _EPILOG: Final = """\b
 Examples:
@@ -14,7 +87,7 @@ Examples:
 """
 
 
-class _Flags(validate_options.Flags, TypedDict):
+class _Flags(ReportFlags, TypedDict):
     extensions: str
     resources: str
     quiet: bool
@@ -22,10 +95,10 @@ class _Flags(validate_options.Flags, TypedDict):
 
 
 @click.command(
-    cls=Command,
+    cls=options.Command,
     short_help="Validate resources by their schemas.",
     epilog=_EPILOG,
-    params=[*validate_options.shared("-o"), options.quiet("notes"), options.debug()],
+    params=[*report_flags("-o"), options.quiet("notes"), options.debug()],
 )
 @click.argument("extensions")
 @click.argument("resources")
@@ -45,4 +118,4 @@ def validate(**flags: Unpack[_Flags]) -> int:
         cache_directory=flags["cache_dir"],
         crossplane_image=flags["crossplane_image"],
     )
-    return validate_options.print_report(report, flags, is_quiet=flags["quiet"])
+    return print_report(report, flags, is_quiet=flags["quiet"])

@@ -1,14 +1,11 @@
 """The command ``vendor``: pin, lock and copy remote programs."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Final, TypedDict, Unpack
 
 import click
 
 from function_script.cli import exit_codes, options, terminal
-from function_script.cli.flags import Command, Flag
 
 
 class _Flags(TypedDict):
@@ -28,30 +25,27 @@ Examples:
 
 
 @click.command(
-    cls=Command,
+    cls=options.Command,
     short_help="Pin, lock and copy remote programs.",
     epilog=_EPILOG,
     params=[options.debug()],
 )
 @click.argument("compositions", nargs=-1, metavar="[COMPOSITION]...")
-@click.option(
+@options.flag(
     "--check",
-    cls=Flag,
     group="Output",
     is_flag=True,
     help="Write nothing and fetch nothing; fail if a lock file is not up to date.",
 )
-@click.option(
+@options.flag(
     "--update",
-    cls=Flag,
     group="Input",
     is_flag=True,
     help="Resolve tags and branches again, and write what they are now.",
 )
-@click.option(
+@options.flag(
     "-o",
     "--output",
-    cls=Flag,
     group="Output",
     type=options.PATH,
     metavar="DIR",

@@ -1,4 +1,4 @@
-"""The output of ``--watch``. Only an interrupt ends it."""
+"""The output of ``--watch``: what `watcher.watch` calls with the first result, and with others."""
 
 from __future__ import annotations
 
@@ -8,37 +8,16 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from function_script.cli import exit_codes, terminal, validate_options
+from function_script.cli import exit_codes, terminal
+from function_script.cli.validate import ReportFlags, print_report
 from function_script.errors import FatalError
 
 if TYPE_CHECKING:
     from function_script.tools.validate import Report
-    from function_script.tools.watcher import Task
     from function_script.values import Object
 
 # Changed files that a note lists; a checkout of another branch changes many.
 _MAX_FILES: Final = 5
-
-
-def watch_documents(task: Task[list[Object]], *, is_quiet: bool) -> None:
-    """Print documents, and then their differences."""
-    from function_script.tools import watcher  # noqa: PLC0415 - slow to import
-
-    watcher.watch(task, _DocumentDisplay(is_quiet=is_quiet))
-
-
-def watch_report(task: Task[Report], flags: validate_options.Flags, *, is_quiet: bool) -> None:
-    """Print a validation report, and then every one that differs."""
-    from function_script.tools import watcher  # noqa: PLC0415 - slow to import
-
-    watcher.watch(task, _ReportDisplay(flags, is_quiet=is_quiet))
-
-
-def watch_text(task: Task[str], *, is_quiet: bool) -> None:
-    """Print a text, and then every one that differs."""
-    from function_script.tools import watcher  # noqa: PLC0415 - slow to import
-
-    watcher.watch(task, _TextDisplay(is_quiet=is_quiet))
 
 
 class _Display:
@@ -69,8 +48,11 @@ class _Display:
             terminal.echo(text, err=True)
 
 
-class _DocumentDisplay(_Display):
+class DocumentDisplay(_Display):
+    """Prints documents, and then their differences."""
+
     def show_first(self, result: list[Object]) -> None:
+        """Print the documents, and that the watch begins."""
         from function_script import documents  # noqa: PLC0415 - slow to import
 
         terminal.echo_exact(documents.to_yaml_stream(result))
@@ -79,10 +61,11 @@ class _DocumentDisplay(_Display):
     def show_next(
         self, changed: Sequence[Path], before: list[Object], result: list[Object]
     ) -> None:
+        """Print the differences of the documents."""
         from function_script.tools import console  # noqa: PLC0415 - slow to import
-        from function_script.tools.render import differences  # noqa: PLC0415 - slow to import
+        from function_script.tools.render import output  # noqa: PLC0415 - slow to import
 
-        text = differences.find(before, result)
+        text = output.diff(before, result)
         self._note_change(changed, is_different=bool(text))
         if text:
             colourful = console.is_colourful(sys.stdout)
@@ -90,27 +73,35 @@ class _DocumentDisplay(_Display):
             terminal.echo_coloured(text, nl=False)
 
 
-class _ReportDisplay(_Display):
-    def __init__(self, flags: validate_options.Flags, *, is_quiet: bool) -> None:
+class ReportDisplay(_Display):
+    """Prints a validation report, and then every one that differs."""
+
+    def __init__(self, flags: ReportFlags, *, is_quiet: bool) -> None:
         super().__init__(is_quiet=is_quiet)
         self._flags = flags
 
     def show_first(self, result: Report) -> None:
-        validate_options.print_report(result, self._flags, is_quiet=self._is_quiet)
+        """Print the report, and that the watch begins."""
+        print_report(result, self._flags, is_quiet=self._is_quiet)
         self._note_begin()
 
     def show_next(self, changed: Sequence[Path], before: Report, result: Report) -> None:
+        """Print a report that differs."""
         self._note_change(changed, is_different=before != result)
         if before != result:
-            validate_options.print_report(result, self._flags, is_quiet=self._is_quiet)
+            print_report(result, self._flags, is_quiet=self._is_quiet)
 
 
-class _TextDisplay(_Display):
+class TextDisplay(_Display):
+    """Prints a text, and then every one that differs."""
+
     def show_first(self, result: str) -> None:
+        """Print the text, and that the watch begins."""
         terminal.echo_coloured(result)
         self._note_begin()
 
     def show_next(self, changed: Sequence[Path], before: str, result: str) -> None:
+        """Print a text that differs."""
         self._note_change(changed, is_different=before != result)
         if before != result:
             terminal.echo_coloured(result)

@@ -4,13 +4,14 @@ A script's response and a template's documents become the same `Contribution`, t
 readers. `desired.merge` merges it into desired state.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
+from typing import Final, NamedTuple
 
-from function_script import documents, objects, wire
+from function_script import documents, objects
+from function_script.cache import ByteLruCache
 from function_script.contribution import (
-    cache,
     deferral,
     gotemplating,
     lint,
@@ -41,7 +42,28 @@ __all__ = [
     "read",
 ]
 
+_XR: Final[Path] = ("desired", "composite", "resource")
+_RESOURCES: Final[Path] = ("desired", "resources")
 DIALECTS = {"script": SCRIPT, "gotemplating": gotemplating.GO_TEMPLATING}
+
+
+class _Key(NamedTuple):
+    """Everything that determines a contribution, unless ``reads_xr`` of it is true."""
+
+    text: str
+    dialect: str
+    xr: tuple[str, str]
+    limits: tuple[int, int, int]
+
+
+# Contributions by the whole rendered text. Between two reconciles mostly nothing changes, and a
+# template renders the same text. Then it is not even split into documents.
+# Most of a contribution is shared with the cache of documents: see `documents.stream` for sizes.
+_CACHE_BYTES: Final = 8 << 20
+_BYTES_PER_CHARACTER: Final = 12
+_cache: ByteLruCache[_Key, Contribution] = ByteLruCache(
+    _CACHE_BYTES, admit_on_second_miss=True, is_counted=True
+)
 
 
 def read(
@@ -79,8 +101,9 @@ def _read_documents(
     deferred: tuple[DeferredDocument, ...] = ()
     if result.gaps:
         text, deferred = deferral.split_deferred(result, scope.xr, rules, limits)
-    key = cache.key_of(text, scope.xr, rules, limits)
-    contribution = cache.get(key)
+    bounds = (limits.documents, limits.nodes, limits.depth)
+    key = _Key(text, rules.annotations.prefix, objects.api_version_and_kind(scope.xr), bounds)
+    contribution = _cache.get(key)
     if contribution is None:
         stream = documents.read_stream(
             text,
@@ -90,7 +113,9 @@ def _read_documents(
             lenient=rules.is_lenient,
         )
         contribution = from_documents(stream, scope.xr, rules, result.locate)
-        cache.put(key, contribution)
+        # Spans and warnings hold positions of the run that rendered the text.
+        if not (contribution.policy_spans or contribution.results or contribution.reads_xr):
+            _cache.put(key, contribution, len(text) * _BYTES_PER_CHARACTER)
     if deferred:
         deferral.check_names(deferred, contribution)
         contribution = replace(contribution, deferred=deferred)
@@ -105,18 +130,40 @@ def _read_documents(
 def _read_script(result: ScriptResult, scope: Scope) -> Contribution:
     problems = ProblemList()
     contribution = from_response(result.value, problems, result.resources)
-    _refuse(problems, "main returned ", lambda path: _returned_at(result, path))
-    if warnings := lint.value_warnings(result) + _ignored_field_warnings(result, scope):
+    if problems:
+        raise DocumentError(
+            *(
+                problem.to_diagnostic(
+                    "main returned ", _returned_at(result, objects.read_path(problem.path))
+                )
+                for problem in problems
+            )
+        )
+    warnings = lint.value_warnings(result)
+    xr = objects.find_path(result.value, _XR)
+    if isinstance(xr, dict) and lint.reads_xr(xr):
+        warnings += lint.ignored_field_warnings(
+            xr, scope.xr, lambda below: _returned_at(result, (*_XR, *below))
+        )
+    if warnings:
         contribution = replace(contribution, results=contribution.results + warnings)
-    names = [name for name, entry in contribution.composed.items() if entry.policy is not None]
-    if not names and not result.withheld:
+    policies = {
+        name: entry.policy
+        for name, entry in contribution.composed.items()
+        if entry.policy is not None
+    }
+    if not policies and not result.withheld:
         return contribution
-    path = ("desired", "resources")
     return replace(
         contribution,
         policy_spans={
-            name: partial(_returned_at, result, (*path, name, _policy_field(contribution, name)))
-            for name in names
+            name: partial(
+                _returned_at,
+                result,
+                # The field of the policy that its errors are about.
+                (*_RESOURCES, name, "depends_on" if policy.depends_on else "moved_from"),
+            )
+            for name, policy in policies.items()
         },
         deferred=tuple(
             DeferredDocument(
@@ -131,31 +178,5 @@ def _read_script(result: ScriptResult, scope: Scope) -> Contribution:
     )
 
 
-def _policy_field(contribution: Contribution, name: str) -> str:
-    """Return the field of a resource's policy that its errors are about."""
-    policy = contribution.composed[name].policy
-    return "moved_from" if policy is not None and not policy.depends_on else "depends_on"
-
-
-def _ignored_field_warnings(result: ScriptResult, scope: Scope) -> tuple[wire.Result, ...]:
-    path = ("desired", "composite", "resource")
-    resource = objects.find_path(result.value, path)
-    if not isinstance(resource, dict) or not lint.reads_xr(resource):
-        return ()
-    return lint.ignored_field_warnings(
-        resource, scope.xr, lambda below: _returned_at(result, (*path, *below))
-    )
-
-
 def _returned_at(result: ScriptResult, path: Path) -> Span | None:
     return result.span if result.locate is None else result.locate(path)
-
-
-def _refuse(problems: ProblemList, prefix: str, locate: Callable[[Path], Span | None]) -> None:
-    if problems:
-        raise DocumentError(
-            *(
-                problem.to_diagnostic(prefix, locate(objects.read_path(problem.path)))
-                for problem in problems
-            )
-        )

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from function_script import documents
-from function_script.contribution import moved_from
+from function_script.contribution import ordering
 from function_script.contribution.model import DeferredDocument
 from function_script.diagnostics import Diagnostic
 from function_script.errors import DocumentError, FatalError
@@ -188,7 +188,7 @@ def _moved_from(
         return ()
     value = find_path(identity.document, ("metadata", "annotations"))
     reader = ObjectReader(value if isinstance(value, dict) else {}, "", ProblemList())
-    names = moved_from.from_annotation(reader, dialect.annotations.moved_from, name)
+    names = ordering.read_old_names(reader, dialect.annotations.moved_from, name)
     if reader.problems or (identity.placeholder and identity.placeholder in ",".join(names)):
         raise _ambiguous(gap, f"{dialect.annotations.moved_from} cannot be read without it")
     return names

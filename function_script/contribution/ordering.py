@@ -9,7 +9,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from function_script.contribution import moved_from
 from function_script.objects import parse_path
 from function_script.problems import suggest
 from function_script.reader import ObjectReader
@@ -76,7 +75,7 @@ def from_annotations(
         depends_on=_dependencies(annotations, depends_on, filter(str.strip, texts)),
         ready_when=annotations.parsed(ready_when, parse_rule),
         usages=annotations.choice(usages, _FLAGS),
-        moved_from=moved_from.from_annotation(annotations, keys.moved_from, name),
+        moved_from=read_old_names(annotations, keys.moved_from, name),
     )
 
 
@@ -88,7 +87,7 @@ def only_moves(annotations: ObjectReader, keys: Annotations, name: str) -> Resou
         annotations.problems.add(annotations.at(misplaced), "unknown annotation", hint=hint)
     if keys.moved_from not in annotations.value:
         return None
-    return ResourcePolicy(moved_from=moved_from.from_annotation(annotations, keys.moved_from, name))
+    return ResourcePolicy(moved_from=read_old_names(annotations, keys.moved_from, name))
 
 
 def from_entry(entry: ObjectReader, name: str) -> ResourcePolicy | None:
@@ -113,7 +112,7 @@ def from_entry(entry: ObjectReader, name: str) -> ResourcePolicy | None:
         depends_on=_dependencies(entry, "depends_on", map(str, texts)),
         ready_when=entry.parsed("ready_when", parse_rule),
         usages=entry.flag("usages"),
-        moved_from=moved_from.from_entry(entry, name),
+        moved_from=_old_names_of(entry, name),
     )
 
 
@@ -137,3 +136,35 @@ def _dependencies(fields: ObjectReader, key: str, texts: Iterable[str]) -> tuple
             fields.problems.add(fields.at(key), cause, hint=hint)
         dependencies[text] = Dependency(name=name, path=path or None, text=text)
     return tuple(dependencies.values())
+
+
+def read_old_names(annotations: ObjectReader, key: str, name: str) -> tuple[str, ...]:
+    """Read names that are separated by commas or line breaks."""
+    text = annotations.value.get(key)
+    if text is None:
+        return ()
+    return _check_old_names(annotations, key, name, str(text).replace("\n", ",").split(","))
+
+
+def _old_names_of(entry: ObjectReader, name: str) -> tuple[str, ...]:
+    """Read the field ``moved_from``: a text, or a list of texts."""
+    value = entry.value.get("moved_from")
+    if value is None:
+        return ()
+    texts = [value] if isinstance(value, str) else value
+    if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
+        hint = 'write `"moved_from": "database"`'
+        entry.problems.add(entry.at("moved_from"), "must be a text or a list of texts", hint=hint)
+        return ()
+    return _check_old_names(entry, "moved_from", name, map(str, texts))
+
+
+def _check_old_names(
+    fields: ObjectReader, key: str, name: str, texts: Iterable[str]
+) -> tuple[str, ...]:
+    names = tuple(dict.fromkeys(filter(None, map(str.strip, texts))))
+    if not names:
+        fields.problems.add(fields.at(key), "must name a resource")
+    if name in names:
+        fields.problems.add(fields.at(key), f'must not be the name "{name}" itself')
+    return names

@@ -12,7 +12,7 @@ from function_script.contribution import lint
 from function_script.contribution.model import Contribution
 from function_script.engines import secret_fields
 from function_script.reader import child
-from function_script.values import Object, Value
+from function_script.values import Value
 from function_script.wire import enums
 
 # Shorter texts may be in a value by chance.
@@ -107,15 +107,15 @@ def _find(value: Value, path: str, search: _Search) -> Iterator[str]:
     for key, item in value.items():
         here = child(path, key)
         if is_secret and key in _MEMBERS and isinstance(item, dict):
-            yield from _find_members(item, here, search)
+            yield from (
+                child(here, name)
+                for name, text in item.items()
+                if isinstance(text, str)
+                and not secret_fields.is_public(name)
+                and search.is_in(text)
+            )
         elif isinstance(item, str):
             if secret_fields.is_secret(key) and search.is_in(item):
                 yield here
         else:
             yield from _find(item, here, search)
-
-
-def _find_members(members: Object, path: str, search: _Search) -> Iterator[str]:
-    for key, value in members.items():
-        if isinstance(value, str) and not secret_fields.is_public(key) and search.is_in(value):
-            yield child(path, key)

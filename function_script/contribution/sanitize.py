@@ -1,13 +1,16 @@
-"""Removal of the fields that a desired composed resource must not have.
+"""A composed resource as it may be desired: without the server's fields, with valid names.
 
 A program may return an observed object as desired. Its status and its server-owned metadata are
-removed before anything else is read.
+removed before anything else is read. Names and label values follow the rules of Kubernetes, which
+Crossplane and the API server check, too, but later and without a position in the program.
 """
 
+import re
+from collections.abc import Mapping
 from typing import Final
 
-from function_script.contribution import name_rules
 from function_script.contribution.annotations import MOVED_TO
+from function_script.names import LABEL_VALUE, MAX_LABEL, MAX_SUBDOMAIN, SUBDOMAIN
 from function_script.problems import ProblemList
 from function_script.reader import ObjectReader
 from function_script.values import Object
@@ -28,6 +31,10 @@ SERVER_METADATA: Final = frozenset(
 _SERVER_FIELDS: Final = frozenset({"status"})
 # Written by kubectl, and by this function after all else: a desired value would flap.
 _TOOL_ANNOTATIONS: Final = frozenset({"kubectl.kubernetes.io/last-applied-configuration", MOVED_TO})
+_MAX_QUOTED: Final = 40
+# The name of a role or a binding may be any segment of a path.
+_RBAC: Final = "rbac.authorization.k8s.io/"
+_RBAC_NAME: Final = re.compile(r"(?!\.{1,2}$)[^/%]+")
 
 
 def without_server_fields(body: ObjectReader) -> Object:
@@ -44,7 +51,7 @@ def without_server_fields(body: ObjectReader) -> Object:
     if isinstance(labels, dict) and None in labels.values():
         value = {**metadata.value, "labels": _drop(labels, frozenset())}
         reader = ObjectReader(value, metadata.path, metadata.problems)
-    name_rules.check(body, metadata, reader.texts("labels") or {})
+    _check_names(body, metadata, reader.texts("labels") or {})
     annotations = metadata.texts("annotations")
     clean = resource["metadata"] = _drop(metadata.value, SERVER_METADATA)
     if annotations is not None:
@@ -66,7 +73,7 @@ def copy_verbatim(body: ObjectReader, advice: ProblemList) -> Object:
     labels = metadata.value.get("labels")
     items = labels.items() if isinstance(labels, dict) else ()
     strings = {key: value for key, value in items if isinstance(value, str)}
-    name_rules.check(body, metadata.noting(advice), strings)
+    _check_names(body, metadata.noting(advice), strings)
     copy: Object = {**metadata.value, "annotations": {**(metadata.texts("annotations") or {})}}
     return {**body.value, "metadata": copy}
 
@@ -74,3 +81,32 @@ def copy_verbatim(body: ObjectReader, advice: ProblemList) -> Object:
 def _drop(value: Object, keys: frozenset[str]) -> Object:
     """Copy a map without its null members and without ``keys``."""
     return {key: item for key, item in value.items() if item is not None and key not in keys}
+
+
+def _check_names(body: ObjectReader, metadata: ObjectReader, labels: Mapping[str, str]) -> None:
+    """Add a problem for each invalid name and label value to those of ``metadata``."""
+    name, api_version = metadata.value.get("name"), body.value.get("apiVersion")
+    is_rbac = isinstance(api_version, str) and api_version.startswith(_RBAC)
+    rule = _RBAC_NAME if is_rbac else SUBDOMAIN
+    if isinstance(name, str) and name and (len(name) > MAX_SUBDOMAIN or not rule.fullmatch(name)):
+        problem = (
+            f"invalid name {_quote(name)}: at most {MAX_SUBDOMAIN} lower-case letters, digits, "
+            "- and ., beginning and ending with a letter or digit"
+        )
+        hint = "child_name(parent, name) and dns1123(text) make one"
+        metadata.problems.add(metadata.at("name"), problem, hint=hint)
+    for key, value in labels.items():
+        # Most values are one word, which is cheaper to check without the expression.
+        is_word = value.isalnum() and value.isascii()
+        if len(value) > MAX_LABEL or not (is_word or LABEL_VALUE.fullmatch(value)):
+            problem = (
+                f"invalid label value {_quote(value)}: at most {MAX_LABEL} letters, digits, "
+                "-, _ and ., beginning and ending with a letter or digit"
+            )
+            metadata.problems.add(
+                f'{metadata.at("labels")}["{key}"]', problem, hint="label_value(text) makes one"
+            )
+
+
+def _quote(text: str) -> str:
+    return f'"{text}"' if len(text) <= _MAX_QUOTED else f'"{text[:_MAX_QUOTED]}…"'

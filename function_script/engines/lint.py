@@ -11,7 +11,6 @@ from typing import NamedTuple
 from function_script.diagnostics import Diagnostic
 from function_script.engines import secret_fields
 from function_script.engines.reads import FieldAccess, FieldComparison
-from function_script.engines.secret_fields import RandomSecret
 from function_script.program import Program
 from function_script.source import Source, Span, span_at
 
@@ -104,7 +103,7 @@ class Lint:
         """Find a ``metadata.name`` of a composed resource that is written out."""
         return ()
 
-    def find_random_secrets(self, program: Program) -> Iterable[RandomSecret]:
+    def find_random_secrets(self, program: Program) -> Iterable[secret_fields.RandomSecret]:
         """Find random texts of the program that go into secrets."""
         if self.random_call is None:
             return ()

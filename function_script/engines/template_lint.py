@@ -97,19 +97,16 @@ class TemplateLint(Lint, ABC):
             matches = [*_RESOURCE_NAME.finditer(source.text)]
             if len(matches) != len(_NAMING.findall(source.text)):
                 return None
-            if any(self._may_write(line, marks) for line in source.text.split("\n")):
+            if any(
+                line.startswith(mark)
+                and mark not in self.silent_actions
+                and not _CONTROL.match(line, len(mark))
+                for line in source.text.split("\n")
+                for mark in marks
+            ):
                 return None
             names |= {match["key"] or match["call"] for match in matches}
         return frozenset(names)
-
-    def _may_write(self, line: str, marks: Sequence[str]) -> bool:
-        """Report whether a line begins with an action that may write documents."""
-        return any(
-            line.startswith(mark)
-            and mark not in self.silent_actions
-            and not _CONTROL.match(line, len(mark))
-            for mark in marks
-        )
 
     def find_dependencies(self, program: Program) -> Iterator[Mention]:
         """Find the names in annotations ``depends-on``."""
@@ -171,34 +168,29 @@ class TemplateLint(Lint, ABC):
 
 
 def _object_names(source: Source, marks: Sequence[str]) -> Iterator[tuple[str, Span]]:
+    """Yield the fields ``name`` right below ``metadata`` that are texts without an action."""
     lines = source.text.split("\n")
     starts = [number for number, line in enumerate(lines) if line.startswith("---")]
     for first, end in zip([0, *starts], [*starts, len(lines)], strict=True):
         document = lines[first:end]
-        if any(_NAMING.search(line) for line in document):
-            for number, match in _metadata_names(document):
-                value = match["value"]
-                if not any(mark in value for mark in marks):
-                    column = match.start("value") + 1
-                    line = first + number + 1
-                    span = Span(name=source.name, line=line, column=column, width=len(value))
-                    yield value, span
-
-
-def _metadata_names(document: Sequence[str]) -> Iterator[tuple[int, re.Match[str]]]:
-    """Yield the fields ``name`` right below ``metadata``, with their 0-based lines."""
-    section, indent = "", ""
-    for number, line in enumerate(document):
-        match = _FIELD.fullmatch(line)
-        if match is None:
+        if not any(_NAMING.search(line) for line in document):
             continue
-        if not match["indent"]:
-            section, indent = match["key"], ""
-        elif section == "metadata":
-            indent = indent or match["indent"]
-            is_name = match["indent"] == indent and match["key"] == "name"
-            if is_name and match["value"] and not match["value"].startswith(_NO_TEXT):
-                yield number, match
+        section = indent = ""
+        for number, line in enumerate(document, first + 1):
+            match = _FIELD.fullmatch(line)
+            if match is None:
+                continue
+            if not match["indent"]:
+                section, indent = match["key"], ""
+            elif section == "metadata":
+                indent, value = indent or match["indent"], match["value"] or ""
+                is_name = match["indent"] == indent and match["key"] == "name"
+                is_text = value and not value.startswith(_NO_TEXT)
+                if is_name and is_text and not any(mark in value for mark in marks):
+                    column = match.start("value") + 1
+                    width = len(value)
+                    span = Span(name=source.name, line=number, column=column, width=width)
+                    yield value, span
 
 
 def _constant_results(lines: dict[int, str], source: Source) -> Iterator[Span]:

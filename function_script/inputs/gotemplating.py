@@ -7,9 +7,8 @@ without the other, `template` beside `templates`, a source beside the one chosen
 from collections.abc import Mapping
 
 from function_script.engines.gotemplate.language import DELIMS, LANGUAGE, check_delims
-from function_script.inputs import program_source
+from function_script.inputs import kinds, program_source
 from function_script.inputs.files import files_below
-from function_script.inputs.kinds import API_VERSION as OUR_VERSION
 from function_script.inputs.step import ProgramSources, Step
 from function_script.limits import Limits
 from function_script.objects import ENVIRONMENT
@@ -75,7 +74,7 @@ def refuse_remote(fields: ObjectReader) -> bool:
         return False
     path = fields.at("source" if is_source else parsing.FIELD)
     problem = "cannot fetch a program for an input of function-go-templating"
-    hint = f"with `apiVersion: {OUR_VERSION}` and `source: {parsing.SOURCE}`, {parsing.FORMS}"
+    hint = f"with `apiVersion: {kinds.API_VERSION}` and `source: {parsing.SOURCE}`, {parsing.FORMS}"
     fields.problems.add(path, problem, hint=hint)
     return True
 
@@ -89,7 +88,12 @@ def parse_go_template(fields: ObjectReader, ceilings: Limits, sources: ProgramSo
     # Random values and the clock need no option there, so its templates expect them.
     options: Object = {"dialect": "gotemplating", "stable_values": True, "crypto": True}
     options |= {"delims": _delims(fields, doubts), "missingkey": _missing_key(fields, ceilings)}
-    ttl_seconds = _ttl_seconds(fields, doubts)
+    ttl_seconds = None
+    try:
+        if ttl := fields.text("ttl"):
+            ttl_seconds = parse_signed_duration(ttl)
+    except ValueError as error:
+        doubts.add(fields.at("ttl"), f"is not looked at: {error}")
     return Step(
         api_version=API_VERSION,
         kind=KIND,
@@ -210,16 +214,6 @@ def _join(parts: list[Part]) -> Program:
     text = _SEPARATOR.join(text for _, text in parts)
     name = parts[0][0] if len(parts) == 1 else "templates"
     return Program(main=Source(name=name, text=text), options={"parts": starts})
-
-
-def _ttl_seconds(fields: ObjectReader, doubts: ProblemList) -> float | None:
-    """Return the TTL; None for an invalid duration, too, which is a warning."""
-    text = fields.text("ttl")
-    try:
-        return parse_signed_duration(text) if text else None
-    except ValueError as error:
-        doubts.add(fields.at("ttl"), f"is not looked at: {error}")
-        return None
 
 
 def _delims(fields: ObjectReader, doubts: ProblemList) -> list[Value]:

@@ -12,7 +12,7 @@ from function_script.diagnostics import Diagnostic
 from function_script.engines.language import Language
 from function_script.errors import InputError
 from function_script.inputs import external_sources, kinds, program_source
-from function_script.inputs.input_reference import InputReference
+from function_script.inputs.step import InputReference
 from function_script.problems import Problem, ProblemList
 from function_script.reader import ObjectReader
 from function_script.values import Object

@@ -13,14 +13,18 @@ from function_script.engines.language import Language
 from function_script.errors import InputError
 from function_script.inputs import gotemplating, input_objects, kinds
 from function_script.inputs.files import files_below
-from function_script.inputs.input_reference import InputReference
 from function_script.inputs.program_source import FILE_SYSTEM, INLINE, NO_PROGRAM
-from function_script.inputs.step import ExternalState, FindInput, ProgramSources, Step
+from function_script.inputs.step import (
+    ExternalState,
+    FindContent,
+    FindInput,
+    InputReference,
+    ProgramSources,
+    Step,
+)
 from function_script.limits import Limits
 from function_script.problems import ProblemList, suggest
 from function_script.reader import ObjectReader
-from function_script.remote.content import Content
-from function_script.remote.reference import RemoteReference
 from function_script.values import Object
 
 Kind = tuple[str, str]
@@ -80,25 +84,19 @@ def parse_cached(payload: bytes, ceilings: Limits, external: ExternalState) -> S
     else:
         value = wire.decode_struct(payload, sort_keys=True)
         step = parse(value, ceilings, external)
-        if _has_own_program(value):
+        # Without a source, an input of function-go-templating uses the operator's templates.
+        if value.get("source") is None:
+            is_own_program = value.get("apiVersion") == kinds.API_VERSION
+        else:
+            is_own_program = value["source"] == INLINE
+        parts_elsewhere = (value.get("modulesFrom"), value.get(input_objects.FIELD))
+        if is_own_program and parts_elsewhere == (None, None):
             size = len(payload) * _SIZE_FACTOR + _STEP_BYTES
             _cache.put(payload, (ceilings, step), size)
     if not step.params:
         return step
     # A program may change its params; the next run must not see that.
     return replace(step, params=cast("Object", objects.deep_copy(step.params)))
-
-
-def _has_own_program(value: Object) -> bool:
-    """Report whether the program is in the input.
-
-    Without a source, an input of function-go-templating uses the operator's templates.
-    """
-    if value.get("modulesFrom") is not None or value.get(input_objects.FIELD) is not None:
-        return False
-    if value.get("source") is None:
-        return value.get("apiVersion") == kinds.API_VERSION
-    return value["source"] == INLINE
 
 
 def _reads_files(value: Object) -> bool:
@@ -118,7 +116,7 @@ def parse_without_sources(
     value: Object,
     ceilings: Limits | None = None,
     find_input: FindInput | None = None,
-    remote: Callable[[RemoteReference], Content | None] | None = None,
+    remote: FindContent | None = None,
 ) -> Step:
     """Parse an input without a request: a program that is not in the input stays empty.
 

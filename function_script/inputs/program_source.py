@@ -40,7 +40,10 @@ NO_PROGRAM = Program(main=Source(name="", text=""))
 
 
 def read_program(fields: ObjectReader, language: Language, sources: ProgramSources) -> Program:
-    """Return the program of one of our kinds, with all its modules."""
+    """Return the program of one of our kinds, with all its modules, each name only once.
+
+    The program is empty while one of its modules cannot be read.
+    """
     if fields.value.get("source") is None:
         source: str | None = INLINE
     else:
@@ -55,7 +58,18 @@ def read_program(fields: ObjectReader, language: Language, sources: ProgramSourc
     else:
         reject_keys(fields, language.text_field, "modules", beside=source)
         program = _read_from_source(fields, language, sources, source)
-    return _with_modules(fields, program, sources)
+    entries = fields.value.get("modulesFrom")
+    if isinstance(entries, list) and len(entries) > MAX_PLACES:
+        fields.problems.add(fields.at("modulesFrom"), f"must be at most {MAX_PLACES}")
+    modules = dict(program.modules)
+    for index, item in enumerate(fields.objects("modulesFrom")):
+        texts = _read_modules(item, sources, f"modules-{index}")
+        if texts is None:
+            program, texts = NO_PROGRAM, {}
+        for name in sorted(texts.keys() & modules.keys()):
+            item.problems.add(item.path, f'duplicate module "{name}"')
+        modules |= texts
+    return replace(program, modules=modules)
 
 
 def reject_keys(fields: ObjectReader, *keys: str, beside: str) -> None:
@@ -184,24 +198,6 @@ def _select_main(texts: Mapping[str, Source], main: str, holder: ObjectReader) -
         holder.problems.add(path, f'{noun}"{texts[main].name}" must not be empty')
     modules = {name: source for name, source in texts.items() if name != main}
     return Program(main=texts[main], modules=modules)
-
-
-def _with_modules(fields: ObjectReader, program: Program, sources: ProgramSources) -> Program:
-    """Return the program with the modules of ``modulesFrom``, each name only once.
-
-    The program is empty while one of its modules cannot be read.
-    """
-    modules = dict(program.modules)
-    entries = fields.value.get("modulesFrom")
-    if isinstance(entries, list) and len(entries) > MAX_PLACES:
-        fields.problems.add(fields.at("modulesFrom"), f"must be at most {MAX_PLACES}")
-    for index, item in enumerate(fields.objects("modulesFrom")):
-        texts = _read_modules(item, sources, f"modules-{index}")
-        for name in sorted((texts or {}).keys() & modules.keys()):
-            item.problems.add(item.path, f'duplicate module "{name}"')
-        program = program if texts is not None else NO_PROGRAM
-        modules |= texts or {}
-    return replace(program, modules=modules)
 
 
 def _read_modules(

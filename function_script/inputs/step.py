@@ -1,28 +1,89 @@
-"""The Step that an input is parsed to, and the external sources of its program."""
+"""The Step that an input is parsed to, the object it names, and the sources of its program."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from typing import Literal, TypeAlias
+from dataclasses import dataclass, field, replace
+from typing import Literal, NamedTuple, TypeAlias
 
-from function_script import wire
+from function_script import objects, wire
 from function_script.diagnostics import Diagnostic
 from function_script.engines.language import Language
+from function_script.errors import InputError
 from function_script.inputs.files import Files
-from function_script.inputs.input_reference import InputReference
 from function_script.inputs.readiness_options import ReadinessOptions
 from function_script.inputs.requirements import Requirements
 from function_script.limits import Limits
 from function_script.program import Program
 from function_script.remote.content import Content
 from function_script.remote.reference import RemoteReference
+from function_script.source import Source
 from function_script.values import Object, Readable
 
 NOTHING_REQUIRED = Requirements()
 
 # The path of a field, and the reference in it whose content is not there.
 MissingContent: TypeAlias = tuple[str, RemoteReference]
+# Returns the content of a reference, None where it is not at hand.
+FindContent: TypeAlias = Callable[[RemoteReference], Content | None]
 # Rules for annotations, merging and data, where ours and function-go-templating's differ.
 Dialect: TypeAlias = Literal["script", "gotemplating"]
+
+
+class InputReference(NamedTuple):
+    """The object that a step names: its ``selector``, and the ``path`` of the field that names it.
+
+    ``own_fields`` are the step's other fields, with apiVersion and kind.
+    """
+
+    selector: wire.Selector
+    path: str
+    own_fields: Object
+
+    @property
+    def name(self) -> str:
+        """The namespace and the name of the object."""
+        return f"{self.selector.namespace}/{self.selector.match_name}"
+
+    @property
+    def origin(self) -> str:
+        """The object for a reader, such as ``JinjaTemplate platform/network``."""
+        return f"{self.selector.kind} {self.name}"
+
+    def has_own(self, path: str) -> bool:
+        """Report whether the step itself has the field at a path such as ``input.ttl``."""
+        return objects.find_path(self.own_fields, objects.read_path(path)[1:]) is not None
+
+    def may_bring(self, path: str) -> bool:
+        """Report whether the object may have a field: it is not in one of the step's own."""
+        key, *_ = (*objects.read_path(path)[1:], "")
+        return key not in self.own_fields
+
+    def locate(self, error: InputError) -> InputError:
+        """Return the error with the object before those fields that are in it."""
+        return InputError(*map(self._locate, error.diagnostics))
+
+    def _locate(self, problem: Diagnostic) -> Diagnostic:
+        if not problem.field or self.has_own(problem.field):
+            return problem
+        message = f"{self.origin}: {problem.message.removeprefix('input').removeprefix('.')}"
+        return replace(problem, message=message, field=self.path)
+
+    def name_sources(self, program: Program, language: Language) -> Program:
+        """Return the program with names of texts that lead to the object, where they are in it."""
+
+        def rename(source: Source, path: objects.Path) -> Source:
+            if objects.find_path(self.own_fields, path) is not None:
+                return source
+            field = ".".join(map(str, path))
+            return replace(source, name=f"{self.selector.kind.lower()}/{self.name}[{field}]")
+
+        main = program.main
+        if main.name == language.text_field:
+            main = rename(main, (language.text_field,))
+        modules = {
+            name: rename(source, ("modules", name)) if source.name == f"modules[{name}]" else source
+            for name, source in program.modules.items()
+        }
+        return replace(program, main=main, modules=modules)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,7 +131,7 @@ class ExternalState:
 
     context: Callable[[str], Readable]
     required: Callable[[str, wire.Selector], Sequence[Object] | None]
-    remote: Callable[[RemoteReference], Content | None]
+    remote: FindContent
 
 
 FindInput: TypeAlias = Callable[[wire.Selector], Sequence[Object] | None]
@@ -88,5 +149,5 @@ class ProgramSources:
     files: Files | None
     external: ExternalState | None
     find_input: FindInput | None = None
-    remote: Callable[[RemoteReference], Content | None] | None = None
+    remote: FindContent | None = None
     missing: list[MissingContent] = field(default_factory=list)

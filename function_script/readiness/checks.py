@@ -35,6 +35,11 @@ def exists(_: Resource) -> Verdict:
     return READY
 
 
+def never(_: Resource) -> Verdict:
+    """Accept no object: an author holds back what depends on it."""
+    return not_ready("is never ready by its own rule")
+
+
 def condition(kind: str, status: str = "True") -> Check:
     """Require a condition with this status, of the object's present generation."""
 

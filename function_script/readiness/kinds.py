@@ -7,7 +7,6 @@ from typing import Final, NamedTuple
 
 from function_script.objects import api_version_and_kind
 from function_script.readiness import checks
-from function_script.readiness.checks import Check, Resource
 
 
 class Row(NamedTuple):
@@ -15,7 +14,7 @@ class Row(NamedTuple):
 
     group: str
     kinds: str
-    check: Check
+    check: checks.Check
     meaning: str
 
 
@@ -174,7 +173,7 @@ _CHECKS: Final = {(row.group, kind): row.check for row in TABLE for kind in row.
 _BY_KIND: Final = {kind: row.check for row in OF_ANY_GROUP for kind in row.kinds.split()}
 
 
-def rule_of(resource: Resource) -> Check:
+def rule_of(resource: checks.Resource) -> checks.Check:
     """Return the check of an object's kind."""
     api_version, kind = api_version_and_kind(resource)
     group = api_version.rpartition("/")[0]

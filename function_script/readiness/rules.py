@@ -6,7 +6,6 @@ from typing import Final
 
 from function_script.objects import parse_path
 from function_script.readiness import checks
-from function_script.readiness.checks import Check, Resource, Verdict, not_ready
 from function_script.values import Readable
 
 _CONDITION: Final = re.compile(r"condition\s+(?P<type>[A-Za-z0-9./_-]+)(\s*==\s*(?P<status>\w+))?")
@@ -24,11 +23,11 @@ class Rule:
 
     __slots__ = ("_check", "text")
 
-    def __init__(self, text: str, check: Check) -> None:
+    def __init__(self, text: str, check: checks.Check) -> None:
         self.text = text
         self._check = check
 
-    def __call__(self, resource: Resource) -> Verdict:
+    def __call__(self, resource: checks.Resource) -> checks.Verdict:
         """Judge an object that exists."""
         return self._check(resource)
 
@@ -41,25 +40,23 @@ class Rule:
 
 def parse_rule(text: str) -> Rule:
     """Parse a rule; raises ValueError "cannot read the rule …"."""
-    return Rule(text, _parse_check(text.strip()))
-
-
-def _parse_check(text: str) -> Check:
-    if text == "Exists":
-        return checks.exists
-    if text == "Never":
-        return lambda _: not_ready("is never ready by its own rule")
-    if match := _CONDITION.fullmatch(text):
+    rule = text.strip()
+    check: checks.Check
+    if rule == "Exists":
+        check = checks.exists
+    elif rule == "Never":
+        check = checks.never
+    elif match := _CONDITION.fullmatch(rule):
         status = match["status"] or "True"
         if status not in _STATUSES:
-            allowed = ", ".join(_STATUSES)
-            raise ValueError(
-                f'cannot read the rule "{text}": a condition is {allowed}, not {status}'
-            )
-        return checks.condition(match["type"], status)
-    if match := _COMPARISON.fullmatch(text):
-        return checks.field_is(_check_path(text, match["path"]), _parse_value(match["value"]))
-    return checks.field(_check_path(text, text))
+            cause = f"a condition is {', '.join(_STATUSES)}, not {status}"
+            raise ValueError(f'cannot read the rule "{rule}": {cause}')
+        check = checks.condition(match["type"], status)
+    elif match := _COMPARISON.fullmatch(rule):
+        check = checks.field_is(_check_path(rule, match["path"]), _parse_value(match["value"]))
+    else:
+        check = checks.field(_check_path(rule, rule))
+    return Rule(text, check)
 
 
 def _check_path(text: str, path: str) -> str:

@@ -15,7 +15,6 @@ from function_script.errors import FatalError
 from function_script.redaction import secret_values
 from function_script.redaction.finder import Budget, Finder, TooMuchWorkError
 from function_script.redaction.rewriting import Rewriter
-from function_script.redaction.secret_values import Parts
 
 REDACTED: Final = "[secret]"
 WITHHELD: Final = (
@@ -97,7 +96,7 @@ def _redact_for(texts: Sequence[str], data: bytes) -> Sequence[str] | None:
 
 def _redact(texts: Sequence[str], request: wire.Request) -> Sequence[str] | None:
     """Return the texts without secrets; None if the search exceeds its budget."""
-    parts = Parts()
+    parts = secret_values.Parts()
     budget = Budget(_VALUES_BUDGET)
     try:
         for value in secret_values.find_in_request(request, budget):

@@ -24,7 +24,7 @@ _PADDING: Final = re.compile(rb"={0,2}")
 _WHITE: Final = frozenset(b"\r\n \t")
 _STANDARD: Final = bytes.maketrans(b"-_", b"+/")
 _URL_SAFE: Final = bytes.maketrans(b"+/", b"-_")
-_GZIP: Final = b"\x1f\x8b\x08"
+_GZIP: Final = re.compile(rb"\x1f\x8b\x08")
 _GZIP_WINDOW_BITS: Final = 31
 _MAX_GZIP_BYTES: Final = 1 << 20
 
@@ -85,7 +85,10 @@ class Decoded:
         self, replacements: Sequence[Replacement], *, is_masked: bool
     ) -> Iterator[Replacement]:
         """Yield the replacements for the layer above; encoded again, unless they are masked."""
-        for piece, group in groupby(replacements, self._find_piece):
+        for number, group in groupby(
+            replacements, lambda each: bisect_right(self._starts, each.start) - 1
+        ):
+            piece = self._pieces[number]
             in_piece = [
                 item._replace(start=item.start - piece.start, end=item.end - piece.start)
                 for item in group
@@ -94,9 +97,6 @@ class Decoded:
                 yield from (_mask(piece, item, *self._find_span(piece, item)) for item in in_piece)
             else:
                 yield from self._encode(piece, in_piece)
-
-    def _find_piece(self, replacement: Replacement) -> _Piece:
-        return self._pieces[bisect_right(self._starts, replacement.start) - 1]
 
     def _find_span(self, piece: _Piece, replacement: Replacement) -> tuple[int, int]:
         """Return the first and the last character of the run that encode a part of the piece."""
@@ -185,8 +185,12 @@ def decode(above: Layer, shortest: int, budget: Budget) -> Iterator[tuple[Decode
     for run in _find_runs(above.text):
         for text, offset in _read_base64(run.text.translate(_STANDARD), shortest):
             (escaped if layers.has_escapes(text) else plain).add(text, run, offset)
-            for start in _find_gzip(text):
-                decompressed.add(_decompress(text[start:], budget), run, offset + start // 3 * 4)
+            for match in _GZIP.finditer(text):
+                start = match.start()
+                # In one of the readings, gzip data starts a group of three bytes.
+                if start % 3 == 0:
+                    data = _decompress(text[start:], budget)
+                    decompressed.add(data, run, offset + start // 3 * 4)
     for match in _HEX.finditer(above.text):
         run = _Run(match.start(), match.end(), match[0])
         for offset in (0, 1):
@@ -231,15 +235,6 @@ def _read_base64(characters: bytes, shortest: int) -> Iterator[tuple[bytes, int]
             return
         padding = b"=" * (-(stop - offset) % 4)
         yield binascii.a2b_base64(characters[offset:stop] + padding), offset
-
-
-def _find_gzip(text: bytes) -> Iterator[int]:
-    """Yield the offsets of gzip data, which starts a group of three bytes in one reading."""
-    start = text.find(_GZIP)
-    while start >= 0:
-        if start % 3 == 0:
-            yield start
-        start = text.find(_GZIP, start + 1)
 
 
 def _decompress(data: bytes, budget: Budget) -> bytes:

@@ -116,7 +116,13 @@ class Finder:
         for start in starts:
             group = groups[text[start : start + size]]
             limit = _end_of(start, ends)
-            end = _find_end(text, start, limit, group, budget)
+            end = 0
+            for length in group.lengths:
+                if start + length <= limit:
+                    budget.spend(1 + length // _BYTES_PER_STEP)
+                    if text[start : start + length] in group.values:
+                        end = start + length
+                        break
             if cuts:
                 end = max(end, _find_cut(text, start, (limit, cuts), group, budget))
             if end:
@@ -154,16 +160,6 @@ def fold(value: bytes) -> Iterable[bytes]:
 
 def _end_of(start: int, ends: Sequence[int]) -> int:
     return ends[bisect_left(ends, start + 1)]
-
-
-def _find_end(text: bytes, start: int, limit: int, group: _Group, budget: Budget) -> int:
-    """Return the end of the longest value that begins at ``start``, or 0."""
-    for length in group.lengths:
-        if start + length <= limit:
-            budget.spend(1 + length // _BYTES_PER_STEP)
-            if text[start : start + length] in group.values:
-                return start + length
-    return 0
 
 
 def _find_cut(

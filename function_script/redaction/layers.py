@@ -110,7 +110,13 @@ class Unescaped:
     ) -> Iterator[Replacement]:
         """Yield the replacements for the layer above, where an escape is replaced as a whole."""
         for item in replacements:
-            start, end = self._start_above(item.start), self._end_above(item.end)
+            first = bisect_right(self._starts, item.start) - 1
+            last = bisect_left(self._starts, item.end) - 1
+            start, end = self._starts_above[first], self._starts_above[last + last % 2]
+            if not first % 2:
+                start += item.start - self._starts[first]
+            if not last % 2:
+                end += item.end - self._starts[last]
             if is_masked:
                 yield item._replace(start=start, end=end)
             else:
@@ -121,18 +127,6 @@ class Unescaped:
         if index % 2:
             return self._starts[index + 1]
         return self._starts[index] + position - self._starts_above[index]
-
-    def _start_above(self, start: int) -> int:
-        index = bisect_right(self._starts, start) - 1
-        if index % 2:
-            return self._starts_above[index]
-        return self._starts_above[index] + start - self._starts[index]
-
-    def _end_above(self, end: int) -> int:
-        index = bisect_left(self._starts, end) - 1
-        if index % 2:
-            return self._starts_above[index + 1]
-        return self._starts_above[index] + end - self._starts[index]
 
 
 def has_escapes(text: bytes) -> bool:

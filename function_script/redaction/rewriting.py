@@ -41,22 +41,19 @@ class Rewriter:
         """Return the texts without secrets, in the same order. Raises TooMuchWorkError."""
         rewritten: list[str] = []
         for batch in _batches([to_bytes(text) for text in texts]):
-            rewritten += self._rewrite(batch)
+            base = Base(batch, is_cut=self._is_cut)
+            replacements = self._search(base, DEPTH, has_escapes=True)
+            index = start = 0
+            for end in base.ends:
+                in_text = []
+                while index < len(replacements) and replacements[index].end <= end:
+                    item = replacements[index]
+                    in_text.append(item._replace(start=item.start - start, end=item.end - start))
+                    index += 1
+                text = layers.apply(base.text[start:end], in_text)
+                rewritten.append(text.decode("utf-8", "surrogatepass"))
+                start = end + len(layers.SEPARATOR)
         return rewritten
-
-    def _rewrite(self, batch: Sequence[bytes]) -> Iterator[str]:
-        base = Base(batch, is_cut=self._is_cut)
-        replacements = self._search(base, DEPTH, has_escapes=True)
-        index = start = 0
-        for end in base.ends:
-            in_text = []
-            while index < len(replacements) and replacements[index].end <= end:
-                item = replacements[index]
-                in_text.append(item._replace(start=item.start - start, end=item.end - start))
-                index += 1
-            text = layers.apply(base.text[start:end], in_text)
-            yield text.decode("utf-8", "surrogatepass")
-            start = end + len(layers.SEPARATOR)
 
     def _search(self, layer: Layer, depth: int, *, has_escapes: bool) -> list[Replacement]:
         """Return the replacements in a layer, for the secrets in it and in the layers below."""

@@ -1,15 +1,11 @@
 """The texts of a reference, and their form in the bytes of a request."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from function_script.remote.reference import RemoteReference
 from function_script.wire import fields, request, write
-
-if TYPE_CHECKING:
-    from function_script.remote.reference import RemoteReference
 
 MAX_FILES: Final = 1_000
 MAX_BYTES: Final = 8 << 20

@@ -1,7 +1,9 @@
-"""The server's side of the fetcher: spawn it, send it orders, store the outcomes, replace it."""
+"""The server's side of the fetcher: spawn it, send it orders, store the outcomes, replace it.
 
-from __future__ import annotations
+Orders and outcomes are frames: a header in JSON, and content as bytes.
+"""
 
+import base64
 import json
 import logging
 import os
@@ -12,11 +14,11 @@ import sys
 import threading
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Final
+from typing import Final, Protocol, Self
 
-from function_script.remote import frames
+from function_script.remote.reference import RemoteReference
 from function_script.remote.store import ContentStore, Failure, FetchKey
 
 _LOG = logging.getLogger(__name__)
@@ -34,6 +36,8 @@ _INHERITED_VARIABLES: Final = (
 )
 _ENDED: Final = Failure("the process that fetches ended")
 _CLOSE_SECONDS: Final = 2.0
+_LENGTH_BYTES: Final = 4
+_MAX_FRAME_BYTES: Final = 64 << 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,12 +57,47 @@ class FetcherOptions:
         return json.dumps({name: getattr(self, name) for name in self.__slots__})
 
     @classmethod
-    def from_json(cls, text: str) -> FetcherOptions:
+    def from_json(cls, text: str) -> Self:
         """Parse what `to_json` returned."""
         return cls(**json.loads(text))
 
 
 NO_OPTIONS: Final = FetcherOptions()
+
+
+class _Process:
+    """The process and the stream of  The constructor raises OSError."""
+
+    def __init__(self, options: FetcherOptions) -> None:
+        ours, peer = socket.socketpair()
+        environment = {
+            name: os.environ[name] for name in _INHERITED_VARIABLES if name in os.environ
+        }
+        root = str(Path(__file__).resolve().parents[2])
+        paths = [root, *(path for path in sys.path if path not in {"", root})]
+        flags = ["-I", "-S", "-X", "utf8", "-c", _MAIN]
+        with peer:
+            self._process = subprocess.Popen(  # noqa: S603 # our own interpreter and program
+                [sys.executable, *flags, str(peer.fileno()), options.to_json(), *paths],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                pass_fds=[peer.fileno()],
+                env=environment,
+                start_new_session=True,
+            )
+        self.stream = ours.makefile("rwb")
+        self._socket = ours
+
+    def close(self) -> None:
+        """End the process: it exits when the socket is closed, and is killed otherwise."""
+        with suppress(OSError):
+            self._socket.shutdown(socket.SHUT_RDWR)
+        self._socket.close()
+        try:
+            self._process.wait(_CLOSE_SECONDS)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
 
 
 class Fetcher:
@@ -96,7 +135,7 @@ class Fetcher:
                     self._process = _Process(self._options)
                     self._reader = self._start_reader(self._process)
                 self._keys[number] = key
-                frames.write_order(self._process.stream, number, key, credentials)
+                write_order(self._process.stream, number, key, credentials)
             except OSError as error:
                 _LOG.warning("cannot fetch: %s", error.strerror or error)
                 self._keys.pop(number, None)
@@ -112,7 +151,7 @@ class Fetcher:
     def _read(self, process: _Process) -> None:
         with suppress(EOFError, OSError, ValueError, KeyError, TypeError):
             while True:
-                number, outcome = frames.read_outcome(process.stream)
+                number, outcome = read_outcome(process.stream)
                 key = self._keys.pop(number)
                 if isinstance(outcome, Failure):
                     _LOG.warning("cannot fetch %s: %s", key.reference, outcome.reason)
@@ -122,36 +161,70 @@ class Fetcher:
         self.store.abandon(_ENDED)
 
 
-class _Process:
-    """The process and the stream of frames. The constructor raises OSError."""
+class Stream(Protocol):
+    """A buffered stream of a socket."""
 
-    def __init__(self, options: FetcherOptions) -> None:
-        ours, peer = socket.socketpair()
-        environment = {
-            name: os.environ[name] for name in _INHERITED_VARIABLES if name in os.environ
-        }
-        root = str(Path(__file__).resolve().parents[2])
-        paths = [root, *(path for path in sys.path if path not in {"", root})]
-        flags = ["-I", "-S", "-X", "utf8", "-c", _MAIN]
-        with peer:
-            self._process = subprocess.Popen(  # noqa: S603 # our own interpreter and program
-                [sys.executable, *flags, str(peer.fileno()), options.to_json(), *paths],
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                pass_fds=[peer.fileno()],
-                env=environment,
-                start_new_session=True,
-            )
-        self.stream = ours.makefile("rwb")
-        self._socket = ours
+    def read(self, size: int, /) -> bytes:
+        """Read bytes; fewer at the end."""
 
-    def close(self) -> None:
-        """End the process: it exits when the socket is closed, and is killed otherwise."""
-        with suppress(OSError):
-            self._socket.shutdown(socket.SHUT_RDWR)
-        self._socket.close()
-        try:
-            self._process.wait(_CLOSE_SECONDS)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-            self._process.wait()
+    def write(self, data: bytes, /) -> int:
+        """Write bytes."""
+
+    def flush(self) -> None:
+        """Send what was written."""
+
+
+def write_order(
+    stream: Stream, number: int, key: FetchKey, credentials: Mapping[str, bytes] | None
+) -> None:
+    """Write the order of a fetch. Raises OSError."""
+    data = (
+        None
+        if credentials is None
+        else {name: base64.b64encode(value).decode() for name, value in credentials.items()}
+    )
+    header = {"number": number, "reference": asdict(key.reference), "scope": key.scope}
+    _write_frame(stream, json.dumps({**header, "credentials": data}).encode())
+
+
+def read_order(stream: Stream) -> tuple[int, FetchKey, Mapping[str, bytes] | None]:
+    """Read an order. Raises EOFError."""
+    order = json.loads(_read_frame(stream))
+    data = order["credentials"]
+    credentials = data and {name: base64.b64decode(value) for name, value in data.items()}
+    key = FetchKey(RemoteReference(**order["reference"]), order["scope"])
+    return order["number"], key, credentials
+
+
+def write_outcome(stream: Stream, number: int, outcome: bytes | Failure) -> None:
+    """Write the outcome of the order ``number``. Raises OSError."""
+    failure = None if isinstance(outcome, bytes) else list(outcome)
+    _write_frame(stream, json.dumps({"number": number, "failure": failure}).encode())
+    _write_frame(stream, outcome if isinstance(outcome, bytes) else b"")
+
+
+def read_outcome(stream: Stream) -> tuple[int, bytes | Failure]:
+    """Read an outcome. Raises EOFError."""
+    header = json.loads(_read_frame(stream))
+    payload = _read_frame(stream)
+    failure = header["failure"]
+    return header["number"], payload if failure is None else Failure(*failure)
+
+
+def _write_frame(stream: Stream, data: bytes) -> None:
+    stream.write(len(data).to_bytes(_LENGTH_BYTES, "big") + data)
+    stream.flush()
+
+
+def _read_frame(stream: Stream) -> bytes:
+    length = int.from_bytes(_read_exactly(stream, _LENGTH_BYTES), "big")
+    if length > _MAX_FRAME_BYTES:
+        raise EOFError
+    return _read_exactly(stream, length)
+
+
+def _read_exactly(stream: Stream, length: int) -> bytes:
+    data = stream.read(length)
+    if len(data) < length:
+        raise EOFError
+    return data

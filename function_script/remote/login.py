@@ -1,7 +1,5 @@
 """Credentials of a step for a host, and their scope in caches."""
 
-from __future__ import annotations
-
 import base64
 import binascii
 import hashlib
@@ -11,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 _CONFIG_KEYS: Final = (".dockerconfigjson", "config.json")
+_DOCKER_HUB: Final = frozenset({"index.docker.io", "registry-1.docker.io"})
 # Git servers take a token as the password of this user.
 TOKEN_USER: Final = "x-access-token"  # noqa: S105 - the name of a user
 
@@ -72,15 +71,12 @@ def of_docker_config(text: str, host: str) -> Login | None:
         raise ValueError("the configuration of Docker is no JSON") from error
     entries = config.get("auths") if isinstance(config, dict) else None
     for name, entry in entries.items() if isinstance(entries, dict) else ():
-        if _host_of(name) == host and isinstance(entry, dict):
+        # Of a name such as https://index.docker.io/v1/.
+        own = name.removeprefix("https://").removeprefix("http://").partition("/")[0].lower()
+        own = "docker.io" if own in _DOCKER_HUB else own
+        if own == host and isinstance(entry, dict):
             return _of_entry(entry, host)
     return None
-
-
-def _host_of(name: str) -> str:
-    """Return the host of a name such as ``https://index.docker.io/v1/``."""
-    host = name.removeprefix("https://").removeprefix("http://").partition("/")[0].lower()
-    return "docker.io" if host in {"index.docker.io", "registry-1.docker.io"} else host
 
 
 def _of_entry(entry: Mapping[str, object], host: str) -> Login | None:

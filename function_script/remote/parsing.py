@@ -1,7 +1,5 @@
 """Reads the field ``remote`` of an input."""
 
-from __future__ import annotations
-
 import re
 from typing import Final
 

@@ -1,13 +1,16 @@
-"""References to programs in registries and repositories."""
+"""References to programs in registries and repositories, and the hosts that an operator allows."""
 
 import hashlib
 import json
 import posixpath
+import re
+from collections.abc import Iterable
 from dataclasses import astuple, dataclass
 from typing import Final, Literal, TypeAlias
 
 Transport: TypeAlias = Literal["oci", "git"]
 _SHORT_DIGITS: Final = 12
+_ENTRY: Final = re.compile(r"[\w.\[\]:-]+(?:/[\w.~+-]+)*/?", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,3 +56,26 @@ class RemoteReference:
         digits = self.version.removeprefix("sha256:")[:_SHORT_DIGITS]
         location = self.address.removesuffix(".git")
         return posixpath.join(f"{location}@{digits}", self.path, file).rstrip("/")
+
+
+class Allowlist:
+    """Entries ``HOST`` or ``HOST/PREFIX``, whose prefix ends at a slash of an address.
+
+    Raises ValueError for an entry of another form.
+    """
+
+    def __init__(self, entries: Iterable[str]) -> None:
+        self._prefixes = tuple(_parse(entry) for entry in entries)
+
+    def allows(self, reference: RemoteReference) -> bool:
+        """Report whether the reference is on an allowed host and below its prefix."""
+        host, slash, path = reference.address.partition("/")
+        address = f"{host.lower()}{slash}{path.removesuffix('.git')}/"
+        return any(address.startswith(prefix) for prefix in self._prefixes)
+
+
+def _parse(entry: str) -> str:
+    if not _ENTRY.fullmatch(entry):
+        raise ValueError(f'"{entry}" is no HOST or HOST/PREFIX such as ghcr.io/acme')
+    host, slash, path = entry.rstrip("/").removesuffix(".git").partition("/")
+    return f"{host.lower()}{slash}{path}/"

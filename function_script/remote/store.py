@@ -1,7 +1,5 @@
 """The state of every reference in a server: content in memory, a running fetch, or a failure."""
 
-from __future__ import annotations
-
 import time
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Mapping

@@ -1,16 +1,17 @@
 """One request in one worker: sent, polled while it runs, then read or explained.
 
 A state machine without a clock or a thread of its own: ``Pool`` drives it by waiting,
-``Dispatcher`` by events. It reads neither requests nor responses.
+``Dispatcher`` by events. It reads neither requests nor responses. Several small requests may go to
+a worker as one batch; one that does not end in it runs again, alone.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from function_script.limits import LIMITS, MIB, Limits
 from function_script.sandbox import outcome, report
@@ -30,6 +31,10 @@ if TYPE_CHECKING:
     from function_script.sandbox.idle_workers import IdleWorkers
 
 POLL_SECONDS = 0.0125
+# A batch is split when it has used more CPU time than short runs need together. One that gets no
+# CPU is split later, for another worker would get none either.
+_SPLIT_CPU_SECONDS = 0.01
+_SPLIT_SECONDS = 0.05
 # The worker's own watchdog comes first; the pool acts when that does not.
 _GRACE_SECONDS = 0.1
 # On the clock a run may take so many times its CPU limit: its worker may have been stopped.
@@ -107,6 +112,13 @@ class NotBegun:
     """A result of ``Execution``: the worker exited before it began; retry with another one."""
 
 
+class TakenBack:
+    """A result of a request in a batch that did not end there: it runs again, alone."""
+
+
+Result: TypeAlias = "outcome.Reply | WorkerLost | NotBegun | TakenBack"
+
+
 class Execution:
     """The run of a request in ``worker``, until ``deadline`` (monotonic seconds) at the latest."""
 
@@ -125,6 +137,8 @@ class Execution:
         self._attempts = 0
         self._started = self._latest_end = 0.0
         self._paused_at = 0.0
+        self._index = 0
+        self._is_batched = False
         self.slot: Final = slot
         self.worker = worker
         self.next_poll = 0.0
@@ -137,20 +151,19 @@ class Execution:
 
     def start(self) -> None:
         """Send the request to the worker."""
-        worker = self.worker
-        if not worker.counts_cpu:
-            self._limits = replace(self._limits, counts_cpu=False)
-        self._started = time.monotonic()
-        self._latest_end = self._started + self._context.limits.timeout_seconds * _MAX_STRETCH
-        self.next_poll = self._started + POLL_SECONDS
-        if self.slot.is_penalized:
-            worker.set_sched_idle()
-        worker.send_request(self._data, self._context.derive_seed(self._data))
+        start_batch([self])
 
     def retry(self, worker: WorkerProcess) -> None:
         """Send the request to another worker, after ``NotBegun``."""
         self.worker = worker
         self.start()
+
+    def needs_split(self, now: float) -> bool:
+        """Report whether the batch of this request has taken too long."""
+        seconds = now - self._started
+        if seconds < _SPLIT_CPU_SECONDS:
+            return False
+        return seconds >= _SPLIT_SECONDS or self.worker.used_seconds() >= _SPLIT_CPU_SECONDS
 
     def poll(self, now: float) -> bool:
         """Demote a run that turns out to be heavy, and pause or resume it; call it when due.
@@ -179,14 +192,17 @@ class Execution:
             self._latest_end += now - self._paused_at
             self._paused_at = 0.0
 
-    def finish(self, frame: bytes) -> outcome.Reply | WorkerLost | NotBegun:
+    def finish(self, frame: bytes) -> Result:
         """Return the result for the frame that came; it is b"" when the worker is gone."""
         worker = self.worker
         if frame:
             if self.is_paused:
                 # It had replied before it was stopped.
                 worker.resume()
-            return self._read_reply(frame)
+            return _read_replies([self], frame)[0]
+        if self._is_another_running():
+            self._context.workers.replace_in_background(worker)
+            return TakenBack()
         if worker.has_begun():
             return WorkerLost(
                 seconds=time.monotonic() - self._started, used_seconds=worker.used_seconds()
@@ -199,9 +215,12 @@ class Execution:
             outcome.Cause.KILLED, self._limits, detail="workers end before they begin"
         )
 
-    def expire(self) -> WorkerLost:
+    def expire(self) -> WorkerLost | TakenBack:
         """Return the result of a run that ``poll`` has found out of time."""
         now = time.monotonic()
+        if self._is_another_running():
+            self._context.workers.replace_in_background(self.worker)
+            return TakenBack()
         return WorkerLost(
             seconds=now - self._started,
             used_seconds=self.worker.used_seconds(),
@@ -247,6 +266,10 @@ class Execution:
             detail += self._describe_stderr(log)
         return self._fail(cause, limits, log=log, detail=detail)
 
+    def _is_another_running(self) -> bool:
+        """Report whether the worker had begun the next request when the batch was split."""
+        return self._is_batched and self.worker.begun_index() != self._index
+
     def _describe_stderr(self, log: str) -> str:
         """Return the end of what the worker printed, without the secrets of the request."""
         tail = log.strip()[-_STDERR_TAIL:]
@@ -270,31 +293,60 @@ class Execution:
         """Report whether a failed run has used much of what the operator allows."""
         return used_seconds > self._context.limits.timeout_seconds * _PENALTY_SHARE
 
-    def _read_reply(self, frame: bytes) -> outcome.Reply:
-        worker, workers = self.worker, self._context.workers
-        used_seconds = worker.used_seconds()
+    def begin(self, index: int) -> tuple[bytes, bytes]:
+        """Begin as the request at ``index`` of a batch; return what the worker is sent."""
+        if not self.worker.counts_cpu:
+            self._limits = replace(self._limits, counts_cpu=False)
+        self._index = index
+        self._started = time.monotonic()
+        self._latest_end = self._started + self._context.limits.timeout_seconds * _MAX_STRETCH
+        self.next_poll = self._started + POLL_SECONDS
+        if self.slot.is_penalized:
+            self.worker.set_sched_idle()
+        return self._data, self._context.derive_seed(self._data)
+
+    def mark_batched(self) -> None:
+        """Note that others are in the same batch."""
+        self._is_batched = True
+
+    def release_worker(self, headers: Sequence[ReplyHeader] = ()) -> None:
+        """Give the worker of a batch back, or replace it without the ``headers`` of replies."""
+        workers = self._context.workers
+        if not headers:
+            workers.replace_in_background(self.worker)
+        elif headers[-1].is_last or not self.worker.is_reusable:
+            workers.retire(self.worker)
+        else:
+            workers.release(self.worker)
+
+    def read_reply(
+        self, headers: Sequence[ReplyHeader], used_seconds: float
+    ) -> outcome.Reply | TakenBack:
+        """Return the reply among those of a batch that used so much; raise ValueError."""
+        if self._index >= len(headers):
+            return TakenBack()
+        header = headers[self._index]
+        if self._is_batched:
+            if not header.report_length:
+                return TakenBack()
+            used_seconds = min(used_seconds, header.cpu_microseconds * 1e-6)
+        response, text = self.worker.read_payload(header, self._index)
+        reply = self._build_reply(response, report.from_json(text), used_seconds)
         self._observe_cost(used_seconds)
-        try:
-            header = ReplyHeader.unpack(frame)
-            response, text = worker.read_payload(header)
-            reply = self._build_reply(response, report.from_json(text), used_seconds)
-        except ValueError as error:
-            workers.replace_in_background(worker)
-            detail = f"its worker answered with {error}"
-            return self._fail(outcome.Cause.CRASH, self._limits, detail=detail)
         if isinstance(reply, outcome.Answered) and not reply.diagnostics:
             self._context.penalties.clear(self._penalty_key)
             self._context.runtimes.observe(used_seconds)
         elif isinstance(reply, outcome.Failed) or self._is_expensive(used_seconds):
             self._context.penalties.add(self._penalty_key)
-        worker.trim(max(len(self._data), header.payload_length + header.report_length))
-        if isinstance(reply, outcome.Failed):
-            workers.replace_in_background(worker)
-        elif header.is_last or not worker.is_reusable:
-            workers.retire(worker)
-        else:
-            workers.release(worker)
+        self.worker.trim(max(len(self._data), header.payload_length + header.report_length))
         return reply
+
+    def refuse_reply(self, error: ValueError) -> outcome.Reply | TakenBack:
+        """Return the result of a request whose worker answers with nonsense."""
+        if self._is_batched:
+            return TakenBack()
+        detail = f"its worker answered with {error}"
+        return self._fail(outcome.Cause.CRASH, self._limits, detail=detail)
 
     def _build_reply(
         self, response: bytes, worker_report: report.WorkerReport, used_seconds: float
@@ -344,6 +396,47 @@ class Execution:
             detail=detail,
             waited_seconds=self.slot.waited_seconds,
         )
+
+
+def start_batch(executions: list[Execution]) -> None:
+    """Send requests to their worker, which they have in common."""
+    if len(executions) > 1:
+        for execution in executions:
+            execution.mark_batched()
+    requests = [execution.begin(index) for index, execution in enumerate(executions)]
+    executions[0].worker.send_requests(requests)
+
+
+def finish_batch(executions: list[Execution], frame: bytes) -> Sequence[Result]:
+    """Return the results of a batch for the frame that came."""
+    if len(executions) == 1:
+        return [executions[0].finish(frame)]
+    if frame:
+        return _read_replies(executions, frame)
+    # Any of them may have ended the worker: the one that did will do so again, alone.
+    executions[0].release_worker()
+    return [TakenBack() for _ in executions]
+
+
+def _read_replies(executions: list[Execution], frame: bytes) -> Sequence[outcome.Reply | TakenBack]:
+    first = executions[0]
+    used_seconds = first.worker.used_seconds()
+    try:
+        headers = ReplyHeader.unpack_batch(frame)
+        replies = [execution.read_reply(headers, used_seconds) for execution in executions]
+    except ValueError as error:
+        first.release_worker()
+        return [execution.refuse_reply(error) for execution in executions]
+    has_failed = any(isinstance(reply, outcome.Failed) for reply in replies)
+    first.release_worker(() if has_failed else headers)
+    return replies
+
+
+def split_batch(executions: list[Execution]) -> int:
+    """Take back all requests of a batch but the one that runs; return the index of that one."""
+    worker = executions[0].worker
+    worker.take_back()
+    return min(worker.begun_index(), len(executions) - 1)
 
 
 def _narrow(limits: outcome.AppliedLimits, worker: WorkerProcess) -> outcome.AppliedLimits:

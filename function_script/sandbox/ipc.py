@@ -1,8 +1,9 @@
 """The messages between the processes of a pool: pool and worker, pool and zygote.
 
-Pool and worker exchange frames of fixed size, a ``RequestHeader`` one way and a ``ReplyHeader``
-back. The bytes that a header announces lie in the worker's ``SharedMemory``, or follow it on the
-same stream in a plain pool.
+Pool and worker exchange one frame each way: the ``RequestHeader`` of each request of a batch, and
+the ``ReplyHeader`` of each reply, in the same order. The bytes that a header announces lie in the
+worker's ``SharedMemory``, or follow it on the same stream in a plain pool, where a batch is one
+request.
 
 Pool and zygote exchange one packet each way. An order with descriptors (connection, shared memory,
 log) asks for a fork; the answer is the worker's process id with a pidfd, or the refused system
@@ -23,12 +24,15 @@ from function_script.sandbox.spawn_errors import Call, CallRefusedError
 # A report is parsed in the server's event loop, and a compromised worker may send any length.
 MAX_REPORT_BYTES = 1 << 20
 SEED_BYTES = 32
+# A batch of more saves little: two of its eight context switches.
+MAX_BATCH = 4
 _REQUEST = struct.Struct(f"<Q{SEED_BYTES}s")
-_REPLY = struct.Struct("<??QQ")
+_REPLY = struct.Struct("<??QQQ")
 _NO_SEED = bytes(SEED_BYTES)
 REQUEST_BYTES = _REQUEST.size
 REPLY_BYTES = _REPLY.size
-_MAX_FRAME_BYTES = 64
+# One more than a frame may have: a longer one is cut, and then refused.
+_RECEIVED_BYTES = MAX_BATCH * max(REQUEST_BYTES, REPLY_BYTES) + 1
 
 ZYGOTE_READY = b"ready"
 FORK_FDS = 3
@@ -58,18 +62,26 @@ class RequestHeader(NamedTuple):
         length, seed = _REQUEST.unpack(frame)
         return cls(length, b"" if seed == _NO_SEED else seed)
 
+    @classmethod
+    def unpack_batch(cls, frame: bytes) -> list[RequestHeader]:
+        """Parse the frame of a batch."""
+        starts = range(0, len(frame), REQUEST_BYTES)
+        return [cls.unpack(frame[start : start + REQUEST_BYTES]) for start in starts]
+
 
 class ReplyHeader(NamedTuple):
     """Announces ``payload_length`` bytes of response, then ``report_length`` of report.
 
     ``is_answer`` is False when the program ended the evaluation: there is only a report.
-    ``is_last``: the worker is about to exit and must not get another request.
+    ``is_last``: the worker is about to exit and must not get another request. The reply of a batch
+    has the CPU time of its evaluation. It has no report if it was too large for a batch.
     """
 
     is_answer: bool
     is_last: bool
     payload_length: int
     report_length: int
+    cpu_microseconds: int = 0
 
     def pack(self) -> bytes:
         """Return the frame."""
@@ -85,6 +97,12 @@ class ReplyHeader(NamedTuple):
             raise ValueError(f"a report of {header.report_length} bytes")
         return header
 
+    @classmethod
+    def unpack_batch(cls, frame: bytes) -> list[ReplyHeader]:
+        """Parse the frame of a worker for a batch; raise ValueError as ``unpack`` does."""
+        starts = range(0, len(frame), REPLY_BYTES)
+        return [cls.unpack(frame[start : start + REPLY_BYTES]) for start in starts]
+
 
 def receive(connection: socket.socket) -> bytes:
     """Return the next frame, or b"" when the other end is closed.
@@ -92,35 +110,46 @@ def receive(connection: socket.socket) -> bytes:
     Raise BlockingIOError or TimeoutError as the socket's timeout demands.
     """
     try:
-        return connection.recv(_MAX_FRAME_BYTES)
+        return connection.recv(_RECEIVED_BYTES)
     except ConnectionResetError:
         return b""
 
 
 class Channel(ABC):
-    """The worker's end of its connection to the pool, for one request at a time.
+    """The worker's end of its connection to the pool, for one batch at a time.
 
-    A response and its report together may have ``capacity_bytes``.
+    A response and its report together may have ``capacity_bytes``, in a batch of several
+    ``batch_capacity_bytes``.
     """
+
+    batch_capacity_bytes = 0
 
     def __init__(self, capacity_bytes: int) -> None:
         self.capacity_bytes = capacity_bytes
 
     @abstractmethod
-    def receive(self) -> RequestHeader | None:
-        """Wait for the next request; return None when the pool has closed the connection."""
+    def receive(self) -> list[RequestHeader] | None:
+        """Wait for the next batch; return None when the pool has closed the connection."""
+
+    def begin(self, index: int) -> bool:
+        """Begin the request at ``index``; return False when the pool has taken it back."""
+        return index == 0
 
     @abstractmethod
-    def read_request(self, length: int) -> bytes:
-        """Return the ``length`` bytes that a header has announced."""
+    def read_request(self, length: int, index: int) -> bytes:
+        """Return the ``length`` bytes that the header at ``index`` has announced."""
 
     @abstractmethod
     def write_limits(self, timeout_seconds: float, memory_bytes: int) -> None:
         """Publish the effective limits, which the pool reads after a crash."""
 
     @abstractmethod
-    def send_reply(self, header: ReplyHeader, response: bytes, report: bytes) -> None:
-        """Send a response and its report, which fit into the capacity."""
+    def write_reply(self, index: int, response: bytes, report: bytes) -> None:
+        """Store a response and its report, which fit into the capacity."""
+
+    @abstractmethod
+    def send_replies(self, headers: list[ReplyHeader]) -> None:
+        """Announce the stored replies of a batch."""
 
 
 def pack_order(number: int, pid: int = 0) -> bytes:

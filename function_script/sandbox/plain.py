@@ -78,8 +78,9 @@ class PlainWorker(WorkerProcess):
         """Report whether the process has not exited and has sent no frame without a request."""
         return self._process.poll() is None and self._frames.is_silent()
 
-    def send_request(self, data: bytes, seed: bytes) -> None:
+    def send_requests(self, requests: list[tuple[bytes, bytes]]) -> None:
         """Send a request; that the worker is gone shows when its reply is read."""
+        ((data, seed),) = requests
         self._started = time.monotonic()
         self._next_poll = self._started + _POLL_SECONDS
         self._frames.limits = (0.0, 0)
@@ -112,15 +113,22 @@ class PlainWorker(WorkerProcess):
         """Return the descriptor that is readable when a reply has come."""
         return self._connection.fileno()
 
-    def read_payload(self, header: ReplyHeader) -> tuple[bytes, bytes]:
+    def read_payload(self, header: ReplyHeader, index: int) -> tuple[bytes, bytes]:
         """Return response and report, which came with the header."""
-        del header
+        del header, index
         payload, self._frames.payload = self._frames.payload, (b"", b"")
         return payload
 
     def has_begun(self) -> bool:
         """Report whether the worker has begun with the last request."""
         return self._frames.limits[0] != 0
+
+    def take_back(self) -> None:
+        """Do nothing: a batch is one request."""
+
+    def begun_index(self) -> int:
+        """Return the index of the only request."""
+        return 0
 
     def applied_limits(self) -> tuple[float, int]:
         """Return timeout in seconds and memory in bytes as the last input narrowed them."""

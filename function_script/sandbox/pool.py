@@ -18,7 +18,14 @@ from function_script.errors import SandboxError
 from function_script.limits import MIB, Limits
 from function_script.sandbox import capacity, outcome, system
 from function_script.sandbox.confinement import Confinement
-from function_script.sandbox.execution import Execution, NotBegun, PoolContext, WorkerLost
+from function_script.sandbox.execution import (
+    Execution,
+    NotBegun,
+    PoolContext,
+    Result,
+    TakenBack,
+    WorkerLost,
+)
 from function_script.sandbox.idle_workers import IdleWorkers
 from function_script.sandbox.outcome import Cause, Failed, Reply
 from function_script.sandbox.scheduler import (
@@ -226,12 +233,12 @@ class Pool:
         Raise SandboxError when there is no worker for another attempt.
         """
         execution.start()
-        while isinstance(result := _wait(execution), NotBegun):
+        while isinstance(result := _wait(execution), NotBegun | TakenBack):
             execution.retry(self.context.workers.acquire(coldest=execution.slot.is_penalized))
         return result
 
 
-def _wait(execution: Execution) -> Reply | WorkerLost | NotBegun:
+def _wait(execution: Execution) -> Result:
     """Poll a run until its reply comes or its time is over."""
     while True:
         frame = execution.worker.read_reply(execution.next_poll - time.monotonic())

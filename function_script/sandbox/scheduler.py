@@ -93,6 +93,12 @@ class FairQueue(Generic[T]):
         self._items_by_key.setdefault(key, deque()).append(item)
         self._length += 1
 
+    def add_first(self, key: Hashable, item: T) -> None:
+        """Insert an item before all others; it had its turn already."""
+        self._items_by_key.setdefault(key, deque()).appendleft(item)
+        self._items_by_key.move_to_end(key, last=False)
+        self._length += 1
+
     def add_before(self, key: Hashable, item: T, is_later: Callable[[T], bool]) -> None:
         """Insert an item before the first one of the same key for which ``is_later`` is true."""
         items = self._items_by_key.setdefault(key, deque())
@@ -172,6 +178,8 @@ class Slot:
         self.is_waiting = False
         self.is_paused = False
         """Whether the run has begun and may not go on."""
+        self.is_companion = False
+        """Whether the run is in a batch with one that has the slot."""
         self.waited_seconds = 0.0
 
     def __enter__(self) -> Self:
@@ -216,6 +224,12 @@ class Slot:
         """Mark the run as going on; the pause counts as waiting."""
         self.is_paused = False
         self.waited_seconds += time.monotonic() - self._paused_at
+
+    def requeue(self, on_grant: Callable[[Slot], None]) -> None:
+        """Mark the slot as queued again."""
+        self.is_companion = False
+        self.is_waiting = True
+        self._on_grant = on_grant
 
     def notify(self) -> None:
         """Call ``on_grant``, once."""
@@ -352,16 +366,63 @@ class Scheduler:
     def release(self, slot: Slot) -> None:
         """End a run, and admit the next ones."""
         with self._lock:
-            if slot.is_paused:
-                self._heavy.queue.remove(slot.key, slot)
-                slot.resume()
-                self._paused -= 1
-            else:
-                slot.lane.free += 1
-            if slot.lane is self._heavy:
-                self._count_begun(slot, -1)
+            self._vacate(slot)
             granted = self._admit()
         _notify(granted)
+
+    def take_companions(
+        self, slot: Slot, max_count: int, may_join: Callable[[Slot], bool]
+    ) -> list[Slot]:
+        """Remove short queued runs that go to the worker of ``slot`` with it, in their order.
+
+        There are none unless programs are so short that a run waits for a worker that runs.
+        """
+        companions: list[Slot] = []
+        with self._lock:
+            if slot.lane is not self._fast or not self._batch_delay():
+                return companions
+
+            def may_start(other: Slot) -> bool:
+                is_free = may_join(other) and not self._is_over_share(other)
+                return is_free and not (self._heavy.slots and other.is_heavy_now())
+
+            while (
+                len(companions) < max_count
+                and (other := self._fast.queue.next(may_start)) is not None
+            ):
+                other.is_companion = True
+                other.drop_callback()
+                other.grant()
+                companions.append(other)
+        return companions
+
+    def hand_over(self, slot: Slot, companion: Slot) -> None:
+        """Make the companion the one that has the slot."""
+        with self._lock:
+            slot.is_companion, companion.is_companion = True, False
+
+    def requeue(self, runs: list[tuple[Slot, Callable[[Slot], None]]]) -> None:
+        """Queue runs of a batch again, before all others; release the slot if one has it."""
+        with self._lock:
+            for slot, on_grant in reversed(runs):
+                if not slot.is_companion:
+                    self._vacate(slot)
+                    slot.lane = self._fast
+                slot.requeue(on_grant)
+                self._fast.queue.add_first(slot.key, slot)
+            granted = self._admit()
+        _notify(granted)
+
+    def _vacate(self, slot: Slot) -> None:
+        """Free the slot of a run."""
+        if slot.is_paused:
+            self._heavy.queue.remove(slot.key, slot)
+            slot.resume()
+            self._paused -= 1
+        else:
+            slot.lane.free += 1
+        if slot.lane is self._heavy:
+            self._count_begun(slot, -1)
 
     def release_batched(self) -> bool:
         """Admit runs after their batch delay; report whether others are still delayed."""

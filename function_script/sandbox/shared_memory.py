@@ -10,12 +10,18 @@ import os
 import socket
 import struct
 
-from function_script.sandbox.ipc import Channel, ReplyHeader, RequestHeader, receive
+from function_script.sandbox.ipc import MAX_BATCH, Channel, ReplyHeader, RequestHeader, receive
 
+# The limits and the index of the request that the worker has begun, and the pool's word that it
+# has taken back those that follow.
 _LIMITS = struct.Struct("<dQ")
+_INDEX_BYTE = _LIMITS.size
+_TAKEN_BACK_BYTE = _INDEX_BYTE + 1
 _HEADER_BYTES = mmap.PAGESIZE
 # Pages beyond this are returned after each request; below it, keeping them is faster.
 _RESIDENT_BYTES = 4 << 20
+REGION_BYTES = _RESIDENT_BYTES // MAX_BATCH
+"""The part of the memory that each request of a batch of several has, and later its reply."""
 
 
 class SharedMemory:
@@ -44,18 +50,19 @@ class SharedMemory:
         """The largest payload."""
         return self._size - _HEADER_BYTES
 
-    def write(self, *parts: bytes) -> None:
-        """Write a payload of concatenated ``parts``, which fit into the capacity."""
-        start = _HEADER_BYTES
+    def write(self, *parts: bytes, index: int = 0) -> None:
+        """Write a payload of concatenated ``parts``, which fit, to the region at ``index``."""
+        start = _HEADER_BYTES + index * REGION_BYTES
         for part in parts:
             self._map[start : start + len(part)] = part
             start += len(part)
 
-    def read(self, length: int, *, offset: int = 0) -> bytes:
-        """Copy ``length`` bytes of the payload; raise ValueError beyond the capacity."""
-        start = _HEADER_BYTES + offset
-        if length + offset > self.capacity_bytes:
+    def read(self, length: int, *, index: int = 0, offset: int = 0) -> bytes:
+        """Copy ``length`` bytes of the payload at ``index``; raise ValueError beyond its end."""
+        start = index * REGION_BYTES + offset
+        if length + start > self.capacity_bytes:
             raise ValueError(f"{length} bytes announced, {self.capacity_bytes} fit")
+        start += _HEADER_BYTES
         return self._map[start : start + length]
 
     def write_limits(self, timeout_seconds: float, memory_bytes: int) -> None:
@@ -66,6 +73,25 @@ class SharedMemory:
         """Return the timeout in seconds and the memory in bytes that were written last."""
         timeout_seconds, memory_bytes = _LIMITS.unpack_from(self._map, 0)
         return timeout_seconds, memory_bytes
+
+    def start_batch(self) -> None:
+        """Forget what the worker and the pool have noted about the last batch."""
+        self.write_limits(0.0, 0)
+        self._map[_INDEX_BYTE] = self._map[_TAKEN_BACK_BYTE] = 0
+
+    def begin(self, index: int) -> bool:
+        """Note that the worker begins a request; return False when the pool has taken it back."""
+        # The pool writes and reads in the other order, so one of both sees what the other wrote.
+        self._map[_INDEX_BYTE] = index
+        return not self._map[_TAKEN_BACK_BYTE]
+
+    def take_back(self) -> None:
+        """Note that the worker must not begin any more requests of its batch."""
+        self._map[_TAKEN_BACK_BYTE] = 1
+
+    def begun_index(self) -> int:
+        """Return the index of the request that the worker has begun last, as it claims."""
+        return self._map[_INDEX_BYTE]
 
     def trim(self, used_bytes: int) -> None:
         """Return the pages of a large payload to the system."""
@@ -81,25 +107,34 @@ class SharedMemory:
 class SharedMemoryChannel(Channel):
     """A worker's channel with frames on a SOCK_SEQPACKET socket and payloads in shared memory."""
 
+    batch_capacity_bytes = REGION_BYTES
+
     def __init__(self, connection: socket.socket, memory: SharedMemory) -> None:
         super().__init__(memory.capacity_bytes)
         self._connection = connection
         self._memory = memory
 
-    def receive(self) -> RequestHeader | None:
-        """Wait for the next request; return None when the pool has closed the connection."""
+    def receive(self) -> list[RequestHeader] | None:
+        """Wait for the next batch; return None when the pool has closed the connection."""
         frame = receive(self._connection)
-        return RequestHeader.unpack(frame) if frame else None
+        return RequestHeader.unpack_batch(frame) if frame else None
 
-    def read_request(self, length: int) -> bytes:
-        """Return the ``length`` bytes that a header has announced."""
-        return self._memory.read(length)
+    def begin(self, index: int) -> bool:
+        """Begin the request at ``index``; return False when the pool has taken it back."""
+        return index == 0 or self._memory.begin(index)
+
+    def read_request(self, length: int, index: int) -> bytes:
+        """Return the ``length`` bytes that the header at ``index`` has announced."""
+        return self._memory.read(length, index=index)
 
     def write_limits(self, timeout_seconds: float, memory_bytes: int) -> None:
         """Publish the effective limits, which the pool reads after a crash."""
         self._memory.write_limits(timeout_seconds, memory_bytes)
 
-    def send_reply(self, header: ReplyHeader, response: bytes, report: bytes) -> None:
-        """Send a response and its report, which fit into the capacity."""
-        self._memory.write(response, report)
-        self._connection.send(header.pack())
+    def write_reply(self, index: int, response: bytes, report: bytes) -> None:
+        """Store a response and its report, which fit into the capacity."""
+        self._memory.write(response, report, index=index)
+
+    def send_replies(self, headers: list[ReplyHeader]) -> None:
+        """Announce the stored replies of a batch."""
+        self._connection.send(b"".join([header.pack() for header in headers]))

@@ -28,20 +28,21 @@ class StreamChannel(Channel):
         super().__init__(capacity_bytes)
         self._connection = connection
         self._file = connection.makefile("rb")
+        self._payload = b""
 
     def announce(self) -> None:
         """Report to the pool that the worker is ready."""
         self._connection.sendall(READY)
 
-    def receive(self) -> RequestHeader | None:
+    def receive(self) -> list[RequestHeader] | None:
         """Wait for the next request; return None when the pool has closed the connection."""
         try:
             frame = self._file.read(REQUEST_BYTES)
         except ConnectionResetError:
             return None
-        return RequestHeader.unpack(frame) if len(frame) == REQUEST_BYTES else None
+        return [RequestHeader.unpack(frame)] if len(frame) == REQUEST_BYTES else None
 
-    def read_request(self, length: int) -> bytes:
+    def read_request(self, length: int, index: int) -> bytes:  # noqa: ARG002 # always 0
         """Return the ``length`` bytes that a header has announced; raise EOFError."""
         data = self._file.read(length)
         if len(data) < length:
@@ -52,9 +53,14 @@ class StreamChannel(Channel):
         """Publish the effective limits, which the pool reads after a crash."""
         self._connection.sendall(LIMITS + _LIMITS.pack(timeout_seconds, memory_bytes))
 
-    def send_reply(self, header: ReplyHeader, response: bytes, report: bytes) -> None:
-        """Send a response and its report, which fit into the capacity."""
-        self._connection.sendall(b"".join((REPLY, header.pack(), response, report)))
+    def write_reply(self, index: int, response: bytes, report: bytes) -> None:  # noqa: ARG002 # 0
+        """Store a response and its report, which fit into the capacity."""
+        self._payload = response + report
+
+    def send_replies(self, headers: list[ReplyHeader]) -> None:
+        """Send the stored reply."""
+        payload, self._payload = self._payload, b""
+        self._connection.sendall(b"".join((REPLY, headers[0].pack(), payload)))
 
 
 class FrameReader:

@@ -1,4 +1,4 @@
-"""The loop of a worker process: receive a request, evaluate it under its limits, reply.
+"""The loop of a worker process: receive a batch, evaluate its requests under limits, reply.
 
 Nothing of one request is kept for the next, except what the handler caches by content.
 """
@@ -90,35 +90,62 @@ class Worker:
 
     def serve(self, max_runs: int) -> None:
         """Answer requests until the pool closes the channel, at most ``max_runs`` of them."""
-        for runs_left in range(max_runs - 1, -1, -1):
-            request = self._channel.receive()
-            if request is None:
-                return
-            if self._answer(request, is_last=runs_left == 0):
+        runs_left = max_runs
+        while (requests := self._channel.receive()) is not None:
+            headers = self._answer(requests)
+            runs_left -= len(headers)
+            is_worn = runs_left <= 0 or self._memory.grown_bytes() > _MAX_GROWTH_BYTES
+            if is_worn and not headers[-1].is_last:
+                headers[-1] = headers[-1]._replace(is_last=True)
+            # The pool uses a worker again that has answered: the timer must not kill it afterwards.
+            self._watchdog.cancel()
+            self._channel.send_replies(headers)
+            if headers[-1].is_last:
                 return
 
-    def _answer(self, request: RequestHeader, *, is_last: bool) -> bool:
-        """Evaluate and answer one request; report whether the worker has to exit."""
+    def _answer(self, requests: list[RequestHeader]) -> list[ReplyHeader]:
+        """Evaluate requests until one fails or the pool takes the rest back; store the replies."""
+        if len(requests) == 1:
+            return [self._answer_request(requests[0], 0, self._channel.capacity_bytes)]
+        headers: list[ReplyHeader] = []
+        start = self._watchdog.now()
+        for index, request in enumerate(requests):
+            if not self._channel.begin(index):
+                break
+            header = self._answer_request(request, index, self._channel.batch_capacity_bytes)
+            end = self._watchdog.now()
+            headers.append(header._replace(cpu_microseconds=int((end - start) * 1e6)))
+            start = end
+            if header.is_last:
+                break
+        return headers
+
+    def _answer_request(
+        self, request: RequestHeader, index: int, capacity_bytes: int
+    ) -> ReplyHeader:
+        """Evaluate one request and store its reply; ``is_last`` when it has failed."""
         self._watchdog.set(self._limits.timeout_seconds)
-        response, worker_report = self._evaluate(request)
+        response, worker_report = self._evaluate(request, index)
         text = report.to_bounded_json(worker_report)
-        if len(response) + len(text) > self._channel.capacity_bytes:
+        if len(response) + len(text) > capacity_bytes:
+            if capacity_bytes < self._channel.capacity_bytes:
+                # It has room alone.
+                return ReplyHeader(
+                    is_answer=False, is_last=False, payload_length=0, report_length=0
+                )
             worker_report = WorkerReport(cause=Cause.OUTPUT)
             response, text = b"", report.to_json(worker_report)
         has_failed = worker_report.cause is not None
-        header = ReplyHeader(
+        self._channel.write_reply(index, response, text)
+        return ReplyHeader(
             is_answer=not has_failed,
-            is_last=is_last or has_failed or self._memory.grown_bytes() > _MAX_GROWTH_BYTES,
+            is_last=has_failed,
             payload_length=len(response),
             report_length=len(text),
         )
-        # The pool uses a worker again that has answered: the timer must not kill it afterwards.
-        self._watchdog.cancel()
-        self._channel.send_reply(header, response, text)
-        return header.is_last
 
-    def _evaluate(self, request: RequestHeader) -> tuple[bytes, WorkerReport]:
-        data = self._channel.read_request(request.length)
+    def _evaluate(self, request: RequestHeader, index: int) -> tuple[bytes, WorkerReport]:
+        data = self._channel.read_request(request.length, index)
         limits = self._limits
         self._channel.write_limits(limits.timeout_seconds, limits.memory_bytes)
         try:

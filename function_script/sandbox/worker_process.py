@@ -1,4 +1,4 @@
-"""A worker process as its pool sees it: send a request, wait for the reply, kill."""
+"""A worker process as its pool sees it: send requests, wait for the replies, kill."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from abc import ABC, abstractmethod
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from function_script.sandbox.ipc import ReplyHeader, RequestHeader, receive
+from function_script.sandbox.ipc import MAX_BATCH, ReplyHeader, RequestHeader, receive
 from function_script.sandbox.outcome import MAX_LOG_BYTES
 
 if TYPE_CHECKING:
@@ -29,9 +29,11 @@ class WorkerProcess(ABC):
     """A worker process, until ``close``.
 
     ``counts_cpu``: ``used_seconds`` returns CPU time, and a limit of time is one of CPU time.
+    A batch of requests has ``max_batch`` at most.
     """
 
     counts_cpu = True
+    max_batch = 1
 
     def __init__(self, pid: int) -> None:
         self.pid = pid
@@ -42,8 +44,11 @@ class WorkerProcess(ABC):
         """Report whether the process has not exited."""
 
     @abstractmethod
-    def send_request(self, data: bytes, seed: bytes) -> None:
-        """Send a request; that the worker is gone shows when its reply is read."""
+    def send_requests(self, requests: list[tuple[bytes, bytes]]) -> None:
+        """Send a batch of requests with their seeds.
+
+        That the worker is gone shows when its replies are read.
+        """
 
     @abstractmethod
     def read_reply(self, timeout_seconds: float) -> bytes | None:
@@ -58,12 +63,23 @@ class WorkerProcess(ABC):
         """Return the descriptor that is readable when a reply has come."""
 
     @abstractmethod
-    def read_payload(self, header: ReplyHeader) -> tuple[bytes, bytes]:
-        """Return response and report; raise ValueError for lengths that cannot be right."""
+    def read_payload(self, header: ReplyHeader, index: int) -> tuple[bytes, bytes]:
+        """Return response and report of the request at ``index`` of the batch.
+
+        Raise ValueError for lengths that cannot be right.
+        """
 
     @abstractmethod
     def has_begun(self) -> bool:
-        """Report whether the worker has begun with the last request."""
+        """Report whether the worker has begun with the last batch."""
+
+    @abstractmethod
+    def take_back(self) -> None:
+        """Have the worker begin no more requests of its batch."""
+
+    @abstractmethod
+    def begun_index(self) -> int:
+        """Return the index of the request that the worker has begun last."""
 
     @abstractmethod
     def applied_limits(self) -> tuple[float, int]:
@@ -75,7 +91,7 @@ class WorkerProcess(ABC):
 
     @abstractmethod
     def used_seconds(self) -> float:
-        """Return the CPU time of the last request so far; 0 when the process is gone."""
+        """Return the CPU time of the last batch so far; 0 when the process is gone."""
 
     @abstractmethod
     def pause(self) -> None:
@@ -115,6 +131,8 @@ class WorkerProcess(ABC):
 class ForkedWorker(WorkerProcess):
     """A worker that a zygote has forked. Owns four descriptors and a mapping, until ``close``."""
 
+    max_batch = MAX_BATCH
+
     def __init__(
         self, *, connection: socket.socket, memory: SharedMemory, log: int, pid: int, pidfd: int
     ) -> None:
@@ -129,14 +147,16 @@ class ForkedWorker(WorkerProcess):
         """Report whether the process has not exited; takes two microseconds."""
         return not self._exits_within(0.0)
 
-    def send_request(self, data: bytes, seed: bytes) -> None:
-        """Send a request; that the worker is gone shows when its reply is read."""
+    def send_requests(self, requests: list[tuple[bytes, bytes]]) -> None:
+        """Send a batch; that the worker is gone shows when its replies are read."""
         self._cpu_seconds_before = self._cpu_seconds()
-        self._memory.write_limits(0.0, 0)
-        self._memory.write(data)
-        frame = RequestHeader(len(data), seed).pack()
+        self._memory.start_batch()
+        headers = []
+        for index, (data, seed) in enumerate(requests):
+            self._memory.write(data, index=index)
+            headers.append(RequestHeader(len(data), seed).pack())
         try:
-            self._connection.send(frame)
+            self._connection.send(b"".join(headers))
         except (BrokenPipeError, ConnectionResetError):
             return
 
@@ -161,15 +181,24 @@ class ForkedWorker(WorkerProcess):
         """Return the descriptor that is readable when a reply has come."""
         return self._connection.fileno()
 
-    def read_payload(self, header: ReplyHeader) -> tuple[bytes, bytes]:
+    def read_payload(self, header: ReplyHeader, index: int) -> tuple[bytes, bytes]:
         """Return response and report; raise ValueError for lengths that cannot be right."""
-        response = self._memory.read(header.payload_length)
-        return response, self._memory.read(header.report_length, offset=header.payload_length)
+        length = header.payload_length
+        response = self._memory.read(length, index=index)
+        return response, self._memory.read(header.report_length, index=index, offset=length)
 
     def has_begun(self) -> bool:
-        """Report whether the worker has begun with the last request."""
+        """Report whether the worker has begun with the last batch."""
         timeout_seconds, _ = self._memory.read_limits()
         return timeout_seconds != 0
+
+    def take_back(self) -> None:
+        """Have the worker begin no more requests of its batch."""
+        self._memory.take_back()
+
+    def begun_index(self) -> int:
+        """Return the index of the request that the worker has begun last."""
+        return self._memory.begun_index()
 
     def applied_limits(self) -> tuple[float, int]:
         """Return timeout in seconds and memory in bytes as the last input narrowed them."""
@@ -180,7 +209,7 @@ class ForkedWorker(WorkerProcess):
         self._memory.trim(used_bytes)
 
     def used_seconds(self) -> float:
-        """Return the CPU time of the last request so far; 0 when the process is gone."""
+        """Return the CPU time of the last batch so far; 0 when the process is gone."""
         return max(self._cpu_seconds() - self._cpu_seconds_before, 0.0)
 
     def set_sched_idle(self) -> None:

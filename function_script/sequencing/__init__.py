@@ -37,7 +37,11 @@ def apply(request: wire.Request, contribution: Contribution, step: Step) -> Cont
         options = replace(options, keep_existing=True)
     cluster = ClusterState(request, contribution.composed, options)
     graph = dependencies.read(contribution, _desired_names(contribution, cluster))
-    _check_operation(graph, request)
+    if graph and (request.observed is None or request.observed.composite is None):
+        raise DocumentError.of(
+            f'cannot order resource "{next(iter(graph))}": an Operation observes no resources',
+            hint="require the resources it depends on, and look at those",
+        )
     unmet = dependencies.blocked_by(graph, cluster)
     blocked = []
     for deferred in contribution.deferred:
@@ -79,14 +83,6 @@ def _desired_names(contribution: Contribution, cluster: ClusterState) -> set[str
     removed = {name for name, entry in composed.items() if entry.resource is None}
     deferred = {each.name for each in contribution.deferred if each.name}
     return (cluster.earlier.keys() | composed.keys()) - removed | deferred
-
-
-def _check_operation(graph: dependencies.Graph, request: wire.Request) -> None:
-    if graph and (request.observed is None or request.observed.composite is None):
-        raise DocumentError.of(
-            f'cannot order resource "{next(iter(graph))}": an Operation observes no resources',
-            hint="require the resources it depends on, and look at those",
-        )
 
 
 def _keep_existing(

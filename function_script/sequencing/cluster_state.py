@@ -86,12 +86,12 @@ def _decode_lazily(resource: wire.Resource) -> Mapping[str, Readable]:
     if resource.struct is None:
         return {}
     parts = wire.index_struct(resource.struct)
-    return Lazy.of(parts, lambda key: _decode_field(key, parts[key]))
 
+    def decode(key: str) -> Readable:
+        # A status has most of the bytes, so that of its fields are decoded which are read.
+        fields = wire.index_part(parts[key]) if key == "status" else None
+        if fields is None:
+            return wire.decode_part(parts[key])
+        return Lazy.of(fields, lambda name: wire.decode_part(fields[name]))
 
-def _decode_field(key: str, value: wire.Part) -> Readable:
-    """Decode a top-level field; of a status, which has most of the bytes, what is read."""
-    parts = wire.index_part(value) if key == "status" else None
-    if parts is None:
-        return wire.decode_part(value)
-    return Lazy.of(parts, lambda name: wire.decode_part(parts[name]))
+    return Lazy.of(parts, decode)

@@ -31,7 +31,12 @@ def read(contribution: Contribution, names: Collection[str]) -> Graph:
             for each in graph[name]
             if each.name not in names
         ]
-    problems += [_cycle_problem(cycle, contribution) for cycle in _cycles(graph)]
+    for cycle in _cycles(graph):
+        first, path = cycle[0], " → ".join((*cycle, cycle[0]))
+        message = f'cannot order resource "{first}": it depends on itself: {path}'
+        hint = "leave out one of these dependencies"
+        span = contribution.policy_spans[first]()
+        problems.append(Diagnostic(message=message, span=span, hint=hint))
     if problems:
         raise DocumentError(*problems)
     return graph
@@ -74,15 +79,6 @@ def _unknown_name(
         "which is not desired",
         span=contribution.policy_spans[name](),
         hint=hint,
-    )
-
-
-def _cycle_problem(cycle: tuple[str, ...], contribution: Contribution) -> Diagnostic:
-    path = " → ".join((*cycle, cycle[0]))
-    return Diagnostic(
-        message=f'cannot order resource "{cycle[0]}": it depends on itself: {path}',
-        span=contribution.policy_spans[cycle[0]](),
-        hint="leave out one of these dependencies",
     )
 
 

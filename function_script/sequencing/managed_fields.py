@@ -90,17 +90,16 @@ def _select(value: Value, fields: Object) -> Value:
 
 
 def _select_item(item: Value, index: int, fields: Object) -> Value:
+    """Return the parts of a list's item that a set of fields names; None if it has none of it."""
     for key, below in fields.items():
         kind, _, text = key.partition(":")
-        if _is_match(item, index, kind, text):
+        if kind == "k":
+            keys = json.loads(text)
+            is_match = isinstance(item, dict) and all(item.get(name) == keys[name] for name in keys)
+        elif kind == "v":
+            is_match = bool(item == json.loads(text))
+        else:
+            is_match = kind == "i" and text == str(index)
+        if is_match:
             return _select(item, below) if isinstance(below, dict) else item
     return None
-
-
-def _is_match(item: Value, index: int, kind: str, text: str) -> bool:
-    if kind == "k":
-        keys = json.loads(text)
-        return isinstance(item, dict) and all(item.get(key) == keys[key] for key in keys)
-    if kind == "v":
-        return bool(item == json.loads(text))
-    return kind == "i" and text == str(index)

@@ -43,7 +43,12 @@ def compose(
                 continue
             usage = _usage(_End(used, of, cluster), _End(user, by, cluster), options, cluster)
             if usage is None:
-                unprotected.append(_unprotected(used, user))
+                message = (
+                    f'cannot protect resource "{used}", on which "{user}" depends: one of them is '
+                    "namespaced, and a Usage of apiextensions.crossplane.io knows no namespaces"
+                )
+                hint = f"on Crossplane 2 or later, set `usages: {{apiVersion: {_MODERN}}}`"
+                unprotected.append(Diagnostic(message=message, hint=hint))
                 continue
             name = f"usage:{user}:{used}"
             if name in composed or name in cluster.composed:
@@ -103,14 +108,6 @@ def _usage(of: _End, by: _End, options: ReadinessOptions, cluster: ClusterState)
     }
     usage: Object = {"apiVersion": api_version, "kind": kind, "spec": spec}
     return usage if namespace is None else {**usage, "metadata": {"namespace": namespace}}
-
-
-def _unprotected(used: str, user: str) -> Diagnostic:
-    return Diagnostic(
-        message=f'cannot protect resource "{used}", on which "{user}" depends: '
-        "one of them is namespaced, and a Usage of apiextensions.crossplane.io knows no namespaces",
-        hint=f"on Crossplane 2 or later, set `usages: {{apiVersion: {_MODERN}}}`",
-    )
 
 
 def _namespace(resource: Mapping[str, Readable]) -> str | None:

@@ -21,8 +21,8 @@ from function_script import __version__, build
 from function_script.engines.registry import ENGINE_MODULES
 from function_script.errors import InputError
 from function_script.limits import MIB
-from function_script.remote.allowlist import Allowlist
 from function_script.remote.fetcher import Fetcher
+from function_script.remote.reference import Allowlist
 from function_script.salt import SaltFile
 from function_script.sandbox import Pool, PoolOptions, capacity, rlimits
 from function_script.sandbox.confinement import Measure

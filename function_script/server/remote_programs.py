@@ -15,7 +15,7 @@ from function_script.cache import ByteLruCache
 from function_script.errors import InputError
 from function_script.problems import Problem
 from function_script.remote import content, login
-from function_script.remote.allowlist import Allowlist
+from function_script.remote.reference import Allowlist
 from function_script.remote.store import ContentStore, Failure, FetchKey
 
 if TYPE_CHECKING:

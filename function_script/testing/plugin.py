@@ -14,7 +14,7 @@ import pytest
 from function_script import testing
 from function_script.errors import FatalError
 from function_script.tools import console
-from function_script.tools.cases import discovery, parser, reports, runner
+from function_script.tools.cases import discovery, parser, runner, verdicts
 from function_script.tools.cases.loader import FileCache
 from function_script.tools.render.runtimes.model import FunctionCaller
 
@@ -56,7 +56,7 @@ class CaseItem(pytest.Item):
             pool=testing.pool(case.setup.program.root), print=print, servers=testing.SERVERS
         )
         verdict = runner.run(case, self.path, caller, runner.RunOptions(may_create_snapshots=False))
-        return None if reports.is_success([verdict]) else reports.to_text(verdict)
+        return None if verdicts.is_success([verdict]) else verdicts.to_text(verdict)
 
     def reportinfo(self) -> tuple[Path, int | None, str]:
         """Return the case's file and name for reports."""

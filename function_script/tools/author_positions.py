@@ -34,7 +34,12 @@ def map_to_source(problem: Diagnostic, step_input: StepInput, programs: Path | N
         path = (*step_input.path, *field[1:]) if field else step_input.path[:-1]
         return to_span(problem, step_input.document.span(path), step_input.document)
     if _embedded(span, step_input) is None:
-        return _in_file(problem, span, step_input, programs)
+        # The program is in a file below ``programs``, and its excerpt is there already.
+        directory = manifests.text_at(step_input.value, "fileSystem", "dirPath")
+        file = None if programs is None else programs / directory / span.name
+        if not directory or file is None or not file.is_file():
+            return problem
+        return replace(problem, span=replace(span, name=str(file)))
     outer = find_outer(span, step_input)
     if outer is None:
         # The text is quoted or folded: its lines are not lines of the file.
@@ -121,17 +126,6 @@ def _path(name: str) -> objects.Path | None:
     except ValueError:
         return None
     return path if path and path[0] in _TEXT_FIELDS else None
-
-
-def _in_file(
-    problem: Diagnostic, span: Span, step_input: StepInput, programs: Path | None
-) -> Diagnostic:
-    """Return the problem with the path of a file in ``programs``; its excerpt is already there."""
-    directory = manifests.text_at(step_input.value, "fileSystem", "dirPath")
-    if programs is None or not directory:
-        return problem
-    path = programs / directory / span.name
-    return replace(problem, span=replace(span, name=str(path))) if path.is_file() else problem
 
 
 def _name(document: Document) -> str:

@@ -67,7 +67,14 @@ def read_each(source: Source) -> list[Document | FatalError]:
                 span=Span(name=source.name, line=first + 1),
             )
         else:
-            errors[first] = _with_excerpts(outcome, source)
+            # With the source's own lines around its positions.
+            problems = (
+                problem
+                if problem.span is None
+                else replace(problem, excerpt=excerpt(source, problem.span))
+                for problem in outcome.diagnostics
+            )
+            errors[first] = outcome.with_diagnostics(*problems)
         outcome = _try_reading(replace(source, text="\n".join(lines)))
     # An error stands for the empty object in its place.
     each: list[tuple[int, Document | FatalError]] = [
@@ -100,15 +107,6 @@ def _erase(lines: list[str], error: FatalError) -> int | None:
     end = next((n for n in range(first, len(lines)) if lines[n].startswith("---")), len(lines))
     lines[first:end] = ["{}", *[""] * (end - first - 1)] if end > first else []
     return first
-
-
-def _with_excerpts(error: FatalError, source: Source) -> FatalError:
-    """Return the error with the source's lines around its positions."""
-    problems = (
-        problem if problem.span is None else replace(problem, excerpt=excerpt(source, problem.span))
-        for problem in error.diagnostics
-    )
-    return error.with_diagnostics(*problems)
 
 
 def read_value(text: str) -> Value:

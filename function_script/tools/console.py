@@ -7,7 +7,6 @@ from collections.abc import Iterable, Mapping
 from typing import Final, TextIO
 
 from function_script import diagnostics
-from function_script.diagnostics import Diagnostic
 
 _RED: Final = "\x1b[1;31m"
 _YELLOW: Final = "\x1b[1;33m"
@@ -43,7 +42,10 @@ def columns_of(stream: TextIO) -> int | None:
 
 
 def to_text(
-    problems: Iterable[Diagnostic], *, colourful: bool = False, columns: int | None = None
+    problems: Iterable[diagnostics.Diagnostic],
+    *,
+    colourful: bool = False,
+    columns: int | None = None,
 ) -> str:
     """Return the problems' frames with an empty line between them; no newline at the end."""
     text = "\n\n".join(diagnostics.to_frame(problem, columns=columns) for problem in problems)
@@ -57,29 +59,25 @@ def one_line(text: str) -> str:
 
 def colour_diff(text: str) -> str:
     """Return a unified diff in colour."""
-    return "\n".join(map(_colour_change, text.split("\n")))
-
-
-def _colour_change(line: str) -> str:
-    if line.startswith("@@"):
-        return f"{_CYAN}{line}{_PLAIN}"
-    if line.startswith(("+++", "---")) or not line.startswith(("+", "-")):
-        return line
-    return f"{_GREEN if line.startswith('+') else _DARK_RED}{line}{_PLAIN}"
+    lines = text.split("\n")
+    for number, line in enumerate(lines):
+        if line.startswith("@@"):
+            lines[number] = f"{_CYAN}{line}{_PLAIN}"
+        elif line.startswith(("+", "-")) and not line.startswith(("+++", "---")):
+            lines[number] = f"{_GREEN if line.startswith('+') else _DARK_RED}{line}{_PLAIN}"
+    return "\n".join(lines)
 
 
 def colour_frames(text: str) -> str:
     """Return frames in colour."""
-    return "\n".join(map(_colour_line, text.split("\n")))
-
-
-def _colour_line(line: str) -> str:
-    if message := _MESSAGE.match(line):
-        return f"{_COLOURS[message[1]]}{message[1]}:{_PLAIN} {_BOLD}{message[2]}{_PLAIN}"
-    margin = _MARGIN.match(line)
-    if margin is None:
-        return line
-    rest = line[margin.end() :]
-    if _UNDERLINE.search(rest) and not rest.strip("^ "):
-        rest = f"{_RED}{rest}{_PLAIN}"
-    return f"{_BLUE}{margin[0]}{_PLAIN}{rest}"
+    lines = text.split("\n")
+    for number, line in enumerate(lines):
+        if message := _MESSAGE.match(line):
+            severity = f"{_COLOURS[message[1]]}{message[1]}:{_PLAIN}"
+            lines[number] = f"{severity} {_BOLD}{message[2]}{_PLAIN}"
+        elif margin := _MARGIN.match(line):
+            rest = line[margin.end() :]
+            if _UNDERLINE.search(rest) and not rest.strip("^ "):
+                rest = f"{_RED}{rest}{_PLAIN}"
+            lines[number] = f"{_BLUE}{margin[0]}{_PLAIN}{rest}"
+    return "\n".join(lines)

@@ -10,7 +10,6 @@ from typing import Any, Final
 from jsonschema import Draft7Validator, ValidationError, validators
 
 from function_script.tools import patterns, structural_schema
-from function_script.tools.structural_schema import INT_OR_STRING
 from function_script.values import Object, Value
 
 # Larger integers lose digits in JSON.
@@ -85,7 +84,7 @@ def _additional(
 CrdValidator = validators.extend(  # type: ignore[no-untyped-call] # the stubs leave it untyped
     Draft7Validator,
     {
-        INT_OR_STRING: _int_or_string,
+        structural_schema.INT_OR_STRING: _int_or_string,
         "allOf": _all_of,
         "anyOf": _any_of,
         "pattern": _pattern,

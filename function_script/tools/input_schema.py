@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Final, cast
 from function_script import objects
 from function_script.source import Source
 from function_script.tools import manifests, sources, structural_schema
-from function_script.tools.structural_schema import INT_OR_STRING
 from function_script.values import Object, Value
 
 if TYPE_CHECKING:
@@ -25,14 +24,23 @@ if TYPE_CHECKING:
 
 # The keywords of our CRDs, in the order in which the API server checks them.
 _KEYWORDS: Final = (
-    *("type", INT_OR_STRING, "anyOf", "allOf", "maxLength", "minLength", "pattern", "minimum"),
+    *(
+        "type",
+        structural_schema.INT_OR_STRING,
+        "anyOf",
+        "allOf",
+        "maxLength",
+        "minLength",
+        "pattern",
+        "minimum",
+    ),
     "items",
     *("minItems", "maxItems", "enum", "minProperties", "maxProperties", "additionalProperties"),
     *("properties", "required"),
 )
 _DESCRIPTIONS: Final = {
     "type": "must be of type {}",
-    INT_OR_STRING: "must be an integer or a string",
+    structural_schema.INT_OR_STRING: "must be an integer or a string",
     "anyOf": "must match one of the alternatives",
     "allOf": "must match all parts",
     "maxLength": "must have at most {} characters",

@@ -12,8 +12,10 @@ from typing import Final
 from function_script.engines.registry import LANGUAGES
 from function_script.errors import FatalError
 from function_script.limits import Limits
-from function_script.sandbox import Failed, Pool, PoolOptions
+from function_script.sandbox import Answered, Failed, Pool, PoolOptions, Reply
+from function_script.sandbox.outcome import RETRIED
 from function_script.sandbox.pool import no_seed
+from function_script.tools.processes.options import PackageOptions
 
 _LIMITS: Final = Limits()
 BUSY: Final = "this machine is busy: try again"
@@ -41,10 +43,21 @@ def open_pool(
     )
 
 
-def error_of(reply: "Failed", hint: str = BUSY) -> FatalError:
-    """Return the error of a reply, with ``hint`` in place of advice about a server's flags."""
-    from function_script.sandbox.outcome import RETRIED  # noqa: PLC0415 - slow to import
+def evaluate(data: bytes, run: Callable[[bytes], Reply], packages: PackageOptions) -> Reply:
+    """Evaluate a request by ``run``, and again with the remote programs that it lacks.
 
+    Raises InputError.
+    """
+    reply = run(data)
+    if not isinstance(reply, Answered) or not reply.missing:
+        return reply
+    from function_script.tools.remote import local  # noqa: PLC0415 - slow to import
+
+    return run(local.attach(data, reply.missing, local.source_of(packages)))
+
+
+def error_of(reply: Failed, hint: str = BUSY) -> FatalError:
+    """Return the error of a reply, with ``hint`` in place of advice about a server's flags."""
     if reply.cause not in RETRIED:
         return reply.error
     problems = (replace(problem, hint=hint) for problem in reply.error.diagnostics)

@@ -1,10 +1,13 @@
 """The manual: every name that programs, inputs and documents can use, in groups.
 
-The entries come from the tables that the reference pages are written from.
+The entries come from the tables that the reference pages are written from. The fields of inputs are
+described by their CRDs.
 """
 
+import json
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from itertools import groupby
 from operator import attrgetter
 from typing import Final
@@ -16,8 +19,9 @@ from function_script.engines.manual import Entry
 from function_script.engines.registry import LANGUAGES
 from function_script.errors import InputError
 from function_script.problems import suggest
-from function_script.tools import input_fields, input_schema
-from function_script.values import Object
+from function_script.tools import input_schema, manifests, structural_schema
+from function_script.tools.validate.rules import RULES
+from function_script.values import Object, Value
 
 _LIBRARY: Final = "library"
 _INPUTS: Final = "inputs"
@@ -25,6 +29,19 @@ _DOCUMENTS: Final = "documents"
 _MARKS: Final = re.compile(r"`+|\]\([^)]*\)|\[(?=\w)")
 # Prefixes of the path of a field, and the object of a function, that may be left out.
 _PREFIXES: Final = ("spec.", "input.", "options.")
+_TYPES: Final = {"object": "object", "array": "list", "boolean": "true or false"}
+# Every object of Kubernetes has these fields, so they are omitted.
+_OMITTED: Final = ("apiVersion", "kind", "metadata")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Field:
+    """A field of an input: its path, type and default, meaning, and the messages of its rules."""
+
+    path: str
+    facts: tuple[str, ...]
+    description: str
+    rules: str = ""
 
 
 def groups() -> dict[str, str]:
@@ -123,7 +140,7 @@ def _plain(text: str) -> str:
 
 def _input_entries() -> Iterator[Entry]:
     """Yield the kinds, and each field once, with the kinds that have it."""
-    kinds: dict[input_fields.Field, list[str]] = {}
+    kinds: dict[Field, list[str]] = {}
     schemas: Mapping[str, Object] = {
         kind: schema for (_, kind), schema in input_schema.schemas().items()
     }
@@ -132,9 +149,9 @@ def _input_entries() -> Iterator[Entry]:
             name=kind,
             section="kinds",
             summary=str(schema["description"]),
-            details=tuple(field.path for field in input_fields.find_fields(schema)),
+            details=tuple(field.path for field in find_fields(schema)),
         )
-        for field in input_fields.find_fields(schema):
+        for field in find_fields(schema):
             kinds.setdefault(field, []).append(kind)
     for field, owners in kinds.items():
         below = [
@@ -175,3 +192,64 @@ def _document_entries() -> Iterator[Entry]:
             usage=f"{meta.kind}, of {documents_manual.META_API_VERSION}",
             details=(_plain(f"In a script's response: {meta.response_field}"),),
         )
+
+
+def schema_of(crd: Object) -> Object:
+    """Return the schema of a CRD's only version."""
+    (version,) = manifests.objects_at(crd, "spec", "versions")
+    return manifests.object_at(version, "schema", "openAPIV3Schema")
+
+
+def find_fields(schema: Object, path: str = "") -> Iterator[Field]:
+    """Yield the fields of an object, each before the fields below it."""
+    required = schema.get("required")
+    for name, field in structural_schema.properties(schema).items():
+        if path or name not in _OMITTED:
+            is_required = isinstance(required, list) and name in required
+            at = structural_schema.at(path, name) if path else name
+            yield from _describe_field(at, field, is_required=is_required)
+
+
+def find_rules(schema: Object) -> str:
+    """Return the messages of a schema's rules as one text; empty if it has none."""
+    return "; ".join(str(rule["message"]) for rule in manifests.objects_at(schema, RULES))
+
+
+def code(value: Value) -> str:
+    """Return a value as code."""
+    return f"`{value}`" if isinstance(value, str) else f"`{json.dumps(value)}`"
+
+
+def _describe_field(path: str, field: Object, *, is_required: bool) -> Iterator[Field]:
+    facts = [_type(field)]
+    if is_required:
+        facts.append("required")
+    if "default" in field:
+        facts.append(f"default {code(field['default'])}")
+    yield Field(
+        path=path,
+        facts=tuple(facts),
+        description=str(field["description"]),
+        rules=find_rules(field),
+    )
+    yield from find_fields(field, path)
+    members, items = structural_schema.additional(field), structural_schema.items(field)
+    if members is not None and "properties" in members:
+        yield from _describe_field(f"{path}.*", members, is_required=False)
+    if items is not None and "properties" in items:
+        yield from _describe_field(f"{path}[]", items, is_required=False)
+
+
+def _type(field: Object) -> str:
+    choices = field.get("enum")
+    if isinstance(choices, list):
+        return " or ".join(map(code, choices))
+    members, items = structural_schema.additional(field), structural_schema.items(field)
+    if members is not None:
+        return f"object of {_type(members)}s"
+    if items is not None:
+        return f"list of {_type(items)}s"
+    if "type" not in field:
+        return "string or integer"
+    name = str(field["type"])
+    return _TYPES.get(name, name)

@@ -20,7 +20,6 @@ from function_script.sandbox.outcome import RETRIED
 from function_script.source import Source
 from function_script.tools import bounded, local_pool, manifests
 from function_script.tools.processes.options import PackageOptions
-from function_script.tools.remote import evaluation
 from function_script.tools.results import fatal_messages
 from function_script.values import Object
 
@@ -76,7 +75,7 @@ def run(
     """
     data = request.SerializeToString()
     with Pool(options) as pool:
-        reply = evaluation.run(data, pool.run, packages or PackageOptions())
+        reply = local_pool.evaluate(data, pool.run, packages or PackageOptions())
     if isinstance(reply, Answered):
         response_data, problems = reply.response, reply.diagnostics
     elif reply.cause in RETRIED:

@@ -8,7 +8,6 @@ from typing import Final, NamedTuple
 from function_script import inputs, objects
 from function_script.documents import Document
 from function_script.errors import InputError
-from function_script.inputs import Step
 from function_script.inputs.kinds import API_VERSION
 from function_script.limits import Limits
 from function_script.problems import Problem
@@ -180,13 +179,16 @@ def find_ours(document: Document) -> list[StepInput]:
 
 def is_elsewhere(step_input: StepInput) -> bool:
     """Report whether only a request brings the program: it is neither in the input nor here."""
-    if _has_remote(step_input.value):
+    places = step_input.value.get(_MODULES)
+    entries = places if isinstance(places, list) else []
+    has_remote_modules = any(isinstance(entry, dict) and FIELD in entry for entry in entries)
+    source = step_input.value.get("source")
+    if source == REMOTE or has_remote_modules:
         try:
             return bool(parse(step_input).missing)
         except InputError:
             # Its problems are found where it is checked.
             return False
-    source = step_input.value.get("source")
     return source not in (None, "Inline", "FileSystem") or inputs.has_reference(step_input.value)
 
 
@@ -230,22 +232,13 @@ def parse(
     step_input: StepInput,
     limits: Limits | None = None,
     find_input: inputs.FindInput | None = None,
-) -> Step:
+) -> inputs.Step:
     """Parse an input of ours; raises InputError with every problem of the input.
 
     A program in files is read if ``limits`` have its root directory, and a remote one if it is on
     this machine; else it stays empty. ``find_input`` finds objects that inputs refer to.
     """
     return inputs.parse_without_sources(step_input.value, limits, find_input, _find_remote)
-
-
-def _has_remote(value: Object) -> bool:
-    """Report whether the program or a module is remote."""
-    places = value.get(_MODULES)
-    entries = places if isinstance(places, list) else []
-    return value.get("source") == REMOTE or any(
-        isinstance(entry, dict) and FIELD in entry for entry in entries
-    )
 
 
 def _find_remote(reference: RemoteReference) -> Content | None:
@@ -258,7 +251,7 @@ def parse_and_validate(
     step_input: StepInput,
     limits: Limits | None = None,
     find_input: inputs.FindInput | None = None,
-) -> Step:
+) -> inputs.Step:
     """Parse an input of ours, and validate it against its CRD; raises InputError."""
     step = parse(step_input, limits, find_input)
     validate(step_input.value)
@@ -281,7 +274,7 @@ def validate(value: Object) -> None:
         raise InputError(*problems)
 
 
-def check_program(step: Step) -> None:
+def check_program(step: inputs.Step) -> None:
     """Compile the step's program if it is available; raises FatalError with all problems."""
     if step.program.main.text:
         step.language.engine.check(step.program, step.limits)

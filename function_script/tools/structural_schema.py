@@ -72,7 +72,10 @@ def add_defaults(value: Value, schema: Object) -> None:
                 value[key] = objects.deep_copy(field["default"])
     for key_or_index, part, field in below(value, schema):
         if part is None and not _is_nullable(field) and field.get("default") is not None:
-            _set_part(value, key_or_index, objects.deep_copy(field["default"]))
+            if isinstance(value, dict):
+                value[str(key_or_index)] = objects.deep_copy(field["default"])
+            elif isinstance(value, list):
+                value[int(key_or_index)] = objects.deep_copy(field["default"])
     for _, part, field in below(value, schema):
         add_defaults(part, field)
 
@@ -114,10 +117,3 @@ def at(path: str, key: str | int) -> str:
 
 def _is_nullable(schema: Object) -> bool:
     return schema.get("nullable") is True
-
-
-def _set_part(value: Value, key: str | int, part: Value) -> None:
-    if isinstance(value, dict):
-        value[str(key)] = part
-    elif isinstance(value, list):
-        value[int(key)] = part

@@ -23,7 +23,6 @@ from function_script.sandbox.pool import no_seed
 from function_script.source import Source
 from function_script.tools import author_positions, bounded, local_pool, sources, step_inputs
 from function_script.tools.render import messages
-from function_script.tools.step_inputs import StepInput
 from function_script.values import Object, Value
 
 _WORKER: Final = "function_script.tools.template_worker"
@@ -51,7 +50,7 @@ class Options:
     plain: bool = False
 
 
-def load_input(source: Source, step: str = "") -> StepInput:
+def load_input(source: Source, step: str = "") -> step_inputs.StepInput:
     """Load the template of a file: an input, or the input of a Composition's step of that name.
 
     Raises InputError unless exactly one template matches.
@@ -76,7 +75,7 @@ def load_input(source: Source, step: str = "") -> StepInput:
     raise InputError.of(message, hint=hint if ours else None)
 
 
-def _kind(template: StepInput) -> Value:
+def _kind(template: step_inputs.StepInput) -> Value:
     """Return the kind that an input is parsed as, else the kind that it states."""
     kind = inputs.find_kind(template.value)
     return template.value.get("kind") if kind is None else kind[1]
@@ -99,7 +98,7 @@ def load_data(source: Source) -> Object:
     return documents[0].value
 
 
-def render(template: StepInput, data: Object, options: Options) -> str:
+def render(template: step_inputs.StepInput, data: Object, options: Options) -> str:
     """Render a template; raises FatalError with positions in the file of ``template``.
 
     ``data`` is a request with fields named as in the protocol or in camelCase, or an observed XR.
@@ -110,14 +109,22 @@ def render(template: StepInput, data: Object, options: Options) -> str:
     is_other = bool(data) and _FIELDS.isdisjoint(data)
     if options.plain or (is_other and _kind(template) in _WITH_PLAIN_DATA):
         with _positions(template, options.programs):
-            return _render_plain(template, data)
+            # Plain data is rendered in this process and not in a sandbox.
+            step = step_inputs.parse(template)
+            if not step.language.has_plain_data or step.program.modules:
+                raise InputError.of(
+                    f"cannot render with plain data: only a {' or '.join(_WITH_PLAIN_DATA)} "
+                    "without modules takes it",
+                    hint="give it a request: observed, desired, context and so on",
+                )
+            return step.language.plain.render_program(step.program, data)
     message = _request(template, data)
     with _positions(template, options.programs):
         return _render(message, options)
 
 
 @contextmanager
-def _positions(template: StepInput, programs: Path | None) -> Iterator[None]:
+def _positions(template: step_inputs.StepInput, programs: Path | None) -> Iterator[None]:
     """Map the positions of problems to the author's file."""
     try:
         yield
@@ -148,7 +155,7 @@ def _render(message: fnv1.RunFunctionRequest, options: Options) -> str:
     return reply.response.decode()
 
 
-def _request(template: StepInput, data: Object) -> fnv1.RunFunctionRequest:
+def _request(template: step_inputs.StepInput, data: Object) -> fnv1.RunFunctionRequest:
     for key in data:
         if key not in _FIELDS:
             hint = suggest(key, tuple(_FIELDS), f"it has {', '.join(_NAMES.values())}")
@@ -160,15 +167,3 @@ def _request(template: StepInput, data: Object) -> fnv1.RunFunctionRequest:
         raise InputError.of(f"cannot read the data as a request: {error}") from error
     messages.write_struct(message.input, template.value)
     return message
-
-
-def _render_plain(template: StepInput, data: Object) -> str:
-    """Render with plain data, in this process and not in a sandbox."""
-    step = step_inputs.parse(template)
-    if not step.language.has_plain_data or step.program.modules:
-        raise InputError.of(
-            f"cannot render with plain data: only a {' or '.join(_WITH_PLAIN_DATA)} without "
-            "modules takes it",
-            hint="give it a request: observed, desired, context and so on",
-        )
-    return step.language.plain.render_program(step.program, data)

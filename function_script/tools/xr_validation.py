@@ -58,9 +58,22 @@ def validate(xr: Object, xrd: Object) -> Verdict:
     problems, patterns = openapi.check(value, schema)
     with _evaluation:
         violations, skipped = rules.check(value, schema, _evaluator())
-    refusals = (*_name_problems(xr), *problems, *violations)
+    name = manifests.name(xr)
+    # A name that Kubernetes refuses; its length is the schema's business.
+    refusals = [*problems, *violations]
+    if name and not SUBDOMAIN.fullmatch(name):
+        path = "metadata.name"
+        text = f"{path}: Invalid value: {wording.format_value(name)}: {_NAME_RULE}"
+        refusals.insert(0, Problem(type="schema", field=path, path=path, message=text))
     return Verdict(
-        errors=tuple(_to_error(problem, xrd) for problem in refusals),
+        errors=tuple(
+            Diagnostic(
+                message=f"invalid XR: {problem.message.removeprefix(f'{wording.NO_FIELD}: ')}",
+                field=problem.path,
+                notes=(_origin(xrd),),
+            )
+            for problem in refusals
+        ),
         warnings=tuple(_unknown_fields(value, schema, xrd)),
         notes=tuple(
             Diagnostic(
@@ -85,20 +98,6 @@ def _evaluator() -> Evaluator:
     return stack.enter_context(Evaluator())
 
 
-def _name_problems(xr: Object) -> Iterator[Problem]:
-    """Yield the problem of a name that Kubernetes refuses; its length is the schema's business."""
-    name = manifests.name(xr)
-    if name and not SUBDOMAIN.fullmatch(name):
-        path = "metadata.name"
-        text = f"Invalid value: {wording.format_value(name)}: {_NAME_RULE}"
-        yield Problem(type="schema", field=path, path=path, message=f"{path}: {text}")
-
-
-def _to_error(problem: Problem, xrd: Object) -> Diagnostic:
-    text = problem.message.removeprefix(f"{wording.NO_FIELD}: ")
-    return Diagnostic(message=f"invalid XR: {text}", field=problem.path, notes=(_origin(xrd),))
-
-
 def _origin(xrd: Object) -> str:
     return f'the schema is that of XRD "{manifests.name(xrd)}"'
 
@@ -107,22 +106,19 @@ def _unknown_fields(value: Object, schema: Object, xrd: Object) -> Iterator[Diag
     own = xrds.crossplane_fields(xrds.scope_of(xrd))
     for path, name in structural_schema.unknown_fields(value, schema):
         *parent, _ = objects.read_path(path) or (name,)
+        part = str(parent[0]) if len(parent) == 1 else ""
         # These are fields of other versions of Crossplane, any of which may run the program.
-        if len(parent) == 1 and name in own.get(str(parent[0]), ()):
+        if name in own.get(part, ()):
             continue
+        hint = xrds.advise_field(part, name)
+        if hint is None:
+            fields = structural_schema.properties(structural_schema.find(schema, parent) or {})
+            names = tuple(field for field in fields if not xrds.is_crossplane_field(part, field))
+            listed = f"there are {', '.join(names[:_MAX_NAMES])}" if names else None
+            hint = suggest(name, names, listed)
         yield Diagnostic(
             message=f"unknown field of the XR: {path}: the API server drops it",
             field=path,
             notes=(_origin(xrd),),
-            hint=_suggest(name, parent, schema),
+            hint=hint,
         )
-
-
-def _suggest(name: str, parent: list[str | int], schema: Object) -> str | None:
-    part = str(parent[0]) if len(parent) == 1 else ""
-    advice = xrds.advise_field(part, name)
-    if advice is not None:
-        return advice
-    fields = structural_schema.properties(structural_schema.find(schema, parent) or {})
-    names = tuple(field for field in fields if not xrds.is_crossplane_field(part, field))
-    return suggest(name, names, f"there are {', '.join(names[:_MAX_NAMES])}" if names else None)

@@ -68,7 +68,13 @@ def to_schemas(xrd: Object) -> Iterator[tuple[str, str, Object]]:
         yield api_version, kind, _schema(authored, _xr_spec(scope, policy), _status(scope))
         if claim:
             policy = manifests.text_at(xrd, "spec", "defaultCompositeDeletePolicy")
-            yield api_version, claim, _schema(authored, _claim_spec(policy), _status(LEGACY))
+            fields: Object = {
+                **_selection(),
+                "compositeDeletePolicy": _choice("Background", "Foreground", default=policy),
+                "resourceRef": _texts("apiVersion", "kind", "name"),
+                "writeConnectionSecretToRef": _texts("name"),
+            }
+            yield api_version, claim, _schema(authored, fields, _status(LEGACY))
 
 
 def find_schema(xrd: Object, api_version: str, kind: str) -> Object | None:
@@ -122,15 +128,6 @@ def _xr_spec(scope: str, policy: str) -> Object:
     fields["claimRef"] = _texts("apiVersion", "kind", "namespace", "name")
     fields["writeConnectionSecretToRef"] = _texts("name", "namespace")
     return fields
-
-
-def _claim_spec(policy: str) -> Object:
-    return {
-        **_selection(),
-        "compositeDeletePolicy": _choice("Background", "Foreground", default=policy),
-        "resourceRef": _texts("apiVersion", "kind", "name"),
-        "writeConnectionSecretToRef": _texts("name"),
-    }
 
 
 def _selection() -> Object:

@@ -10,8 +10,7 @@ from function_script import cli
 from function_script.cli import commands
 from function_script.limits import LIMITS, Limits
 from function_script.sandbox import PoolOptions
-from function_script.tools.playground.cancellation import CancellablePool
-from function_script.tools.playground.workbench import RenderSession
+from function_script.tools.playground.workbench import CancellablePool, RenderSession
 
 COMMANDS = ("serve", "run", "template", "render", "render operation", "test", "playground")
 COMPOSITION = """\

@@ -9,8 +9,7 @@ from function_script import cli, testing
 from function_script.errors import FatalError
 from function_script.sandbox import PoolOptions
 from function_script.tools import xr_validation
-from function_script.tools.playground.cancellation import CancellablePool
-from function_script.tools.playground.workbench import RenderSession
+from function_script.tools.playground.workbench import CancellablePool, RenderSession
 from function_script.values import Object
 
 XRD = """\

@@ -13,14 +13,14 @@ from function_script.errors import InputError
 from function_script.inputs import program_source
 from function_script.source import Source
 from function_script.tools import structural_schema
-from function_script.tools.validate import openapi, packages, rules
+from function_script.tools.validate import catalog, openapi, rules
 from function_script.tools.validate.catalog import Catalog
 from function_script.tools.validate.evaluator import Evaluator
 from function_script.values import Object
 
 CORPUS = Path(__file__).parent / "inputs"
 CRDS = ROOT / "input_crds"
-CATALOG = Catalog(document.value for document in packages.bundled())
+CATALOG = Catalog(document.value for document in catalog.bundled())
 # One process for all tests.
 EVALUATOR = Evaluator()
 

@@ -23,13 +23,8 @@ from support.timing import PATIENCE_SECONDS, stretched
 
 from function_script.tools.xpkg import archives, certificates, images
 from function_script.tools.xpkg.progress import Body, NullProgress
-from function_script.tools.xpkg.retry import RetryPolicy
-from function_script.tools.xpkg.transport import (
-    Client,
-    HttpRequest,
-    HttpResponse,
-    NoAnswerError,
-)
+from function_script.tools.xpkg.registry import RetryPolicy
+from function_script.tools.xpkg.transport import Client, HttpRequest, HttpResponse, NoAnswerError
 
 pytestmark = pytest.mark.usefixtures("docker_config")
 

@@ -13,7 +13,7 @@ from typing import Final
 
 from e2e.scripted_registry import Registry
 
-from function_script.tools.processes import image_config
+from function_script.tools.processes.cache import this_platform
 from function_script.tools.xpkg import archives, images
 
 _SERVER: Final = Path(__file__).with_name("function_script_server.py")
@@ -96,7 +96,7 @@ def put_image(
     **config: object,
 ) -> dict[str, object]:
     """Put an image under a tag; return its manifest, which the caller may change and put again."""
-    system, _, architecture = (platform or image_config.this_platform()).partition("/")
+    system, _, architecture = (platform or this_platform()).partition("/")
     variables = [f"{key}={value}" for key, value in (environment or {}).items()]
     document = {
         "os": system,

@@ -195,7 +195,7 @@ def _connection() -> int:
 
 def _forge(argument: bytes) -> bytes:
     """Announce more bytes than a pool accepts."""
-    header = b"\1\0" + struct.pack("<QQ", int(argument), int(argument))
+    header = b"\1\0" + struct.pack("<QQQ", int(argument), int(argument), 0)
     os.write(_connection(), b"\3" + header if _is_stream() else header)
     return b"real"
 
@@ -210,7 +210,7 @@ def _is_stream() -> bool:
 
 def _forge_report(argument: bytes) -> bytes:
     """Announce and send a report of so many bytes."""
-    header = b"\1\0" + struct.pack("<QQ", 0, int(argument))
+    header = b"\1\0" + struct.pack("<QQQ", 0, int(argument), 0)
     filling = b"x" * int(argument)
     os.write(_connection(), b"\3" + header + filling if _is_stream() else header)
     return b"real"
@@ -225,7 +225,7 @@ def _repeat(argument: bytes) -> bytes:
     """Reply twice: the second reply is for a request that has not come yet."""
     report = b'{"info":{}}'
     answers = [
-        b"\3\1\0" + struct.pack("<QQ", len(text), len(report)) + text + report
+        b"\3\1\0" + struct.pack("<QQQ", len(text), len(report), 0) + text + report
         for text in (b"real", argument)
     ]
     os.write(_connection(), b"".join(answers))

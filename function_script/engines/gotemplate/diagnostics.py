@@ -1,33 +1,30 @@
 """Failures of templates as diagnostics: the cause, the position and a hint."""
 
 import re
+from collections.abc import Iterator
 from itertools import pairwise
 from typing import Final
 
 from function_script import field_names
 from function_script.diagnostics import Diagnostic, Note
-from function_script.engines.gotemplate import (
-    argument_order,
-    corrections,
-    errors,
-    hints,
-    parse_errors,
-    registry,
-)
+from function_script.engines.gotemplate import corrections, errors, hints, parse_errors, registry
 from function_script.engines.gotemplate.compiler.code import Site
-from function_script.engines.gotemplate.go_messages import run_text, sites_of
 from function_script.engines.gotemplate.parse_errors import Mistake
 from function_script.engines.gotemplate.positions import SourcePart, SourceSpan, find_span
-from function_script.engines.gotemplate.programs import LoadedProgram, ProgramFailure
-from function_script.engines.gotemplate.run import MAIN
+from function_script.engines.gotemplate.programs import LoadedProgram, ProgramFailure, to_output
+from function_script.engines.gotemplate.run import MAIN, Run
 from function_script.engines.gotemplate.syntax import nodes
 from function_script.engines.gotemplate.syntax.parser import Grammar
 from function_script.errors import FatalError, LimitError, ProgramError
 from function_script.problems import suggest
+from function_script.program import MissingValue
 from function_script.source import Source
 
 _MAX_EXPRESSION: Final = 80
 _MAX_NOTES: Final = 3
+# Describing a gap takes time, so only the first ones are described.
+_MAX_DESCRIBED: Final = 50
+_WORD: Final = re.compile(r"[$.]?\w+|\S")
 _UNKNOWN: Final = re.compile(r'function "(.*)" not defined')
 _KINDS: Final = {
     "null": "null",
@@ -62,28 +59,26 @@ def parse_problems(
     failure: ProgramFailure, grammar: Grammar, parts: tuple[SourcePart, ...]
 ) -> tuple[Diagnostic, ...]:
     """Return all problems of a program that does not parse."""
-    return tuple(
-        _parse_problem(mistake, bad.source, parts if bad.name == MAIN else ())
-        for bad in failure.sources
-        for mistake in parse_errors.find(bad.source.text, bad.errors, grammar)
-    )
-
-
-def _parse_problem(mistake: Mistake, source: Source, parts: tuple[SourcePart, ...]) -> Diagnostic:
-    error = mistake.error
-    word = _WORD.match(source.text, mistake.position)
-    width = len(word[0]) if word is not None else 1
-    location = find_span(source, mistake.position, width, parts)
-    cause = error.text
-    function = _UNKNOWN.fullmatch(cause)
-    if function is not None and registry.unavailable_reason(function[1]):
-        cause = f'function "{function[1]}" is not available'
-    return Diagnostic(
-        message=f"cannot parse {location.span.name}: {cause}",
-        span=location.span,
-        excerpt=location.excerpt,
-        hint=_parse_hint(mistake, source),
-    )
+    problems = []
+    for bad in failure.sources:
+        source = bad.source
+        source_parts = parts if bad.name == MAIN else ()
+        for mistake in parse_errors.find(source.text, bad.errors, grammar):
+            word = _WORD.match(source.text, mistake.position)
+            width = len(word[0]) if word is not None else 1
+            location = find_span(source, mistake.position, width, source_parts)
+            cause = mistake.error.text
+            function = _UNKNOWN.fullmatch(cause)
+            if function is not None and registry.unavailable_reason(function[1]):
+                cause = f'function "{function[1]}" is not available'
+            problem = Diagnostic(
+                message=f"cannot parse {location.span.name}: {cause}",
+                span=location.span,
+                excerpt=location.excerpt,
+                hint=_parse_hint(mistake, source),
+            )
+            problems.append(problem)
+    return tuple(problems)
 
 
 def _parse_hint(mistake: Mistake, source: Source) -> str | None:
@@ -101,16 +96,13 @@ def _parse_hint(mistake: Mistake, source: Source) -> str | None:
     return hints.syntax_hint(error.text, source.text, mistake.position)
 
 
-_WORD: Final = re.compile(r"[$.]?\w+|\S")
-
-
 def run_problem(
     error: errors.GoError | errors.LimitExceededError | RecursionError,
     loaded: LoadedProgram,
     parts: tuple[SourcePart, ...],
 ) -> FatalError:
     """Return the error that stopped a run; a LimitError for a limit."""
-    sites = sites_of(error, loaded)
+    sites = loaded.sites_of(error)
     site = sites[-1] if sites else None
     location = _locate(site, loaded, parts, str(error)) if site is not None else None
     notes = [
@@ -131,15 +123,22 @@ def run_problem(
     )
 
 
-def missing_problem(
-    error: errors.GoError, loaded: LoadedProgram, parts: tuple[SourcePart, ...]
-) -> Diagnostic:
-    """Describe a gap: the expression that does not exist, and its position."""
-    (site,) = sites_of(error, loaded)[-1:]
-    location = _locate(site, loaded, parts)
-    cause = _cause(error, site) if isinstance(error, errors.FieldError) else ""
-    message = f"{_expression(site)}: {cause}" if cause else f"{_expression(site)} does not exist"
-    return Diagnostic(message=message, span=location.span, excerpt=location.excerpt)
+def list_missing(
+    run: Run, pieces: list[str], loaded: LoadedProgram, parts: tuple[SourcePart, ...]
+) -> Iterator[MissingValue]:
+    """Yield the gaps that missing values left in the text of a run, with what they wait for."""
+    for number, (index, error) in enumerate(run.gaps):
+        offset = len(to_output(pieces[:index]))
+        if number >= _MAX_DESCRIBED:
+            yield MissingValue(offset=offset, missing="a value does not exist", span=None)
+            continue
+        (site,) = loaded.sites_of(error)[-1:]
+        location = _locate(site, loaded, parts)
+        cause = _cause(error, site) if isinstance(error, errors.FieldError) else ""
+        message = (
+            f"{_expression(site)}: {cause}" if cause else f"{_expression(site)} does not exist"
+        )
+        yield MissingValue(offset=offset, missing=message, span=location.span)
 
 
 def site_problem(
@@ -161,7 +160,7 @@ def site_problem(
 def _order_hint(site: Site, loaded: LoadedProgram) -> str | None:
     """Return the hint for a call whose arguments are in the order of another language."""
     source = loaded.origins[site.template].text
-    text = argument_order.correct(source, site.node.position, loaded.settings.grammar())
+    text = corrections.reorder(source, site.node.position, loaded.settings.grammar())
     return None if text is None else f"write {text}"
 
 
@@ -195,6 +194,21 @@ def _start(node: nodes.Placed, text: str) -> int:
     return start if start >= 0 else node.position
 
 
+def run_text(error: Exception, site: Site) -> str:
+    """Return Go's words for an error, without its place."""
+    if isinstance(error, errors.CallError) and site.function is not None:
+        return f"error calling {site.function}: {error.text}"
+    if isinstance(error, errors.TypeFieldError) and error.index == 0:
+        # An int comes from a range over an int, where Go knows the type; data has int64.
+        is_type_known = not site.element or error.kind == "int"
+        return (
+            error.text
+            if is_type_known
+            else f"can't evaluate field {error.name} in type interface {{}}"
+        )
+    return str(error)
+
+
 def _message(error: Exception, site: Site | None, location: SourceSpan | None) -> str:
     name = location.span.name if location is not None else "the template"
     if isinstance(error, RecursionError):
@@ -213,21 +227,17 @@ def _message(error: Exception, site: Site | None, location: SourceSpan | None) -
 
 def _cause(error: Exception, site: Site) -> str:
     if isinstance(error, errors.FieldError):
-        return _field_cause(error, site.node)
+        # The value that lacks the field: `.spec.network is null`.
+        holder = _cut_chain(site.node, error.index)
+        if not holder:
+            return ""
+        if error.kind in {"map", "struct"}:
+            return f"{holder} has no field {error.name}"
+        kind = _KINDS.get(error.kind, error.kind)
+        return f"{holder} is {kind}" + ("" if kind == "null" else f", it has no field {error.name}")
     if not isinstance(error, errors.NoValueError) or error.path in {"", _expression(site)}:
         return ""
     return f"{error.path} is null" if error.null else f"{error.path} does not exist"
-
-
-def _field_cause(error: errors.FieldError, node: nodes.Placed) -> str:
-    """Describe the value that lacks a field: ``.spec.network is null``."""
-    holder = _cut_chain(node, error.index)
-    if not holder:
-        return ""
-    if error.kind in {"map", "struct"}:
-        return f"{holder} has no field {error.name}"
-    kind = _KINDS.get(error.kind, error.kind)
-    return f"{holder} is {kind}" + ("" if kind == "null" else f", it has no field {error.name}")
 
 
 def _cut_chain(node: nodes.Placed, count: int) -> str:

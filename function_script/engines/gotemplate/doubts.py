@@ -1,11 +1,11 @@
-"""Parts of a template that run without an error, and that nobody can mean.
+"""Parts of a template that nobody can mean, and comparisons that fail in every run.
 
 Each is certain from the text alone, whatever the request has.
 """
 
 import re
-from collections.abc import Iterator, Sequence
-from typing import Final, NamedTuple
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final, NamedTuple, TypeAlias
 
 from function_script.diagnostics import Diagnostic
 from function_script.engines.gotemplate import corrections, programs
@@ -13,7 +13,6 @@ from function_script.engines.gotemplate.positions import find_span, read_source_
 from function_script.engines.gotemplate.programs import Settings
 from function_script.engines.gotemplate.run import MAIN
 from function_script.engines.gotemplate.syntax import nodes, parser
-from function_script.engines.gotemplate.variables import find_lost
 from function_script.program import Program
 from function_script.source import Source
 
@@ -64,10 +63,16 @@ def find(program: Program) -> Iterator[Diagnostic]:
 
 
 def _of_variables(root: Sequence[nodes.Node], source: Source) -> Iterator[Doubt]:
-    for lost in find_lost(root):
-        name = lost.variable.names[0]
-        position = source.text.rfind(name, 0, lost.variable.position + len(name))
-        if lost.hides_another:
+    """Find declarations in actions that nothing reads; not those of range and with."""
+    walker = _VariableWalker()
+    walker.walk_body(root, {})
+    for declaration in walker.declarations:
+        name = declaration.variable.names[0]
+        # A name that begins with an underscore is meant to be unread.
+        if declaration.is_read or name.startswith("$_"):
+            continue
+        position = source.text.rfind(name, 0, declaration.variable.position + len(name))
+        if declaration.hides_another:
             message = f"{name} is another variable here, which ends with this block"
             hint = f"set the one outside with =, not :=: {name} = …"
         else:
@@ -109,10 +114,14 @@ def _of_commands(commands: Sequence[nodes.Command]) -> Iterator[Doubt]:
             continue
         if _SUBJECT_LAST.get(name) != len(arguments) or not _is_constant(arguments[-1]):
             continue
-        if _is_constant(arguments[0]) or not _is_in_the_way(name, arguments[-1]):
+        value = arguments[-1]
+        # An empty constant is never taken.
+        is_empty = isinstance(value, nodes.String) and not value.value
+        is_useless = not is_empty if name == "default" else isinstance(value, nodes.String)
+        if _is_constant(arguments[0]) or not is_useless:
             continue
-        text = " ".join(_source(word) for word in (*arguments[1:], arguments[0]))
-        last = _source(arguments[-1])
+        text = " ".join(map(corrections.argument_source, (*arguments[1:], arguments[0])))
+        last = corrections.argument_source(value)
         message = f"{name} works on the constant {last}"
         if name == "default":
             message = f"default gives {last} every time, for this is never empty"
@@ -133,7 +142,10 @@ def _of_counts(command: nodes.Command, count: int) -> Iterator[Doubt]:
                 return
             message = f"printf has {len(verbs)} verbs and {count - 1} values"
             yield Doubt(
-                format_.position, len(_source(format_)), message, "each verb takes one value"
+                format_.position,
+                len(corrections.argument_source(format_)),
+                message,
+                "each verb takes one value",
             )
         case (nodes.Identifier(name="dict"), *_) if count % 2:
             message = f"dict has {count} arguments: the last key has no value"
@@ -141,14 +153,6 @@ def _of_counts(command: nodes.Command, count: int) -> Iterator[Doubt]:
             yield Doubt(command.position, len("dict"), message, hint)
         case _:
             pass
-
-
-def _is_in_the_way(name: str, word: nodes.Operand) -> bool:
-    """Report whether a constant as the last argument makes the call useless."""
-    if name == "default":
-        # An empty constant is never taken.
-        return not (isinstance(word, nodes.String) and not word.value)
-    return isinstance(word, nodes.String)
 
 
 def _of_condition(command: nodes.Command) -> Iterator[Doubt]:
@@ -180,10 +184,124 @@ def _function(command: nodes.Command) -> str:
     return first.name if isinstance(first, nodes.Identifier) else ""
 
 
-def _source(word: nodes.Operand) -> str:
-    text = nodes.to_source(word)
-    return f"({text})" if isinstance(word, nodes.Pipe) else text
-
-
 def _is_constant(word: nodes.Operand) -> bool:
     return isinstance(word, (nodes.String, nodes.Number, nodes.Bool))
+
+
+# Variables, by the rules of Go's scopes
+
+_EFFECTS: Final = frozenset({"set", "unset", "fail", "merge", "mergeOverwrite", "mustMerge"})
+
+
+class _Declaration:
+    """A declaration of a variable. ``hides_another``: an outer block has one of that name."""
+
+    __slots__ = ("hides_another", "is_read", "variable")
+
+    def __init__(self, variable: nodes.Variable, *, hides_another: bool) -> None:
+        self.variable = variable
+        self.hides_another = hides_another
+        self.is_read = False
+
+
+# None: a variable of a range or a with.
+_Scope: TypeAlias = dict[str, _Declaration | None]
+
+
+class _VariableWalker:
+    """Walks nodes with the visible declarations by name; a block has a copy of the outer scope."""
+
+    def __init__(self) -> None:
+        self.declarations: list[_Declaration] = []
+
+    def walk_body(self, body: Iterable[nodes.Node], visible: _Scope) -> None:
+        """Walk a block; what it declares ends with it."""
+        scope = dict(visible)
+        for node in body:
+            match node:
+                case nodes.Action(pipe=pipe):
+                    self.walk_pipe(pipe, scope)
+                    if not pipe.assigns:
+                        self.declare(pipe, scope, visible)
+                case nodes.Template(pipe=pipe) if pipe is not None:
+                    self.walk_pipe(pipe, scope)
+                case nodes.If() | nodes.With() | nodes.Range():
+                    self.walk_branch(node, scope)
+                case _:
+                    pass
+
+    def walk_branch(self, node: nodes.If | nodes.With | nodes.Range, visible: _Scope) -> None:
+        """Walk both bodies; a variable of the condition is theirs."""
+        self.walk_pipe(node.pipe, visible)
+        scope = dict(visible)
+        if not node.pipe.assigns:
+            for variable in node.pipe.declared:
+                scope[variable.names[0]] = None
+        self.walk_body(node.body, scope)
+        self.walk_body(node.otherwise or (), scope)
+
+    def declare(self, pipe: nodes.Pipe, scope: _Scope, outer: _Scope) -> None:
+        """Add the variables of an action to their block."""
+        for variable in pipe.declared:
+            name = variable.names[0]
+            declaration = _Declaration(variable, hides_another=outer.get(name) is not None)
+            scope[name] = declaration
+            # A pipeline may be written for what it does and not for its value.
+            if not any(
+                isinstance(part, nodes.Identifier) and part.name in _EFFECTS
+                for part in nodes.walk_nodes(pipe)
+            ):
+                self.declarations.append(declaration)
+
+    def walk_pipe(self, pipe: nodes.Pipe, scope: _Scope) -> None:
+        """Note the variables that a pipeline reads."""
+        for part in nodes.walk_nodes(pipe.commands):
+            declaration = scope.get(part.names[0]) if isinstance(part, nodes.Variable) else None
+            if declaration is not None:
+                declaration.is_read = True
+
+
+# Comparisons
+
+_COMPARISONS: Final = frozenset({"eq", "ge", "gt", "le", "lt", "ne"})
+# The words for Go's types that have an order.
+_TYPES: Final = {
+    "bool": "a boolean",
+    "float64": "a number",
+    "int": "a number",
+    "int64": "a number",
+    "string": "a text",
+}
+
+
+def find_failures(program: Program) -> Iterator[Diagnostic]:
+    """Find comparisons of a text, a number or a boolean with one of the others."""
+    own_parts = read_source_parts(program.options)
+    grammar = programs.read_settings(program.options).grammar()
+    for name, source, trees in programs.parse_texts(program):
+        for part in nodes.walk_nodes(list(trees.values())):
+            match part:
+                case nodes.Command(words=(nodes.Identifier(name=function), *words)) if (
+                    function in _COMPARISONS
+                ):
+                    go_types = [corrections.type_of(word, grammar) for word in words]
+                    types = [_TYPES.get(go_type, "") for go_type in go_types]
+                case _:
+                    continue
+            first = types[0] if types else ""
+            other = next((each for each in types if each and each != first), "")
+            if not first or not other:
+                continue
+            hints = (
+                f"write {word.value} without quotes"
+                for word in words
+                if isinstance(word, nodes.String) and word.value.isdigit()
+            )
+            parts = own_parts if name == MAIN else ()
+            place = find_span(source, part.position, len(function), parts)
+            yield Diagnostic(
+                message=f"{function} cannot compare {first} with {other}",
+                span=place.span,
+                excerpt=place.excerpt,
+                hint=next(hints, "convert one of the two: int, float64 or toString"),
+            )

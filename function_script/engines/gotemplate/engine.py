@@ -4,7 +4,6 @@ Raises only FatalError.
 """
 
 import re
-from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Final, NamedTuple
 
@@ -12,20 +11,9 @@ from function_script.cache import IdentityCache
 from function_script.diagnostics import Diagnostic
 from function_script.engines import leftovers
 from function_script.engines.allowance import Allowance
-from function_script.engines.gotemplate import (
-    deferred_values,
-    diagnostics,
-    positions,
-    programs,
-    references,
-    source_map,
-)
-from function_script.engines.gotemplate.compiler.code import Site
-from function_script.engines.gotemplate.data import template_data
+from function_script.engines.gotemplate import diagnostics, positions, programs, source_map
+from function_script.engines.gotemplate.data import LazyDict, template_data
 from function_script.engines.gotemplate.errors import GoError, LimitExceededError
-from function_script.engines.gotemplate.lazy_dict import LazyDict
-from function_script.engines.gotemplate.positions import SourcePart
-from function_script.engines.gotemplate.programs import LoadedProgram, ProgramFailure
 from function_script.engines.gotemplate.run import Run
 from function_script.errors import LimitError, ProgramError
 from function_script.limits import Limits
@@ -40,8 +28,8 @@ class _Recent(NamedTuple):
     """A program that was evaluated before, with the limits that it keeps."""
 
     limits: Limits
-    parts: tuple[SourcePart, ...]
-    loaded: LoadedProgram
+    parts: tuple[positions.SourcePart, ...]
+    loaded: programs.LoadedProgram
 
 
 _recent: Final[IdentityCache[Program, _Recent]] = IdentityCache(_MAX_RECENT)
@@ -87,21 +75,17 @@ def evaluate(program: Program, scope: Scope, limits: Limits) -> TemplateResult:
 
     def explain(line: int) -> tuple[Span, str] | None:
         lines = text.split("\n")
-        hint = _line_hint(lines[line - 1]) if 0 < line <= len(lines) else None
+        line_text = lines[line - 1] if 0 < line <= len(lines) else ""
+        leftover = leftovers.of_line(line_text)
+        hint = leftover.hint if leftover is not None else None
+        if _JINJA_TAG.search(line_text):
+            hint = "this is a tag of Jinja: write {{ if … }}, {{ range … }} or {{ $x := … }}"
         span = None if hint is None else locate(line)
         return None if hint is None or span is None else (span, hint)
 
-    gaps = tuple(deferred_values.list_missing(run, pieces, loaded, parts))
+    gaps = tuple(diagnostics.list_missing(run, pieces, loaded, parts))
     text = programs.to_output(pieces)
     return TemplateResult(text=text, gaps=gaps, locate=locate, explain=explain)
-
-
-def _line_hint(line: str) -> str | None:
-    """Return the hint for a rendered line that is no YAML, and that no template means."""
-    if _JINJA_TAG.search(line):
-        return "this is a tag of Jinja: write {{ if … }}, {{ range … }} or {{ $x := … }}"
-    leftover = leftovers.of_line(line)
-    return leftover.hint if leftover is not None else None
 
 
 def check(program: Program, limits: Limits) -> None:
@@ -109,48 +93,38 @@ def check(program: Program, limits: Limits) -> None:
     _check_size(program, limits)
     parts = positions.read_source_parts(program.options)
     loaded = _load(program, parts)
-    problems = [
-        diagnostics.site_problem(text, site, loaded, parts)
-        for text, site in _first_sites(loaded.program.failures)
-    ]
-    if problems:
-        raise ProgramError(*_without_repetitions(problems))
-
-
-def _without_repetitions(problems: Iterable[Diagnostic]) -> Iterator[Diagnostic]:
-    """Yield problems without those that have the same line and correction as one before."""
+    problems: list[Diagnostic] = []
+    undefined: set[str] = set()
     corrections: set[tuple[int, str]] = set()
-    for problem in problems:
+    for site, text in loaded.program.failures:
+        # A variable that is undefined once fails wherever it is read.
+        if text in undefined:
+            continue
+        if text.startswith("undefined variable"):
+            undefined.add(text)
+        problem = diagnostics.site_problem(text, site, loaded, parts)
         line = 0 if problem.span is None else problem.span.line
         correction = problem.hint or ""
+        # One correction of a line may be that of several failures.
         if correction.startswith("write ") and (line, correction) in corrections:
             continue
         corrections.add((line, correction))
-        yield problem
-
-
-def _first_sites(failures: Iterable[tuple[Site, str]]) -> Iterator[tuple[str, Site]]:
-    """Yield failures; a variable that is undefined once fails wherever it is read."""
-    undefined: set[str] = set()
-    for site, text in failures:
-        if text.startswith("undefined variable"):
-            if text in undefined:
-                continue
-            undefined.add(text)
-        yield text, site
+        problems.append(problem)
+    if problems:
+        raise ProgramError(*problems)
 
 
 def unused_modules(program: Program, _: Limits) -> tuple[str, ...]:
     """Return the names of modules that the program certainly has no use for."""
-    return references.find_unused(program)
+    return programs.find_unused(program)
 
 
-def _load(program: Program, parts: tuple[SourcePart, ...]) -> LoadedProgram:
+def _load(program: Program, parts: tuple[positions.SourcePart, ...]) -> programs.LoadedProgram:
     """Return the compiled program; raises ProgramError with the problems of all sources."""
     sources = programs.sources_of(program)
     try:
         return programs.load(sources)
-    except ProgramFailure as failure:
+    except programs.ProgramFailure as failure:
         grammar = sources.settings.grammar()
         raise ProgramError(*diagnostics.parse_problems(failure, grammar, parts)) from failure
     except LimitExceededError as error:
@@ -158,7 +132,7 @@ def _load(program: Program, parts: tuple[SourcePart, ...]) -> LoadedProgram:
         raise LimitError.of(message, limit=error.limit) from error
 
 
-def _data(program: Program, scope: Scope, loaded: LoadedProgram) -> LazyDict:
+def _data(program: Program, scope: Scope, loaded: programs.LoadedProgram) -> LazyDict:
     """Return the dot; a step in function-go-templating's apiVersion has only the request."""
     is_own = program.options.get("dialect") != "gotemplating"
     return template_data(scope, mutates=loaded.program.mutates, is_own=is_own)

@@ -271,27 +271,21 @@ def format_time(time: Time, layout: str) -> str:
     local = time.local()
     parts: list[str] = []
     for plain, element in split_layout(to_narrow(layout)):
-        parts += (plain, _format_element(time, local, element))
+        parts.append(plain)
+        if element in _LOCAL_ELEMENTS:
+            parts.append(_LOCAL_ELEMENTS[element](local))
+        elif element in {"2006", "06"}:
+            parts.append(f"{time.year:04}"[-len(element) :])
+        elif element == "MST":
+            parts.append(to_narrow(time.zone))
+        elif element[:1] in {".", ","}:
+            digits = f"{time.nanoseconds:09}"[: len(element) - 1].ljust(len(element) - 1, "0")
+            if element.endswith("9"):
+                digits = digits.rstrip("0")
+            parts.append(element[0] + digits if digits else "")
+        elif element:
+            parts.append(_offset_text(time.offset, element))
     return to_wide("".join(parts))
-
-
-def _format_element(time: Time, local: dt.datetime, element: str) -> str:
-    if element in _LOCAL_ELEMENTS:
-        return _LOCAL_ELEMENTS[element](local)
-    if element in {"2006", "06"}:
-        return f"{time.year:04}"[-len(element) :]
-    if element == "MST":
-        return to_narrow(time.zone)
-    if element[:1] in {".", ","}:
-        return _fraction(time, element)
-    return _offset_text(time.offset, element) if element else ""
-
-
-def _fraction(time: Time, element: str) -> str:
-    digits = f"{time.nanoseconds:09}"[: len(element) - 1].ljust(len(element) - 1, "0")
-    if element.endswith("9"):
-        digits = digits.rstrip("0")
-    return element[0] + digits if digits else ""
 
 
 def _offset_text(offset: int, element: str) -> str:

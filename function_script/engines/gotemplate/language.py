@@ -4,7 +4,7 @@ from typing import Final
 
 from function_script.engines.language import Language
 from function_script.reader import ObjectReader
-from function_script.values import Object, Value
+from function_script.values import Object
 
 DELIMS: Final = ("{{", "}}")
 """Go's own delimiters of actions."""
@@ -26,20 +26,6 @@ def check_delims(fields: ObjectReader, left: str, right: str) -> None:
     for key, text in (("left", left), ("right", right)):
         if len(text) > _MAX_DELIMITER:
             fields.problems.add(fields.at(key), f"must be at most {_MAX_DELIMITER} characters")
-
-
-def _parse_delims(fields: ObjectReader) -> list[Value]:
-    """Return both delimiters; the input has both or none, and an empty one counts as none."""
-    delims = fields.object("delims")
-    if delims is None:
-        return [*DELIMS]
-    delims.refuse_unknown("left", "right")
-    left, right = delims.text("left") or "", delims.text("right") or ""
-    if bool(left) != bool(right):
-        missing = "right" if left else "left"
-        delims.problems.add(delims.at(missing), "is required beside the other delimiter")
-    check_delims(delims, left, right)
-    return [left or DELIMS[0], right or DELIMS[1]]
 
 
 class GoTemplateLanguage(Language):
@@ -66,9 +52,20 @@ class GoTemplateLanguage(Language):
         A step of function-go-templating's own kind has other values of the same options, and
         ``parts``: for a text joined from several templates, each one's name and first line.
         """
+        left, right = DELIMS
+        delims = fields.object("delims")
+        # The input has both or none, and an empty one counts as none.
+        if delims is not None:
+            delims.refuse_unknown("left", "right")
+            own_left, own_right = delims.text("left") or "", delims.text("right") or ""
+            if bool(own_left) != bool(own_right):
+                missing = "right" if own_left else "left"
+                delims.problems.add(delims.at(missing), "is required beside the other delimiter")
+            check_delims(delims, own_left, own_right)
+            left, right = own_left or left, own_right or right
         return {
             "dialect": "script",
-            "delims": _parse_delims(fields),
+            "delims": [left, right],
             "missingkey": options.choice("missingKey", _MISSING_KEY) or "checked",
             "stable_values": bool(options.flag("stableValues")),
             "crypto": bool(options.flag("crypto")),

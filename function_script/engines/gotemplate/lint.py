@@ -5,12 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from function_script.diagnostics import Diagnostic
-from function_script.engines.gotemplate import (
-    comparisons,
-    doubts,
-    programs,
-    request_reads,
-)
+from function_script.engines.gotemplate import doubts, programs, request_reads
 from function_script.engines.gotemplate.syntax import nodes
 from function_script.engines.reads import FieldAccess, FieldComparison
 from function_script.engines.template_lint import QUOTED, TemplateLint
@@ -52,7 +47,7 @@ class GoTemplateLint(TemplateLint):
 
     def find_failures(self, program: Program) -> Iterable[Diagnostic]:
         """Find comparisons of values with other types."""
-        return comparisons.find_failures(program)
+        return doubts.find_failures(program)
 
     def find_doubts(self, program: Program) -> Iterable[Diagnostic]:
         """Find what runs and cannot be meant."""

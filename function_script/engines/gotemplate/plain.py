@@ -2,13 +2,15 @@
 
 import re
 from collections.abc import Sequence
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 
-from function_script.engines.gotemplate import go_messages, programs, registry
+from function_script.engines.gotemplate import diagnostics, printing, programs, registry
+from function_script.engines.gotemplate.compiler.code import Site
 from function_script.engines.gotemplate.errors import GoError, LimitExceededError
 from function_script.engines.gotemplate.language import DELIMS
 from function_script.engines.gotemplate.run import MAIN, Run
 from function_script.engines.gotemplate.runtime import MissingKey
+from function_script.engines.gotemplate.syntax import nodes
 from function_script.errors import ProgramError
 from function_script.limits import Limits
 from function_script.program import Program
@@ -50,7 +52,7 @@ def render_text(
     try:
         programs.load(_sources(template, programs.Settings(delims)))
     except programs.ProgramFailure as failure:
-        raise GoFailure("parse", go_messages.parse_error(failure.sources[0])) from failure
+        raise GoFailure("parse", parse_error(failure.sources[0])) from failure
     loaded = programs.load(_sources(template, programs.Settings(delims, _missing_key(options))))
     run = Run(loaded.program, Limits(), "")
     run.is_random_zero = True
@@ -58,7 +60,7 @@ def render_text(
     try:
         run.render(data, parts)
     except (GoError, LimitExceededError, RecursionError) as error:
-        text = go_messages.run_error(error, loaded)
+        text = run_error(error, loaded)
         raise GoFailure("execute", text, programs.to_output(parts)) from error
     return programs.to_output(parts)
 
@@ -72,18 +74,14 @@ def render_program(program: Program, data: Object) -> str:
     try:
         return render_text(main.text, data, delims=delims, options=(missing,))
     except GoFailure as failure:
-        raise _program_error(failure.text, main) from failure
-
-
-def _program_error(text: str, main: Source) -> ProgramError:
-    match = _GO_POSITION.match(text)
-    if match is None:
-        return ProgramError.of(f"cannot render {main.name}: {text}")
-    # Go counts columns in bytes, from 0; lines alone are known while a template is parsed.
-    column = None if match["column"] is None else int(match["column"]) + 1
-    span = Span(name=main.name, line=int(match["line"]), column=column)
-    message = f"cannot render {main.name}: {text[match.end() :]}"
-    return ProgramError.of(message, span=span, excerpt=excerpt(main, span))
+        match = _GO_POSITION.match(failure.text)
+        if match is None:
+            raise ProgramError.of(f"cannot render {main.name}: {failure.text}") from failure
+        # Go counts columns in bytes, from 0; lines alone are known while a template is parsed.
+        column = None if match["column"] is None else int(match["column"]) + 1
+        span = Span(name=main.name, line=int(match["line"]), column=column)
+        message = f"cannot render {main.name}: {failure.text[match.end() :]}"
+        raise ProgramError.of(message, span=span, excerpt=excerpt(main, span)) from failure
 
 
 def _sources(template: str, settings: programs.Settings) -> programs.Sources:
@@ -98,3 +96,46 @@ def _missing_key(options: Sequence[str]) -> MissingKey:
             raise GoFailure("option", f"unrecognized option: {option}")
         missing = _MISSING[option]
     return missing
+
+
+# Failures in Go's own words, positions included. Authors get diagnostics.py's words for the same.
+
+
+class GoPosition(NamedTuple):
+    """A position in a source, counted as Go does: lines from 1, columns in bytes from 0."""
+
+    line: int
+    column: int
+
+
+def go_position(text: str, position: int) -> GoPosition:
+    """Convert a position in characters."""
+    start = text.rfind("\n", 0, position) + 1
+    column = len(text[start:position].encode("utf-8", "surrogateescape"))
+    return GoPosition(text.count("\n", 0, position) + 1, column)
+
+
+def parse_error(bad: programs.BadSource) -> str:
+    """Format the first error as Go does: ``template: manifests:1: unexpected EOF``."""
+    error = bad.errors[0]
+    line = go_position(bad.source.text, error.position or 0).line
+    return f"template: {bad.name}:{line}: {error.text}"
+
+
+def run_error(error: Exception, loaded: programs.LoadedProgram) -> str:
+    """Format ``template: manifests:1:3: executing "manifests" at <.a.b>: nil pointer …``."""
+    sites = loaded.sites_of(error)
+    outer = "".join(
+        f"{_format_site(site, loaded)}error calling include: "
+        for site in sites[:-1]
+        if site.function == "include"
+    )
+    if not sites:
+        return str(error)
+    return f"{outer}{_format_site(sites[-1], loaded)}{diagnostics.run_text(error, sites[-1])}"
+
+
+def _format_site(site: Site, loaded: programs.LoadedProgram) -> str:
+    line, column = go_position(loaded.origins[site.template].text, site.node.position)
+    where = f"template: {MAIN}:{line}:{column}"
+    return f"{where}: executing {printing.quote(site.template)} at <{nodes.to_source(site.node)}>: "

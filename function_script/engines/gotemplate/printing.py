@@ -8,14 +8,7 @@ import math
 from collections.abc import Mapping
 from typing import Final
 
-from function_script.engines.gotemplate.values import (
-    Struct,
-    go_kind,
-    is_broken,
-    is_code_point,
-    to_bytes,
-    to_string,
-)
+from function_script.engines.gotemplate import values
 
 NIL: Final = "<nil>"
 NO_VALUE: Final = "<no value>"
@@ -43,10 +36,10 @@ def to_text(value: object) -> str:
     if isinstance(value, complex):
         imaginary = float_text(value.imag)
         return f"({float_text(value.real)}{'' if imaginary[0] in '+-' else '+'}{imaginary}i)"
-    return struct_text(value) if isinstance(value, Struct) else NIL
+    return struct_text(value) if isinstance(value, values.Struct) else NIL
 
 
-def struct_text(value: Struct) -> str:
+def struct_text(value: values.Struct) -> str:
     """Return the text of a struct's String method, or its fields: ``{Ready True}``."""
     text = value.text()
     if text is not None:
@@ -87,13 +80,16 @@ def sorted_items(value: Mapping[object, object]) -> list[tuple[object, object]]:
     try:
         keys = sorted(value)  # type: ignore[type-var] # keys that do not compare: TypeError
     except TypeError:
-        return sorted(value.items(), key=_mixed_key)
+        # Keys of one kind are together: numbers by their value, others by their text.
+        keys = sorted(
+            value,
+            key=lambda key: (
+                values.go_kind(key),
+                key if isinstance(key, (int, float)) else 0,
+                to_text(key),
+            ),
+        )
     return [(key, value[key]) for key in keys]
-
-
-def _mixed_key(item: tuple[object, object]) -> tuple[str, float, str]:
-    key = item[0]
-    return (go_kind(key), key if isinstance(key, (int, float)) else 0, to_text(key))
 
 
 def quote(text: str, *, ascii_only: bool = False) -> str:
@@ -101,14 +97,14 @@ def quote(text: str, *, ascii_only: bool = False) -> str:
     plain = text.isprintable() and '"' not in text and "\\" not in text
     if plain and (text.isascii() or not ascii_only):
         return f'"{text}"'
-    whole = to_string(to_bytes(text)) if is_broken(text) else text
+    whole = values.to_string(values.to_bytes(text)) if values.is_broken(text) else text
     escaped = "".join(_escape(character, '"', ascii_only=ascii_only) for character in whole)
     return f'"{escaped}"'
 
 
 def quote_character(code: int, *, ascii_only: bool = False) -> str:
     """Return ``strconv.QuoteRune``: ``'x'``; U+FFFD for an invalid code point."""
-    character = chr(code) if is_code_point(code) else "\ufffd"
+    character = chr(code) if values.is_code_point(code) else "\ufffd"
     escaped = _escape(character, "'", ascii_only=ascii_only)
     return f"'{escaped}'"
 

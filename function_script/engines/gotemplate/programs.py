@@ -8,15 +8,14 @@ from typing import Final, NamedTuple
 
 from function_script.cache import ByteLruCache
 from function_script.engines.gotemplate import registry
-from function_script.engines.gotemplate.compiler import checking, deferring
-from function_script.engines.gotemplate.compiler.codegen import CompileContext, compile_templates
+from function_script.engines.gotemplate.compiler import checking, codegen
+from function_script.engines.gotemplate.compiler.code import Site
 from function_script.engines.gotemplate.errors import ParseError
 from function_script.engines.gotemplate.function import Function
 from function_script.engines.gotemplate.language import DELIMS
 from function_script.engines.gotemplate.run import MAIN, CompiledProgram
 from function_script.engines.gotemplate.runtime import MissingKey
-from function_script.engines.gotemplate.syntax import parser
-from function_script.engines.gotemplate.syntax.nodes import Node
+from function_script.engines.gotemplate.syntax import nodes, parser
 from function_script.engines.gotemplate.syntax.parser import Grammar, ParseFailure
 from function_script.engines.gotemplate.values import is_broken, to_bytes, to_string
 from function_script.program import Program
@@ -67,6 +66,18 @@ class LoadedProgram(NamedTuple):
     program: CompiledProgram
     origins: Mapping[str, Source]
     settings: Settings
+
+    def sites_of(self, error: BaseException) -> list[Site]:
+        """Return the sites of the generated code that was running, the outermost first."""
+        sites = []
+        trace = error.__traceback__
+        while trace is not None:
+            if trace.tb_frame.f_code.co_filename == codegen.FILE:
+                site = self.program.sites[trace.tb_lineno]
+                if site is not None:
+                    sites.append(site)
+            trace = trace.tb_next
+        return sites
 
 
 class BadSource(NamedTuple):
@@ -119,7 +130,7 @@ def sources_of(program: Program) -> Sources:
     return Sources(((MAIN, program.main), *modules), read_settings(program.options))
 
 
-def parse_main(program: Program) -> list[Node]:
+def parse_main(program: Program) -> list[nodes.Node]:
     """Return the nodes of a program's main template; none if it does not parse."""
     grammar = read_settings(program.options).grammar()
     try:
@@ -143,6 +154,44 @@ def parse_texts(program: Program) -> Iterator[tuple[str, Source, parser.Trees]]:
             continue
 
 
+def find_unused(program: Program) -> tuple[str, ...]:
+    """Return the modules whose templates are never named; none when in doubt."""
+    sources = sources_of(program)
+    grammar = sources.settings.grammar()
+    try:
+        unused = {
+            name: parser.parse(name, source.text, grammar).trees for name, source in sources.texts
+        }
+    except ParseFailure:
+        return ()
+    pending = [unused.pop(MAIN)]
+    while pending:
+        names = _find_template_names(pending.pop())
+        if names is None:
+            return ()
+        used = [name for name, trees in unused.items() if not names.isdisjoint(trees)]
+        pending += [unused.pop(name) for name in used]
+    return tuple(unused)
+
+
+def _find_template_names(trees: parser.Trees) -> frozenset[str] | None:
+    """Return the names of the templates that are used; None when one of them is computed."""
+    names: set[str] = set()
+    unknown = 0
+    for part in nodes.walk_nodes(list(trees.values())):
+        match part:
+            case nodes.Template(name=name):
+                names.add(name)
+            case nodes.Identifier(name=function) if function == "include":
+                unknown += 1
+            case nodes.Command(
+                words=(nodes.Identifier(name=function), nodes.String(value=name), *_)
+            ) if function == "include":
+                names.add(name)
+                unknown -= 1
+    return frozenset(names) if unknown == 0 else None
+
+
 def load(sources: Sources) -> LoadedProgram:
     """Return the program from the cache, or compile it.
 
@@ -159,7 +208,7 @@ def compile_program(sources: Sources) -> LoadedProgram:
     """Compile all templates of a program; raises ProgramFailure and LimitExceededError."""
     functions = sources.settings.func_map()
     grammar = sources.settings.grammar()
-    trees: dict[str, list[Node]] = {}
+    trees: dict[str, list[nodes.Node]] = {}
     origins: dict[str, Source] = {}
     assigned: set[str] = set()
     calls: set[str] = set()
@@ -181,14 +230,14 @@ def compile_program(sources: Sources) -> LoadedProgram:
     if bad:
         raise ProgramFailure(bad)
     mutates = any(functions[name].mutates for name in calls)
-    context = CompileContext(functions, frozenset(assigned), mutates)
+    context = codegen.CompileContext(functions, frozenset(assigned), mutates)
     options = None
     if sources.settings.defers:
-        options = deferring.OPTIONS
+        options = checking.DEFERRING
     elif sources.settings.is_checked:
-        options = checking.OPTIONS
+        options = checking.CHECKING
     return LoadedProgram(
-        compile_templates(trees, context, sources.settings.missing, options),
+        codegen.compile_templates(trees, context, sources.settings.missing, options),
         origins,
         sources.settings,
     )

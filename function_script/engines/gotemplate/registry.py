@@ -9,12 +9,7 @@ from functools import lru_cache
 from typing import Final
 
 from function_script.engines.gotemplate import sprig
-from function_script.engines.gotemplate.builtins import (
-    core,
-    function_go_templating,
-    lookups,
-    own,
-)
+from function_script.engines.gotemplate.builtins import core, function_go_templating, own
 from function_script.engines.gotemplate.function import Function
 
 FUNCTIONS: Final[Mapping[str, Function]] = {
@@ -51,7 +46,7 @@ def func_map(
         name: function
         for name, function in {
             **candidates,
-            **(lookups.override_lookups(candidates) if is_checked else {}),
+            **(own.override_lookups(candidates) if is_checked else {}),
         }.items()
         if (not function.option or function.option in allowed) and _is_installed(function.package)
     }

@@ -148,10 +148,18 @@ class _Walker:
     ) -> None:
         """Add the comparisons of the first argument with constants."""
         path = paths[0] if paths else None
+        if path is None or path in self.changed_paths:
+            return
         for word in words[1:]:
-            kind = _constant_type(word)
-            if path is None or not kind or path in self.changed_paths:
-                continue
+            match word:
+                case nodes.String():
+                    kind = "string"
+                case nodes.Bool():
+                    kind = "boolean"
+                case nodes.Number(text=text, integer=integer) if text[0] != "'":
+                    kind = "number" if integer is None else "integer"
+                case _:
+                    continue
             width = len(nodes.to_source(word))
             place = find_span(self._source, word.position, width, self._source_parts)
             self.comparisons.append(FieldComparison(path, kind, place.source, place.span))
@@ -226,19 +234,6 @@ def _walk(program: Program) -> _Walker:
     walker = _Walker(program.main, read_source_parts(program.options), declarations)
     walker.walk_body(root, ())
     return walker
-
-
-def _constant_type(word: nodes.Operand) -> str:
-    """Return the type of a constant, in JSON Schema; "" for what is none."""
-    match word:
-        case nodes.String():
-            return "string"
-        case nodes.Bool():
-            return "boolean"
-        case nodes.Number(text=text, integer=integer) if text[0] != "'":
-            return "number" if integer is None else "integer"
-        case _:
-            return ""
 
 
 def _function(command: nodes.Command) -> str:

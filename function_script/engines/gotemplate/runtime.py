@@ -9,22 +9,9 @@ from functools import reduce
 from operator import getitem
 from typing import Final, Literal, NoReturn, TypeAlias
 
-from function_script.engines.gotemplate import errors
+from function_script.engines.gotemplate import errors, printing, values
 from function_script.engines.gotemplate.function import Function
-from function_script.engines.gotemplate.printing import quote, sorted_items, to_text
-from function_script.engines.gotemplate.values import (
-    MISSING,
-    Int,
-    NilList,
-    NilMap,
-    Sized,
-    Struct,
-    TypedList,
-    TypedMap,
-    Uint8,
-    go_kind,
-    go_type,
-)
+from function_script.engines.gotemplate.values import MISSING
 
 # The value of a key that a map lacks: no value, the zero value, or an error. "checked" gives no
 # value, also below a null, and an error where the value is used (compiler/checking.py).
@@ -33,23 +20,18 @@ MissingKey: TypeAlias = Literal["default", "zero", "error", "checked"]
 _UNTYPED: Final = "interface {}"
 
 
-def readers(missing: MissingKey) -> dict[str, object]:
-    """Return the functions ``get1`` to ``get5`` and ``get`` (value, names), for generated code."""
-    if missing in {"default", "checked"}:
-        return _quick_readers(missing)
+def readers(missing: MissingKey) -> dict[str, object]:  # noqa: C901 # some short functions
+    """Return the functions ``get1`` to ``get5`` and ``get`` (value, names), for generated code.
 
-    def get(value: object, *names: str) -> object:
-        return walk(value, names, missing)
-
-    return dict.fromkeys(("get1", "get2", "get3", "get4", "get5", "get"), get)
-
-
-def _quick_readers(missing: MissingKey) -> dict[str, object]:  # noqa: C901 # six short functions
-    """Return readers that give no value for an absent key.
-
-    An absent last key is common and an exception is slow, hence `get`. Only maps have `get`; other
-    values take the slow path.
+    Those that give no value for an absent key are quick. An absent last key is common and an
+    exception is slow, hence Python's ``get``. Only maps have it; other values take the slow path.
     """
+    if missing not in {"default", "checked"}:
+
+        def get_slowly(value: object, *names: str) -> object:
+            return walk(value, names, missing)
+
+        return dict.fromkeys(("get1", "get2", "get3", "get4", "get5", "get"), get_slowly)
 
     def get1(value: object, first: str) -> object:
         try:
@@ -95,7 +77,16 @@ def walk(value: object, names: tuple[str, ...], missing: MissingKey) -> object:
     static = None
     for index, name in enumerate(names):
         if isinstance(value, dict):
-            following = value[name] if name in value else _absent_value(value, name, index, missing)
+            if name in value:
+                following = value[name]
+            elif missing == "error":
+                keys = tuple(key for key in value if isinstance(key, str))
+                text = f"map has no entry for key {printing.quote(name)}"
+                raise errors.FieldError(text, name, index=index, kind="map", names=keys)
+            elif missing == "zero":
+                following = value.zero if isinstance(value, values.TypedMap) else None
+            else:
+                following = MISSING
         elif value is MISSING:
             following = _value_below_missing(name, index, missing)
         elif value is None and missing == "checked":
@@ -105,48 +96,36 @@ def walk(value: object, names: tuple[str, ...], missing: MissingKey) -> object:
             raise errors.FieldError(text, name, index=index, kind="null")
         else:
             following = _member(value, name, index, static)
-        static = value.element if isinstance(value, TypedMap) else _UNTYPED
+        static = value.element if isinstance(value, values.TypedMap) else _UNTYPED
         value = following
     return value
 
 
-def _absent_value(
-    value: dict[object, object], name: str, index: int, missing: MissingKey
-) -> object:
-    if missing == "error":
-        names = tuple(key for key in value if isinstance(key, str))
-        text = f"map has no entry for key {quote(name)}"
-        raise errors.FieldError(text, name, index=index, kind="map", names=names)
-    if missing != "zero":
-        return MISSING
-    return value.zero if isinstance(value, TypedMap) else None
-
-
 def _value_below_missing(name: str, index: int, missing: MissingKey) -> object:
     if missing == "error":
-        text = f"nil data; no entry for key {quote(name)}"
+        text = f"nil data; no entry for key {printing.quote(name)}"
         raise errors.FieldError(text, name, index=index, kind="absent")
     return MISSING
 
 
 def _member(value: object, name: str, index: int, static: str | None) -> object:
     """Return a field or a method of a struct; nothing else has any."""
-    if not isinstance(value, Struct):
+    if not isinstance(value, values.Struct):
         is_static_type = static is None or static == "string"
-        type_name = go_type(value) if is_static_type else _UNTYPED
-        raise errors.TypeFieldError(name, type_name, index=index, kind=go_kind(value))
+        type_name = values.go_type(value) if is_static_type else _UNTYPED
+        raise errors.TypeFieldError(name, type_name, index=index, kind=values.go_kind(value))
     if name in value.fields:
         return value.fields[name]
     method = value.method(name)
     if method is not None:
         return call_method(method, ())
-    text = f"can't evaluate field {name} in type {go_type(value)}"
+    text = f"can't evaluate field {name} in type {values.go_type(value)}"
     raise errors.FieldError(text, name, index=index, kind="struct", names=tuple(value.fields))
 
 
 def find_method(value: object, name: str, missing: MissingKey) -> Function | None:
     """Find the method that a field with arguments calls; None when there is no receiver."""
-    if isinstance(value, Struct):
+    if isinstance(value, values.Struct):
         method = value.method(name)
         if method is not None:
             return method
@@ -184,34 +163,34 @@ def check_argument(value: object, type_name: str) -> object:
         return to_map(value)
     if type_name == "list":
         return to_list(value)
-    return value if go_type(value) == type_name else refuse(value, type_name)
+    return value if values.go_type(value) == type_name else refuse(value, type_name)
 
 
 def to_map(value: object) -> object:
     """Return a map[string]interface {}: nil when there is no value."""
-    if isinstance(value, dict) and not isinstance(value, TypedMap):
+    if isinstance(value, dict) and not isinstance(value, values.TypedMap):
         return value
-    return NilMap() if value is MISSING else refuse(value, "map[string]interface {}")
+    return values.NilMap() if value is MISSING else refuse(value, "map[string]interface {}")
 
 
 def to_list(value: object) -> object:
     """Return a []interface {}: nil when there is no value."""
-    if isinstance(value, list) and not isinstance(value, TypedList):
+    if isinstance(value, list) and not isinstance(value, values.TypedList):
         return value
-    return NilList() if value is MISSING else refuse(value, "[]interface {}")
+    return values.NilList() if value is MISSING else refuse(value, "[]interface {}")
 
 
 def refuse(value: object, type_name: str) -> NoReturn:
     """Raise EvalError for an argument that is not of a parameter's type."""
     if value is MISSING:
         raise errors.EvalError(f"invalid value; expected {type_name}")
-    actual = _UNTYPED if value is None else go_type(value)
+    actual = _UNTYPED if value is None else values.go_type(value)
     raise errors.EvalError(f"wrong type for value; expected {type_name}; got {actual}")
 
 
 # The items of ``range``: lists, maps in the order of their keys, numbers
 
-_INDEXES: Final = tuple(map(Int, range(256)))
+_INDEXES: Final = tuple(map(values.Int, range(256)))
 
 
 def elements(value: object) -> Collection[object]:
@@ -219,20 +198,20 @@ def elements(value: object) -> Collection[object]:
     if isinstance(value, list):
         return value
     if isinstance(value, dict):
-        return [item for _, item in sorted_items(value)]
+        return [item for _, item in printing.sorted_items(value)]
     if isinstance(value, int) and not isinstance(value, bool):
-        return _Numbers(value) if isinstance(value, Sized) else range(value)
+        return _Numbers(value) if isinstance(value, values.Sized) else range(value)
     return _bytes(value)
 
 
 def pairs(value: object) -> Collection[tuple[object, object]]:
     """Return the same with the index or key of each."""
     if isinstance(value, dict):
-        return sorted_items(value)
+        return printing.sorted_items(value)
     if isinstance(value, int) and not isinstance(value, bool):
         raise errors.EvalError(f"can't use {value} to iterate over more than one variable")
     items = value if isinstance(value, list) else _bytes(value)
-    indexes = _INDEXES if len(items) <= len(_INDEXES) else map(Int, range(len(items)))
+    indexes = _INDEXES if len(items) <= len(_INDEXES) else map(values.Int, range(len(items)))
     return list(zip(indexes, items, strict=False))
 
 
@@ -240,14 +219,14 @@ def _bytes(value: object) -> list[object]:
     if value is None or value is MISSING:
         return []
     if isinstance(value, bytes):
-        return list(map(Uint8, value))
-    raise errors.EvalError(f"range can't iterate over {to_text(value)}")
+        return list(map(values.Uint8, value))
+    raise errors.EvalError(f"range can't iterate over {printing.to_text(value)}")
 
 
 class _Numbers(Collection[object]):
     """The integers from 0 to below a sized one, each of its type."""
 
-    def __init__(self, end: Sized) -> None:
+    def __init__(self, end: values.Sized) -> None:
         self._numbers = range(end)
         self._kind = type(end)
 

@@ -4,18 +4,15 @@ Their tables are built here, and a call's arguments are matched with its signatu
 Python's own TypeError names parameters that the template's author cannot see.
 """
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Hashable, Iterable, Mapping
 from functools import lru_cache
-from typing import TYPE_CHECKING, Protocol, cast
+from typing import Protocol, cast
+
+from jinja2 import Environment
 
 from function_script.engines.jinja.budget import Budget
 from function_script.program import Scope
-
-if TYPE_CHECKING:
-    from jinja2 import Environment
 
 
 class CallContext(Protocol):

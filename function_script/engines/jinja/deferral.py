@@ -5,23 +5,19 @@ macro, a block, a filter) raises an error as soon as it has a gap, and leaves a 
 result was to be written.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 from jinja2 import Undefined, nodes
 from jinja2.compiler import Frame
 
 from function_script.engines.jinja.budget import Budget
 from function_script.engines.jinja.compiler import CodeGenerator
+from function_script.engines.jinja.environment import Environment
 from function_script.engines.jinja.exceptions import MissingError
 from function_script.engines.jinja.output import join_chunks
 from function_script.engines.jinja.undefined import Strict
-
-if TYPE_CHECKING:
-    from function_script.engines.jinja.environment import Environment
 
 Gaps = list[tuple[int, MissingError]]
 _SEPARATOR = re.compile(r"^---", re.MULTILINE)

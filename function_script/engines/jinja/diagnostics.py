@@ -8,7 +8,6 @@ from dataclasses import replace
 from jinja2 import TemplateError
 
 from function_script.engines.jinja import exceptions, paths, positions, scope
-from function_script.engines.jinja.positions import Position
 from function_script.engines.jinja.run import Run
 from function_script.errors import FatalError, LimitError, ProgramError
 
@@ -23,7 +22,7 @@ _PYTHON_HINTS = (
 )
 
 
-def to_error(error: Exception, run: Run, last: Position | None) -> FatalError:
+def to_error(error: Exception, run: Run, last: positions.Position | None) -> FatalError:
     """Convert an exception to the user's error; raises ``error`` itself if it is a bug of ours.
 
     ``last`` is the current position of the main template, for errors raised outside of templates.
@@ -39,7 +38,7 @@ def to_error(error: Exception, run: Run, last: Position | None) -> FatalError:
 
 
 def _explain(
-    error: Exception, run: Run, position: Position | None
+    error: Exception, run: Run, position: positions.Position | None
 ) -> tuple[str, str | None, str | None]:
     """Return the message, the hint, and the word to underline."""
     if isinstance(error, exceptions.MissingError):

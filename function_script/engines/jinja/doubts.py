@@ -88,14 +88,26 @@ def _lost_in_loops(tree: nodes.Template) -> Iterator[_Doubt]:
         if any(loop.find_all(_SHARING)):
             continue
         for assignment in _assignments(loop):
-            name = assignment.target
-            if isinstance(name, nodes.Name) and _is_lost(name.name, assignment, loop, tree):
+            if not isinstance(assignment.target, nodes.Name):
+                continue
+            name, value = assignment.target.name, assignment.node
+            reads_in_loop, reads_in_value = _count_reads(name, loop), _count_reads(name, value)
+            is_read_outside = _count_reads(name, tree) > reads_in_loop
+            # `n = n + 1` counts, and every turn begins with the value from before the loop.
+            is_sum = isinstance(value, (nodes.Add, nodes.Concat)) and reads_in_value > 0
+            inside = [*loop.find_all(nodes.Assign)]
+            is_set_outside = any(
+                isinstance(each.target, nodes.Name) and each.target.name == name
+                for each in tree.find_all(nodes.Assign)
+                if each not in inside
+            )
+            if is_read_outside and is_set_outside and (is_sum or reads_in_loop == reads_in_value):
                 yield _Doubt(
-                    name.lineno,
-                    len(name.name),
-                    f'"{name.name}" has this value in one turn of the loop only',
-                    f"make a namespace before the loop, {{% set ns = namespace({name.name}=...) %}}"
-                    f", and set ns.{name.name} in it",
+                    assignment.target.lineno,
+                    len(name),
+                    f'"{name}" has this value in one turn of the loop only',
+                    f"make a namespace before the loop, {{% set ns = namespace({name}=...) %}}"
+                    f", and set ns.{name} in it",
                 )
 
 
@@ -108,22 +120,6 @@ def _assignments(loop: nodes.For) -> Iterator[nodes.Assign]:
             yield node
         elif isinstance(node, (nodes.If, nodes.With)):
             pending.extend(node.iter_child_nodes())
-
-
-def _is_lost(name: str, assignment: nodes.Assign, loop: nodes.For, tree: nodes.Template) -> bool:
-    inside = _count_reads(name, loop) - _count_reads(name, assignment.node)
-    outside = _count_reads(name, tree) - _count_reads(name, loop)
-    is_set_outside = any(
-        isinstance(each.target, nodes.Name) and each.target.name == name
-        for each in tree.find_all(nodes.Assign)
-        if each is not assignment and each not in [*loop.find_all(nodes.Assign)]
-    )
-    if not inside:
-        return bool(outside) and is_set_outside
-    # `n = n + 1` counts, and every turn begins with the value from before the loop.
-    value = assignment.node
-    is_sum = isinstance(value, (nodes.Add, nodes.Concat)) and _count_reads(name, value) > 0
-    return is_sum and is_set_outside and bool(outside)
 
 
 def _count_reads(name: str, node: nodes.Node) -> int:

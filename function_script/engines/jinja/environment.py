@@ -143,7 +143,15 @@ class Environment(ImmutableSandboxedEnvironment):
         run = context.run
         run.budget.spend(1 + len(args) + len(kwargs))
         if isinstance(callee, Builtin):
-            return self._call_builtin(run, callee, args, kwargs)
+            try:
+                return callee.call(run, *args, **kwargs)
+            except TypeError:
+                problem = argument_error(callee.call, 1 + len(args), kwargs)
+                if problem is None:
+                    raise
+                hint = f"it is {format_usage(callee.name, callee.call, 1)}"
+                message = f'wrong arguments for function "{callee.name}": {problem}'
+                raise exceptions.RenderError(message, name=callee.name, hint=hint) from None
         if isinstance(callee, Method):
             if kwargs:
                 raise exceptions.RenderError("methods take no named arguments", name=callee.name)
@@ -153,19 +161,6 @@ class Environment(ImmutableSandboxedEnvironment):
         if isinstance(callee, Undefined):
             raise exceptions.MissingError(callee)
         raise exceptions.RenderError(f"{exceptions.type_of(callee)} cannot be called")
-
-    def _call_builtin(
-        self, run: Run, builtin: Builtin, args: tuple[object, ...], kwargs: dict[str, object]
-    ) -> object:
-        try:
-            return builtin.call(run, *args, **kwargs)
-        except TypeError:
-            problem = argument_error(builtin.call, 1 + len(args), kwargs)
-            if problem is None:
-                raise
-            hint = f"it is {format_usage(builtin.name, builtin.call, 1)}"
-            message = f'wrong arguments for function "{builtin.name}": {problem}'
-            raise exceptions.RenderError(message, name=builtin.name, hint=hint) from None
 
     def _call_nested(
         self,

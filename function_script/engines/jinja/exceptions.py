@@ -1,15 +1,11 @@
 """Exceptions of a running template; they have no positions, which `diagnostics` adds."""
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING
+
+from jinja2 import Undefined
 
 from function_script.errors import LimitName
 from function_script.values import type_name
-
-if TYPE_CHECKING:
-    from jinja2 import Undefined
 
 
 class RenderError(Exception):

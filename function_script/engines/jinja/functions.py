@@ -24,22 +24,20 @@ def numbers(run: CallContext, *bounds: object) -> range:
     """``range(stop)``, ``range(start, stop, step)``: whole numbers, the end excluded."""
     if not 1 <= len(bounds) <= len(("start", "stop", "step")):
         raise exceptions.RenderError("a range takes 1 to 3 numbers", name="range")
-    result = range(*map(_bound, bounds))
+    integers = []
+    for value in bounds:
+        if isinstance(value, Undefined):
+            raise exceptions.MissingError(value)
+        if not isinstance(value, int):
+            message = f"a range is made of integers, not of {exceptions.type_of(value)}"
+            raise exceptions.RenderError(message, name="range")
+        # Far beyond any list, and still a number that Python counts with.
+        integers.append(max(-MAX_SAFE_INTEGER, min(value, MAX_SAFE_INTEGER)))
+    result = range(*integers)
     if len(result) > MAX_ITEMS:
         raise exceptions.BudgetError(f"a range of {len(result)} numbers, the limit is {MAX_ITEMS}")
     run.budget.spend(1)
     return result
-
-
-def _bound(value: object) -> int:
-    if isinstance(value, Undefined):
-        raise exceptions.MissingError(value)
-    if isinstance(value, int):
-        # Far beyond any list, and still a number that Python counts with.
-        return max(-MAX_SAFE_INTEGER, min(value, MAX_SAFE_INTEGER))
-    raise exceptions.RenderError(
-        f"a range is made of integers, not of {exceptions.type_of(value)}", name="range"
-    )
 
 
 def mapping(run: CallContext, *others: object, **named: object) -> dict[object, object]:

@@ -14,6 +14,7 @@ from function_script.engines.jinja.filters import FILTERS
 from function_script.engines.jinja.functions import FUNCTIONS
 from function_script.engines.jinja.policy import Violation
 from function_script.engines.jinja.tokens import Token, TokenList, line_at
+from function_script.engines.tables import Rules
 
 _CLOSING: Final = {"[": "]", "(": ")", "{": "}"}
 _OPENING: Final = {close: opening for opening, close in _CLOSING.items()}
@@ -66,15 +67,26 @@ _INFIX: Final = {
 }
 # A path by dots with a dash in its last key.
 _DASHED: Final = re.compile(r"(?P<path>[A-Za-z_]\w*(?:\.\w+)*)\.(?P<key>[A-Za-z_]\w*(?:-\w+)+)")
-_CHARACTERS: Final = {
+# What no tag may have, and what stands for it; of two entries the longer one is first.
+_FOREIGN_MARKS: Final = {
+    "&&": "write `and`",
+    "??": "write `value | default(other)`",
+    "?.": "write `.`: what is missing on the way takes a default, as in `a.b | default(1)`",
+    "${": "a name stands without ${ }",
+    "$": "names have no $ in front",
     "!": "write `not`",
     "`": 'texts are in quotes: "text"',
-    "\N{LEFT DOUBLE QUOTATION MARK}": 'use straight quotes: "text"',
-    "\N{RIGHT DOUBLE QUOTATION MARK}": 'use straight quotes: "text"',
-    "\N{LEFT SINGLE QUOTATION MARK}": 'use straight quotes: "text"',
-    "\N{RIGHT SINGLE QUOTATION MARK}": 'use straight quotes: "text"',
+    **dict.fromkeys(
+        (
+            *("\N{LEFT DOUBLE QUOTATION MARK}", "\N{RIGHT DOUBLE QUOTATION MARK}"),
+            *("\N{LEFT SINGLE QUOTATION MARK}", "\N{RIGHT SINGLE QUOTATION MARK}"),
+        ),
+        'use straight quotes: "text"',
+    ),
     "#": "write {# comment #}",
 }
+# The hint for an assignment of another language.
+_SET: Final = "write {% set name = value %}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -158,25 +170,19 @@ class Site:
         )
 
 
+_RULES: Final = Rules[Callable[[Site], Violation | None]]()
+
+
 def of_lexer(tokens: TokenList) -> Violation | None:
     """Return the violation where the lexer fails; None when it is told better by its message."""
-    if tokens.comment is not None:
-        return Violation(
-            line=line_at(tokens.text, tokens.comment),
-            message="the comment that begins here does not end",
-            hint="close it with #}",
-            offset=tokens.comment,
-            width=2,
-        )
+    for offset, message, hint in (
+        (tokens.comment, "the comment that begins here does not end", "close it with #}"),
+        (tokens.raw, '"raw" is not closed', "it ends with {% endraw %}"),
+    ):
+        if offset is not None:
+            line = line_at(tokens.text, offset)
+            return Violation(line=line, message=message, hint=hint, offset=offset, width=2)
     rest = tokens.text[tokens.end :]
-    if tokens.raw is not None:
-        return Violation(
-            line=line_at(tokens.text, tokens.raw),
-            message='"raw" is not closed',
-            hint="it ends with {% endraw %}",
-            offset=tokens.raw,
-            width=2,
-        )
     if not rest.strip():
         return None
     begin, end = tokens.tag(len(tokens.tokens) - 1)
@@ -189,25 +195,34 @@ def of_lexer(tokens: TokenList) -> Violation | None:
         begin=tokens.tokens[begin] if tokens.tokens else failing,
     )
     if rest[0] in "\"'":
-        return Violation(
-            line=line_at(tokens.text, tokens.end),
-            message="a text is not closed",
-            hint=_quote_hint(site, rest[0]),
-            offset=tokens.end,
-        )
+        return _open_text(site)
     if rest[0] in _OPENING:
         return _bracket(site)
-    return _character(site, rest)
+    mark = next((each for each in _FOREIGN_MARKS if rest.startswith(each)), rest[0])
+    mark_hint = _FOREIGN_MARKS.get(mark)
+    inside = rest.partition("}")[0]
+    if mark == "?" and ":" in inside:
+        mark_hint = "write `a if condition else b`"
+    elif mark == "$" and ":=" in inside and not site.index:
+        mark_hint = _SET
+    return site.violation(mark_hint, text=mark)
 
 
-def _quote_hint(site: Site, quote: str) -> str:
-    """Return the hint for a quote that begins a text which does not end."""
-    other = "'" if quote == '"' else '"'
+def _open_text(site: Site) -> Violation:
+    """Return the violation for a quote that begins a text which does not end."""
+    quote = site.token.text
+    hint = f"close it with {quote}"
     is_text_before = site.index > 1 and site.tokens[site.index - 2].kind == "string"
     if is_text_before and site.is_adjacent(-1) and site.tokens[site.index - 1].kind == "name":
         # A text such as 'it's' ends at its apostrophe.
-        return f"write a text that has {quote} in it between {other} and {other}"
-    return f"close it with {quote}"
+        other = "'" if quote == '"' else '"'
+        hint = f"write a text that has {quote} in it between {other} and {other}"
+    return Violation(
+        line=line_at(site.text, site.token.offset),
+        message="a text is not closed",
+        hint=hint,
+        offset=site.token.offset,
+    )
 
 
 def _bracket(site: Site) -> Violation:
@@ -232,28 +247,6 @@ def _bracket(site: Site) -> Violation:
     return site.violation("an expression ends with two braces: }}")
 
 
-def _character(site: Site, rest: str) -> Violation:
-    character = rest[0]
-    tag_end = rest.find("}")
-    inside = rest[: tag_end if tag_end >= 0 else None]
-    if rest.startswith("&&"):
-        return site.violation("write `and`", text="&&")
-    if rest.startswith("??"):
-        return site.violation("write `value | default(other)`", text="??")
-    if rest.startswith("?."):
-        hint = "write `.`: what is missing on the way takes a default, as in `a.b | default(1)`"
-        return site.violation(hint, text="?.")
-    if character == "?":
-        return site.violation("write `a if condition else b`" if ":" in inside else None)
-    if rest.startswith("${"):
-        return site.violation("a name stands without ${ }", text="${")
-    if character == "$":
-        if ":=" in inside and not site.index:
-            return site.violation("write {% set name = value %}")
-        return site.violation("names have no $ in front")
-    return site.violation(_CHARACTERS.get(character))
-
-
 def of_parser(tokens: TokenList, index: int) -> Violation | None:
     """Return the violation for the token at which the parser fails, if it is in a tag."""
     if not tokens.tokens:
@@ -264,14 +257,10 @@ def of_parser(tokens: TokenList, index: int) -> Violation | None:
     if not 0 <= at < len(tag):
         return None
     site = Site(text=tokens.text, tokens=tag, index=at, begin=tokens.tokens[begin])
-    if violation := _unclosed_tag(site):
-        return violation
-    for rule in _RULES:
-        if violation := rule(site):
-            return violation
-    return None
+    return next((violation for rule in _RULES if (violation := rule(site))), None)
 
 
+@_RULES.add
 def _unclosed_tag(site: Site) -> Violation | None:
     """Recognise a tag that goes on into the lines of the text below it."""
     line = line_at(site.text, site.begin.offset)
@@ -291,66 +280,7 @@ def _unclosed_tag(site: Site) -> Violation | None:
     )
 
 
-def _equals(site: Site) -> Violation | None:
-    if site.token.text != "=":
-        return None
-    before = site.text_at(-1)
-    if before in {"==", "!="} and site.is_adjacent(-1):
-        token = site.tokens[site.index - 1]
-        return site.violation(f"write {before}", token=token, text=f"{before}=")
-    if before == ":" and site.is_adjacent(-1):
-        return _set(site)
-    if site.text_at(1) == ">" and site.is_adjacent(1):
-        return site.violation("write >=" if site.first in {"if", "elif"} else None, text="=>")
-    bracket = site.bracket()
-    if bracket is not None and bracket.text == "{":
-        return site.violation("write `key: value` in an object")
-    if bracket is None and site.index == 1 and not site.is_statement:
-        return _set(site)
-    if bracket is None and site.first in {"if", "elif"}:
-        return site.violation("compare with ==")
-    return site.violation(None)
-
-
-def _set(site: Site) -> Violation:
-    return site.violation("write {% set name = value %}", text=":=" * (site.text_at(-1) == ":"))
-
-
-def _colon(site: Site) -> Violation | None:
-    if site.token.text != ":":
-        return None
-    if site.text_at(1) == "=" and site.is_adjacent(1):
-        return site.violation("write {% set name = value %}", text=":=")
-    before = site.text_at(-1)
-    bracket = site.bracket()
-    if site.text_at(-2) == "|" and before in FILTERS:
-        return site.violation(f"a filter takes its arguments in parentheses: {before}(...)")
-    if site.text_at(-2) == "|":
-        foreign = site.tokens[site.index - 1]
-        return site.violation(habits.filter_in_jinja(before), token=foreign)
-    if bracket is not None and bracket.text == "(" and before.isidentifier():
-        return site.violation(f"write {before}=value")
-    return site.violation(None)
-
-
-def _dot(site: Site) -> Violation | None:
-    """Recognise a name with a dot in front, as in Go templates."""
-    if site.token.text == "." and site.is_operand(0):
-        name = site.text_at(1)
-        if not name.isidentifier():
-            return site.violation("there is no dot: write the name of a value")
-        hint = habits.name_in_jinja(name) if name[0].isupper() else None
-        return site.violation(hint or f"names have no dot in front: {name}")
-    if site.text_at(-1) == "." and site.token.text in {"[", "."}:
-        if site.token.text == "[":
-            dot = site.tokens[site.index - 1]
-            return site.violation("write [0] without a dot in front", token=dot)
-        return None
-    if site.text_at(-1) == "." and site.token.kind == "string":
-        return site.violation("join values with ~", token=site.tokens[site.index - 1])
-    return None
-
-
+@_RULES.add
 def _braces(site: Site) -> Violation | None:
     """Recognise a value in braces inside of a tag."""
     for at, (one, two) in enumerate(zip(site.tokens, site.tokens[1:], strict=False)):
@@ -364,19 +294,7 @@ def _braces(site: Site) -> Violation | None:
     return None
 
 
-def _operators(site: Site) -> Violation | None:
-    before, text = site.text_at(-1), site.token.text
-    if before == text == "|" and site.is_adjacent(-1):
-        return site.violation("write `or`", token=site.tokens[site.index - 1], text="||")
-    if before == "<" and text == ">" and site.is_adjacent(-1):
-        return site.violation("write !=", token=site.tokens[site.index - 1], text="<>")
-    if text == ";" and site.index + 2 == len(site.tokens):
-        return site.violation("leave the semicolon out")
-    if site.is_statement and not site.index and text in {"//", "/"}:
-        return site.violation("write {# comment #}")
-    return None
-
-
+@_RULES.add
 def _tag_in_expression(site: Site) -> Violation | None:
     """Recognise ``{{ if x }}``, as in Go templates."""
     if site.is_statement or site.first not in {*_TAGS, *habits.GO_TAGS} or site.index > 1:
@@ -387,13 +305,7 @@ def _tag_in_expression(site: Site) -> Violation | None:
     return site.violation(tag_hint(site.first), token=first)
 
 
-def tag_hint(word: str) -> str | None:
-    """Return the hint for a word of a tag that stands in ``{{ }}``; None for other words."""
-    if word in habits.GO_TAGS:
-        return habits.GO_TAGS[word]
-    return f"a tag has percent signs: {{% {word} %}}" if word in _TAGS else None
-
-
+@_RULES.add
 def _statement_words(site: Site) -> Violation | None:
     before, text = site.text_at(-1), site.token.text
     if before == "else" and text == "if":
@@ -408,26 +320,103 @@ def _statement_words(site: Site) -> Violation | None:
     if text == "not" and site.text_at(1) == "is":
         return site.violation("write `is not`")
     if site.first == "set" and site.index == _THIRD and site.is_value_before():
-        return site.violation("write {% set name = value %}")
+        return site.violation(_SET)
     if site.first == "import" and text != "as" and site.index == _THIRD:
         return site.violation('write {% import "module" as name %}')
     return None
 
 
-def _infix(site: Site) -> Violation | None:
-    """Recognise ``a eq b`` and ``a is "text"``."""
+@_RULES.add
+def _operators(site: Site) -> Violation | None:
+    before, text = site.text_at(-1), site.token.text
+    if before == text == "|" and site.is_adjacent(-1):
+        return site.violation("write `or`", token=site.tokens[site.index - 1], text="||")
+    if before == "<" and text == ">" and site.is_adjacent(-1):
+        return site.violation("write !=", token=site.tokens[site.index - 1], text="<>")
+    if text == ";" and site.index + 2 == len(site.tokens):
+        return site.violation("leave the semicolon out")
+    if site.is_statement and not site.index and text in {"//", "/"}:
+        return site.violation("write {# comment #}")
+    return None
+
+
+@_RULES.add
+def _equals(site: Site) -> Violation | None:
+    if site.token.text != "=":
+        return None
+    before = site.text_at(-1)
+    if before in {"==", "!="} and site.is_adjacent(-1):
+        token = site.tokens[site.index - 1]
+        return site.violation(f"write {before}", token=token, text=f"{before}=")
+    if before == ":" and site.is_adjacent(-1):
+        return site.violation(_SET, text=":=")
+    if site.text_at(1) == ">" and site.is_adjacent(1):
+        return site.violation("write >=" if site.first in {"if", "elif"} else None, text="=>")
+    bracket = site.bracket()
+    if bracket is not None and bracket.text == "{":
+        return site.violation("write `key: value` in an object")
+    if bracket is None and site.index == 1 and not site.is_statement:
+        return site.violation(_SET, text=":=" * (before == ":"))
+    if bracket is None and site.first in {"if", "elif"}:
+        return site.violation("compare with ==")
+    return site.violation(None)
+
+
+@_RULES.add
+def _colon(site: Site) -> Violation | None:
+    if site.token.text != ":":
+        return None
+    if site.text_at(1) == "=" and site.is_adjacent(1):
+        return site.violation(_SET, text=":=")
+    before = site.text_at(-1)
+    bracket = site.bracket()
+    if site.text_at(-2) == "|" and before in FILTERS:
+        return site.violation(f"a filter takes its arguments in parentheses: {before}(...)")
+    if site.text_at(-2) == "|":
+        foreign = site.tokens[site.index - 1]
+        return site.violation(habits.filter_in_jinja(before), token=foreign)
+    if bracket is not None and bracket.text == "(" and before.isidentifier():
+        return site.violation(f"write {before}=value")
+    return site.violation(None)
+
+
+@_RULES.add
+def _and_or(site: Site) -> Violation | None:
+    """Recognise ``and a b``: Jinja takes the word for a name."""
+    before = site.tokens[site.index - 1] if site.index else None
+    if before is None or before.text not in {"and", "or"} or site.token.kind not in _VALUES:
+        return None
+    return _go_call(site, before) if site.text_at(-2) in {"", "if", "elif", "(", "="} else None
+
+
+@_RULES.add
+def _dots(site: Site) -> Violation | None:
+    """Recognise a name with a dot in front, as in Go templates, other dots, and ``1..3``."""
+    token = site.token
+    if token.text == "." and site.is_operand(0):
+        name = site.text_at(1)
+        if not name.isidentifier():
+            return site.violation("there is no dot: write the name of a value")
+        hint = habits.name_in_jinja(name) if name[0].isupper() else None
+        return site.violation(hint or f"names have no dot in front: {name}")
+    if site.text_at(-1) == "." and (token.text == "[" or token.kind == "string"):
+        hint = "write [0] without a dot in front" if token.text == "[" else "join values with ~"
+        return site.violation(hint, token=site.tokens[site.index - 1])
+    dots = [each for each in site.tokens[: site.index + 1] if each.text.endswith(".")]
+    if dots and site.text[dots[0].offset : token.end].count("..") == 1:
+        return site.violation("write range(1, 4) for 1, 2, 3", token=dots[0], width=2)
+    return None
+
+
+@_RULES.add
+def _side_by_side(site: Site) -> Violation | None:
+    """Recognise ``a eq b``, ``a is "text"``, and two values with nothing between them."""
     token = site.token
     if site.text_at(-1) == "is" and token.kind in {"string", "integer", "float"}:
         is_before = site.tokens[site.index - 1]
         return site.violation("compare with ==: a == b", token=is_before)
     if token.text in _INFIX and site.is_value_before():
         return site.violation(_INFIX[token.text])
-    return None
-
-
-def _side_by_side(site: Site) -> Violation | None:
-    """Recognise two values with nothing between them."""
-    token = site.token
     is_value = token.kind in _VALUES and (token.text not in _WORDS or token.text == "for")
     if not site.is_value_before() or not (is_value or token.text in {"(", "[", "{", "."}):
         return None
@@ -448,21 +437,6 @@ def _side_by_side(site: Site) -> Violation | None:
     if bracket is not None and token.text not in {"(", "[", "."}:
         return site.violation("a comma is missing before it")
     return None
-
-
-def key_hint(text: str, name: str) -> str | None:
-    """Return the hint for a name that is meant as a key in a text; None for other names."""
-    for match in _DASHED.finditer(text):
-        if name in match["key"].split("-"):
-            return f'a key with a dash is in brackets: {match["path"]}["{match["key"]}"]'
-    if re.search(rf"[{{,]\s*{re.escape(name)}\s*:", text):
-        return f'keys of an object are in quotes: "{name}"'
-    return None
-
-
-def name_hint(name: str) -> str | None:
-    """Return the correction of a name of another language; None for other names."""
-    return tag_hint(name) or habits.name_in_jinja(name)
 
 
 def _go_call(site: Site, function: Token) -> Violation | None:
@@ -491,35 +465,23 @@ def _go_call(site: Site, function: Token) -> Violation | None:
     return site.violation(hint, token=function) if hint else None
 
 
-def _and_or(site: Site) -> Violation | None:
-    """Recognise ``and a b``: Jinja takes the word for a name."""
-    before = site.tokens[site.index - 1] if site.index else None
-    if before is None or before.text not in {"and", "or"} or site.token.kind not in _VALUES:
-        return None
-    return _go_call(site, before) if site.text_at(-2) in {"", "if", "elif", "(", "="} else None
+def tag_hint(word: str) -> str | None:
+    """Return the hint for a word of a tag that stands in ``{{ }}``; None for other words."""
+    if word in habits.GO_TAGS:
+        return habits.GO_TAGS[word]
+    return f"a tag has percent signs: {{% {word} %}}" if word in _TAGS else None
 
 
-def _range(site: Site) -> Violation | None:
-    """Recognise ``1..3``."""
-    token = site.token
-    at = next(
-        (n for n, each in enumerate(site.tokens[: site.index + 1]) if each.text.endswith(".")), None
-    )
-    if at is None or site.text[site.tokens[at].offset : token.end].count("..") != 1:
-        return None
-    return site.violation("write range(1, 4) for 1, 2, 3", token=site.tokens[at], width=2)
+def key_hint(text: str, name: str) -> str | None:
+    """Return the hint for a name that is meant as a key in a text; None for other names."""
+    for match in _DASHED.finditer(text):
+        if name in match["key"].split("-"):
+            return f'a key with a dash is in brackets: {match["path"]}["{match["key"]}"]'
+    if re.search(rf"[{{,]\s*{re.escape(name)}\s*:", text):
+        return f'keys of an object are in quotes: "{name}"'
+    return None
 
 
-_RULES: Final[tuple[Callable[[Site], Violation | None], ...]] = (
-    _braces,
-    _tag_in_expression,
-    _statement_words,
-    _operators,
-    _equals,
-    _colon,
-    _and_or,
-    _dot,
-    _range,
-    _infix,
-    _side_by_side,
-)
+def name_hint(name: str) -> str | None:
+    """Return the correction of a name of another language; None for other names."""
+    return tag_hint(name) or habits.name_in_jinja(name)

@@ -18,7 +18,7 @@ from function_script.values import Readable
 
 # A library function may read every character a few times.
 _READINGS = 4
-_LOOK_INTO = READERS["Readable"][1]
+_LOOK_INTO = READERS[Readable][1]
 
 
 class LibraryFunction:

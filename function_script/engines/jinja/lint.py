@@ -7,11 +7,21 @@ from typing import Final
 from jinja2 import nodes
 
 from function_script.diagnostics import Diagnostic
-from function_script.engines.jinja import doubts, parser, request_reads, unknown_names
+from function_script.engines.jinja import doubts, hints, policy, positions, request_reads, tokens
 from function_script.engines.jinja.environment import Environment
+from function_script.engines.jinja.filters import FILTERS
+from function_script.engines.jinja.parser import parse
+from function_script.engines.jinja.scope import NAMES
+from function_script.engines.jinja.tests import TESTS
 from function_script.engines.reads import FieldAccess, FieldComparison
 from function_script.engines.template_lint import QUOTED, TemplateLint
+from function_script.problems import suggest
 from function_script.program import Program
+
+# Names that Jinja itself sets: in loops, in macros, in blocks.
+_SPECIAL: Final = ("loop", "caller", "varargs", "kwargs", "super")
+# A name that is used with one of these may be missing.
+_GUARDS: Final = ("default", "d", "defined", "undefined")
 
 
 class JinjaLint(TemplateLint):
@@ -27,7 +37,7 @@ class JinjaLint(TemplateLint):
 
     def static_text(self, program: Program) -> Iterator[tuple[int, str]]:
         """Yield the text outside of tags, in no condition, loop or macro."""
-        for node in parser.parse(Environment(), program.main.text).body:
+        for node in parse(Environment(), program.main.text).body:
             if isinstance(node, nodes.Output):
                 for part in node.nodes:
                     text = part.data if isinstance(part, nodes.TemplateData) else "{{ }}"
@@ -38,8 +48,42 @@ class JinjaLint(TemplateLint):
         return request_reads.find(program)
 
     def find_unknown_names(self, program: Program) -> list[Diagnostic]:
-        """Find names that nothing sets; only a condition may use such a name without an error."""
-        return unknown_names.find_unknown(program)
+        """Find names that no template of a program sets and no scope has: they have no value.
+
+        A name counts as set if any template sets it anywhere, so every report is a certain mistake.
+        """
+        environment = Environment()
+        sources = {"": program.main, **program.modules}
+        trees = {name: tokens.parse(environment, source.text) for name, source in sources.items()}
+        facts = [policy.inspect(tree, FILTERS, TESTS) for tree in trees.values()]
+        values = {*NAMES, *_SPECIAL}.union(*(each.defined for each in facts))
+        for tree in trees.values():
+            values |= {
+                guard.node.name
+                for guard in tree.find_all((nodes.Filter, nodes.Test))
+                if guard.name in _GUARDS and isinstance(guard.node, nodes.Name)
+            }
+        # A module that nothing includes may expect names from templates that include it.
+        used = {"", *(reference.module for each in facts for reference in each.references)}
+        problems: dict[Diagnostic, None] = {}
+        for name, tree in trees.items():
+            text = sources[name].text
+            for variable in tree.find_all(nodes.Name) if name in used else ():
+                if variable.ctx != "load" or variable.name in values:
+                    continue
+                begin = text.rfind("\n", 0, variable.lineno) + 1
+                line = text[begin:].partition("\n")[0]
+                violation = policy.Violation(
+                    line=1,
+                    offset=variable.lineno,
+                    width=len(variable.name),
+                    message=f'"{variable.name}" has no value, for nothing sets it',
+                    hint=hints.key_hint(line, variable.name)
+                    or hints.name_hint(variable.name)
+                    or suggest(variable.name, tuple(values)),
+                )
+                problems[positions.violation_to_diagnostic(sources[name], violation)] = None
+        return list(problems)
 
     def find_comparisons(self, program: Program) -> Iterable[FieldComparison]:
         """Find comparisons of fields of the request with constants."""

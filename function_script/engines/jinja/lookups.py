@@ -70,8 +70,14 @@ def get_attribute(value: object, name: str, undefined: type[Undefined]) -> objec
         if name.startswith("_") or hasattr(str, name):
             raise _unavailable(value, name, STRING_METHODS)
         return make_undefined(undefined, value, name)
-    find = _FINDERS.get(type(value), _find_nothing)
-    return find(value, name, undefined)
+    find = _FINDERS.get(type(value))
+    if find is not None:
+        return find(value, name, undefined)
+    if isinstance(value, Builtin) and value.name in habits.GO_TAGS:
+        # `{{ range .list }}` reads as an attribute of the function.
+        message = f'"{value.name}" is a function'
+        raise exceptions.RenderError(message, hint=habits.GO_TAGS[value.name], name=value.name)
+    raise _unavailable(value, name, ())
 
 
 def get_item(value: object, index: object, undefined: type[Undefined]) -> object:
@@ -95,14 +101,6 @@ def get_item(value: object, index: object, undefined: type[Undefined]) -> object
 
 # Lookups of attributes by the exact type of the value.
 _FINDERS = Table[type, Callable[[object, str, type[Undefined]], object]]()
-
-
-def _find_nothing(value: object, name: str, _undefined: type[Undefined]) -> object:
-    if isinstance(value, Builtin) and value.name in habits.GO_TAGS:
-        # `{{ range .list }}` reads as an attribute of the function.
-        message = f'"{value.name}" is a function'
-        raise exceptions.RenderError(message, hint=habits.GO_TAGS[value.name], name=value.name)
-    raise _unavailable(value, name, ())
 
 
 @_FINDERS.add(int, bool, float, type(None), list, tuple, range)

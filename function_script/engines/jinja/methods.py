@@ -1,19 +1,14 @@
 """Calls of the methods of texts, objects and loops that `lookups` allows."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 from jinja2 import Undefined
 
 from function_script.engines.jinja import exceptions
 from function_script.engines.jinja.budget import CHARACTERS_PER_STEP, Budget
+from function_script.engines.jinja.lookups import Method
 from function_script.engines.jinja.output import to_plain, to_text
 from function_script.engines.jinja.runtime import check_key
-
-if TYPE_CHECKING:
-    from function_script.engines.jinja.lookups import Method
 
 
 def invoke(budget: Budget, method: Method, arguments: tuple[object, ...]) -> object:

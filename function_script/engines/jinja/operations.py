@@ -16,7 +16,6 @@ from jinja2 import Environment, Template, nodes
 
 from function_script.engines.jinja import tokens
 from function_script.engines.jinja.compiler import COMPARISONS
-from function_script.engines.jinja.tokens import TokenList
 from function_script.source import Source, Span
 
 _MAX_CODE: Final = 64 * 1024
@@ -133,7 +132,7 @@ class _TemplateLines:
 class _Finder:
     """Finds operations in a tree whose ``lineno`` are offsets, in the order of compiled code."""
 
-    def __init__(self, token_list: TokenList) -> None:
+    def __init__(self, token_list: tokens.TokenList) -> None:
         self._text = token_list.text
         self._tokens = token_list.tokens
         self._starts = [token.offset for token in token_list.tokens]

@@ -9,15 +9,11 @@ from dataclasses import dataclass
 from typing import Final, Self
 
 from jinja2 import Environment, TemplateSyntaxError, nodes
-from jinja2.lexer import TokenStream
 from jinja2.parser import Parser as JinjaParser
 
 from function_script import spelling
-from function_script.engines.jinja import hints
+from function_script.engines.jinja import exceptions, hints, policy
 from function_script.engines.jinja import tokens as token_lists
-from function_script.engines.jinja.exceptions import reword
-from function_script.engines.jinja.policy import Violation
-from function_script.engines.jinja.tokens import Token, TokenList
 
 _STATEMENTS = (
     *("block", "call", "extends", "filter", "for", "from", "if", "import", "include", "macro"),
@@ -37,7 +33,7 @@ _TAGS = re.compile(r"(?:for the following tags:|but currently looking for) (.+?)
 class UnparsableError(Exception):
     """The text is not a valid template."""
 
-    def __init__(self, violation: Violation) -> None:
+    def __init__(self, violation: policy.Violation) -> None:
         super().__init__(violation.message)
         self.violation = violation
 
@@ -69,12 +65,12 @@ def parse(environment: Environment, text: str) -> nodes.Template:
         raise UnparsableError(_to_violation(error, open_tags, place)) from error
     except RecursionError as error:
         line = parser.stream.current.lineno if parser is not None else 1
-        raise UnparsableError(Violation(line=line, message="nested too deeply")) from error
+        raise UnparsableError(policy.Violation(line=line, message="nested too deeply")) from error
     except ValueError as error:
         # Python refuses to read numbers of more than 4,300 digits.
         line = parser.stream.current.lineno if parser is not None else 1
         raise UnparsableError(
-            Violation(line=line, message="a number with too many digits")
+            policy.Violation(line=line, message="a number with too many digits")
         ) from error
 
 
@@ -85,7 +81,7 @@ class _Place:
     ``index`` None: the lexer fails behind the last token.
     """
 
-    tokens: TokenList
+    tokens: token_lists.TokenList
     index: int | None
 
     @classmethod
@@ -100,11 +96,18 @@ class _Place:
         )
         if parser is None or is_lexer:
             return cls(tokens=tokens, index=None)
-        index = len(tokens.tokens) - _count_tokens(parser.stream)
+        index = len(tokens.tokens)
+        try:
+            # The tokens in tags from the unexpected one on, up to a mistake of the lexer.
+            while parser.stream.current.type != "eof":
+                index -= parser.stream.current.type != "data"
+                next(parser.stream)
+        except TemplateSyntaxError:
+            pass
         # The parser has taken what follows a dot before it looks at it.
         return cls(tokens=tokens, index=index - (error.message == _AFTER_DOT))
 
-    def token(self) -> Token | None:
+    def token(self) -> token_lists.Token | None:
         """Return the unexpected token; None if the lexer fails, or at the end of the text."""
         tokens = self.tokens.tokens
         return tokens[self.index] if self.index is not None and self.index < len(tokens) else None
@@ -115,26 +118,14 @@ class _Place:
         return self.tokens.tokens[index].text if index < len(self.tokens.tokens) else ""
 
 
-def _count_tokens(stream: TokenStream) -> int:
-    """Count the tokens in tags from the current one on, up to a mistake of the lexer."""
-    count = 0
-    try:
-        while stream.current.type != "eof":
-            count += stream.current.type != "data"
-            next(stream)
-    except TemplateSyntaxError:
-        pass
-    return count
-
-
 def _to_violation(
     error: TemplateSyntaxError, open_tags: list[tuple[str, int]], place: _Place
-) -> Violation:
+) -> policy.Violation:
     message = error.message or "the text is no template"
     if message.startswith("Unexpected end of template") and open_tags:
         tag, line = open_tags[-1]
         hint = f"it ends with {_closing_tags(message)}"
-        return Violation(line=line, message=f'"{tag}" is not closed', name=tag, hint=hint)
+        return policy.Violation(line=line, message=f'"{tag}" is not closed', name=tag, hint=hint)
     if message.startswith("Encountered unknown tag"):
         return _unknown_tag(error, message, open_tags, place)
     if place.index is None:
@@ -144,14 +135,14 @@ def _to_violation(
     return violation or _unexpected(error, message, place)
 
 
-def _unexpected(error: TemplateSyntaxError, message: str, place: _Place) -> Violation:
+def _unexpected(error: TemplateSyntaxError, message: str, place: _Place) -> policy.Violation:
     """Return the violation of a mistake that is no common one, in the parser's words."""
     token = place.token()
-    first_sentence = reword(_SENTENCE.split(message, maxsplit=1)[0].rstrip("."))
+    first_sentence = exceptions.reword(_SENTENCE.split(message, maxsplit=1)[0].rstrip("."))
     if token is None:
         quoted = _QUOTED.search(message)
         name = quoted[1] if quoted else None
-        return Violation(line=error.lineno, message=first_sentence, name=name)
+        return policy.Violation(line=error.lineno, message=first_sentence, name=name)
     text = token.text.strip()
     if expected := _EXPECTED.match(message):
         quoted_text = text if text[:1] in "\"'" else f'"{text}"'
@@ -159,7 +150,7 @@ def _unexpected(error: TemplateSyntaxError, message: str, place: _Place) -> Viol
         first_sentence = f"unexpected {quoted_text}{end}"
     elif message.startswith("unexpected '"):
         first_sentence = f'unexpected "{text}"'
-    return Violation(
+    return policy.Violation(
         line=error.lineno,
         message=first_sentence,
         offset=token.offset,
@@ -180,7 +171,7 @@ def _expected_tags(message: str) -> list[str]:
 
 def _unknown_tag(
     error: TemplateSyntaxError, message: str, open_tags: list[tuple[str, int]], place: _Place
-) -> Violation:
+) -> policy.Violation:
     quoted = _QUOTED.search(message)
     tag = quoted[1] if quoted else ""
     # The unknown tag itself is the last one in the list.
@@ -189,8 +180,11 @@ def _unknown_tag(
     expected = _expected_tags(message)
     is_end = tag.startswith("end") or tag in _ENDS
     near = None if tag in _TAGS_ELSEWHERE else spelling.nearest(tag, (*expected, *_STATEMENTS))
-    if hint := _foreign_tag(tag, place):
-        open_tag = None
+    is_colon = place.following(1) == ":"
+    if tag in hints.TAGS and tag not in _TAGS_ELSEWHERE:
+        hint, open_tag = hints.TAGS[tag], None
+    elif place.following(1 + is_colon) == "=":
+        hint, open_tag = "write {% set name = value %}", None
     elif is_end and open_tag is not None and near not in expected:
         ends = [each for each in expected if each.startswith("end")]
         hint = f'"{open_tag[0]}" ends with {" or ".join(f"{{% {each} %}}" for each in ends)}'
@@ -206,7 +200,7 @@ def _unknown_tag(
     else:
         hint = f"there are {', '.join(_STATEMENTS)}"
     token = place.token()
-    return Violation(
+    return policy.Violation(
         line=error.lineno,
         message=f'there is no tag "{tag}" here',
         name=tag,
@@ -215,14 +209,3 @@ def _unknown_tag(
         offset=token.offset if token is not None else None,
         width=max(1, len(tag)),
     )
-
-
-def _foreign_tag(tag: str, place: _Place) -> str | None:
-    """Return the hint for a tag of another language, or for an assignment without ``set``."""
-    if tag in hints.TAGS and tag not in _TAGS_ELSEWHERE:
-        return hints.TAGS[tag]
-    is_assignment = place.following(1) == "=" or (place.following(1), place.following(2)) == (
-        ":",
-        "=",
-    )
-    return "write {% set name = value %}" if is_assignment else None

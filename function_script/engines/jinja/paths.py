@@ -15,11 +15,8 @@ from jinja2.utils import missing
 
 from function_script import field_names, spelling
 from function_script.engines import habits
-from function_script.engines.jinja import hints
-from function_script.engines.jinja.exceptions import reword, type_of
+from function_script.engines.jinja import exceptions, hints, lookups, scope
 from function_script.engines.jinja.filters import FILTERS
-from function_script.engines.jinja.lookups import STRING_METHODS
-from function_script.engines.jinja.scope import NAMES
 from function_script.problems import suggest
 from function_script.program import Lazy
 
@@ -44,7 +41,7 @@ class MissingPath(NamedTuple):
 def describe(undefined: Undefined, roots: Mapping[str, object], statement: str) -> MissingPath:
     """Describe the path that does not exist; ``statement`` is the template's text that used it."""
     if undefined._undefined_hint:  # noqa: SLF001 - the only place where Jinja keeps it
-        return MissingPath(reword(undefined._undefined_hint), None, None)  # noqa: SLF001 - same
+        return MissingPath(exceptions.reword(undefined._undefined_hint), None, None)  # noqa: SLF001 - same
     base, keys = _chain(undefined)
     if base is missing:
         return _unknown_name(keys, statement)
@@ -54,39 +51,44 @@ def describe(undefined: Undefined, roots: Mapping[str, object], statement: str) 
     if len(keys) > 1:
         message += f" ({first.lstrip('.')} does not exist)"
     if not isinstance(base, (Mapping, list, tuple, range)):
-        message += f" ({start.lstrip('.') or 'the value'} is {type_of(base)})"
-    hint = _hint_of_method(base, str(keys[0]), statement)
-    if isinstance(base, Mapping) and re.search(rf"\.{re.escape(str(keys[0]))}-\w", statement):
-        hint = hints.key_hint(statement, str(keys[0]))
-    if hint is None and isinstance(base, Mapping):
-        hint = _suggest_key(str(keys[0]), base)
-    elif hint is None and isinstance(base, (list, tuple, range)):
-        hint = _hint_of_item(keys[0], len(base), start)
-    return MissingPath(message, hint, str(keys[0]))
+        message += f" ({start.lstrip('.') or 'the value'} is {exceptions.type_of(base)})"
+    return MissingPath(message, _hint_of(base, keys[0], statement, start), str(keys[0]))
 
 
-def _hint_of_item(key: object, length: int, path: str) -> str:
-    """Return the hint for a list that has no such item."""
-    if not isinstance(key, str):
-        return f"the list has {length} item{'s' * (length != 1)}"
-    if path.endswith(".status.conditions"):
-        owner = path.removesuffix(".status.conditions").lstrip(".")
-        return f'conditions are a list: get_condition({owner}, "{key}")'
-    return "this is a list: its items have numbers, as in [0], or a loop goes over them"
-
-
-def _hint_of_method(base: object, name: str, statement: str) -> str | None:
-    """Return the hint for a method of another language."""
-    correction = None
+def _hint_of(base: object, key: object, statement: str, path: str) -> str | None:
+    """Return the hint for a key that the value at a path does not have."""
+    name = str(key)
     if isinstance(base, str):
         correction = habits.STRING_METHODS.get(name)
-        if correction is None:
-            return suggest(name, STRING_METHODS)
-    elif isinstance(base, (list, tuple, range)):
+        return suggest(name, lookups.STRING_METHODS) if correction is None else correction.jinja
+    if isinstance(base, (list, tuple, range)):
         correction = habits.LIST_METHODS.get(name)
-    elif f".{name}(" in statement:
-        correction = habits.MAPPING_METHODS.get(name)
-    return correction.jinja if correction is not None else None
+        if correction is not None and correction.jinja is not None:
+            return correction.jinja
+        if not isinstance(key, str):
+            return f"the list has {len(base)} item{'s' * (len(base) != 1)}"
+        if path.endswith(".status.conditions"):
+            owner = path.removesuffix(".status.conditions").lstrip(".")
+            return f'conditions are a list: get_condition({owner}, "{key}")'
+        return "this is a list: its items have numbers, as in [0], or a loop goes over them"
+    correction = habits.MAPPING_METHODS.get(name) if f".{name}(" in statement else None
+    hint = correction.jinja if correction is not None else None
+    if not isinstance(base, Mapping):
+        return hint
+    if re.search(rf"\.{re.escape(name)}-\w", statement):
+        hint = hints.key_hint(statement, name)
+    return hint or _suggest_key(name, base)
+
+
+def _suggest_key(key: str, candidates: Iterable[object]) -> str:
+    first = (str(each) for each in itertools.islice(candidates, _MAX_CANDIDATES))
+    keys = [each for each in first if len(each) <= _MAX_KEY_LENGTH]
+    if hint := suggest(key[:_MAX_KEY_LENGTH], tuple(keys)):
+        return hint
+    if not keys:
+        return "the object is empty: `| default(value)` says what to take instead"
+    listed = field_names.listed(keys, _MAX_LISTED)
+    return f"available: {listed}; `| default(value)` where it may be missing"
 
 
 def _chain(undefined: Undefined) -> tuple[object, list[object]]:
@@ -108,20 +110,11 @@ def _unknown_name(keys: Sequence[object], statement: str) -> MissingPath:
     if f"{name}(" in statement and (filter_name := spelling.nearest(name, FILTERS)):
         otherwise = f'there is a filter "{filter_name}": write `value | {filter_name}`'
     hint = (
-        hints.key_hint(statement, name) or hints.name_hint(name) or suggest(name, NAMES, otherwise)
+        hints.key_hint(statement, name)
+        or hints.name_hint(name)
+        or suggest(name, scope.NAMES, otherwise)
     )
     return MissingPath(f"{whole} is undefined{cause}", hint, name)
-
-
-def _suggest_key(key: str, candidates: Iterable[object]) -> str:
-    first = (str(each) for each in itertools.islice(candidates, _MAX_CANDIDATES))
-    keys = [each for each in first if len(each) <= _MAX_KEY_LENGTH]
-    if hint := suggest(key[:_MAX_KEY_LENGTH], tuple(keys)):
-        return hint
-    if not keys:
-        return "the object is empty: `| default(value)` says what to take instead"
-    listed = field_names.listed(keys, _MAX_LISTED)
-    return f"available: {listed}; `| default(value)` where it may be missing"
 
 
 def _join(keys: Iterable[object]) -> str:

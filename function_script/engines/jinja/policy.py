@@ -1,10 +1,10 @@
-"""The policy for templates: allowlists and limits, checked on the syntax tree before compilation.
+"""The policy for templates: allowlists and limits, checked on the syntax trees before compilation.
 
-All violations are facts at once.
+All violations are facts at once. References between templates are checked when these have none.
 """
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple, cast
 
@@ -18,6 +18,7 @@ from function_script.values import LONE_SURROGATE
 
 MAX_NODES = 20_000
 MAX_DEPTH = 80
+MAX_MODULE_DEPTH = 20
 # CPython compiles at most 20 nested blocks, and a template needs some for itself.
 MAX_LOOPS = 10
 # Filters and tests receive the run and the value before the template's own arguments.
@@ -207,3 +208,70 @@ def _visit_reference(node: _Reference, facts: TemplateFacts) -> None:
         return
     hint = "to choose while rendering, write if around several of these"
     facts.violations.append(_violation(node, "a module's name must be a text in quotes", hint=hint))
+
+
+def check_references(
+    templates: Mapping[str, TemplateFacts], module_names: Collection[str]
+) -> dict[str, list[Violation]]:
+    """Return the invalid references of each template; ``""`` is the main one."""
+    violations: dict[str, list[Violation]] = {name: [] for name in templates}
+    names = ", ".join(sorted(module_names))
+    available = f"there are {names}" if module_names else "there are no modules"
+    for template_name, template in templates.items():
+        for reference in template.references:
+            module, line = reference.module, reference.line
+            if module not in module_names:
+                if not reference.is_optional:
+                    message = f'there is no module "{module}"'
+                    hint: str | None = suggest(module, tuple(module_names), available)
+                    violation = Violation(line=line, message=message, name=module, hint=hint)
+                    violations[template_name].append(violation)
+                continue
+            for name in reference.names:
+                if module in templates and name not in templates[module].defined:
+                    message = f'module "{module}" defines no "{name}"'
+                    hint = suggest(name, tuple(templates[module].defined))
+                    violation = Violation(line=line, message=message, name=name, hint=hint)
+                    violations[template_name].append(violation)
+    if not any(violations.values()):
+        _DepthCheck(templates, violations).depth("", ())
+    return violations
+
+
+class _DepthCheck:
+    """Follows references from template to template, each template once."""
+
+    def __init__(
+        self, templates: Mapping[str, TemplateFacts], violations: dict[str, list[Violation]]
+    ) -> None:
+        self.templates = templates
+        self.violations = violations
+        self.depths: dict[str, int] = {}
+
+    def depth(self, name: str, path: tuple[str, ...]) -> int:
+        """Return the length of the longest chain of modules that begins at this template."""
+        if name in self.depths:
+            return self.depths[name]
+        longest = 0
+        for reference in self.templates[name].references:
+            module = reference.module
+            if module not in self.templates:
+                continue
+            if module in path:
+                cycle = " -> ".join((*path[path.index(module) :], module))
+                self._add(name, reference, f"modules import each other in a cycle: {cycle}")
+                continue
+            # A long path counts as too deep without a look further down: so the recursion ends.
+            is_long = len(path) >= MAX_MODULE_DEPTH
+            depth = 1 + (len(path) if is_long else self.depth(module, (*path, module)))
+            if depth > MAX_MODULE_DEPTH:
+                problem = f"modules need each other more than {MAX_MODULE_DEPTH} deep"
+                self._add(name, reference, problem)
+            else:
+                longest = max(longest, depth)
+        self.depths[name] = longest
+        return longest
+
+    def _add(self, name: str, reference: Reference, message: str) -> None:
+        violation = Violation(line=reference.line, message=message, name=reference.module)
+        self.violations[name].append(violation)

@@ -14,10 +14,8 @@ from types import FrameType, TracebackType
 from jinja2 import Template
 
 from function_script.diagnostics import Diagnostic, Note
-from function_script.engines.jinja import operations, tokens
+from function_script.engines.jinja import operations, policy, tokens
 from function_script.engines.jinja.environment import Environment
-from function_script.engines.jinja.operations import Instruction
-from function_script.engines.jinja.policy import Violation
 from function_script.source import Source, Span, excerpt
 
 # The most lines that a statement is followed over.
@@ -36,7 +34,7 @@ class Position:
 
     source: Source
     line: int
-    instruction: Instruction | None = None
+    instruction: operations.Instruction | None = None
 
     def statement(self) -> str:
         """Return the text from here to the end of the tag that begins or continues in this line."""
@@ -117,7 +115,7 @@ def _find_words(name: str, statement: str) -> list[re.Match[str]]:
     return []
 
 
-def _mentions(instruction: Instruction, line: int, name: str) -> int:
+def _mentions(instruction: operations.Instruction, line: int, name: str) -> int:
     """Count how often the code of this line loaded ``name`` up to the failing instruction.
 
     Return zero for very long code: disassembling it takes quadratic time.
@@ -153,7 +151,7 @@ def to_diagnostic(
     return Diagnostic(message=message, span=span, excerpt=lines, hint=hint)
 
 
-def violation_to_diagnostic(source: Source, violation: Violation) -> Diagnostic:
+def violation_to_diagnostic(source: Source, violation: policy.Violation) -> Diagnostic:
     """Return the diagnostic for a part of a template that does not compile."""
     position = Position(source=source, line=violation.line)
     message = f"cannot compile template: {violation.message}"
@@ -189,7 +187,7 @@ def _position(frame: FrameType, line: int, offset: int) -> Position | None:
     if not isinstance(template, Template) or not isinstance(template.environment, Environment):
         return None
     source = template.environment.sources[str(template.name)]
-    instruction = Instruction(code=frame.f_code, offset=offset, template=template)
+    instruction = operations.Instruction(code=frame.f_code, offset=offset, template=template)
     return Position(
         source=source, line=template.get_corresponding_lineno(line), instruction=instruction
     )

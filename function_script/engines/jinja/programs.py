@@ -14,14 +14,11 @@ from jinja2.compiler import CodeGenerator as JinjaCodeGenerator
 
 from function_script.cache import ByteLruCache, IdentityCache
 from function_script.diagnostics import Diagnostic
-from function_script.engines.jinja import modules, parser, policy, positions, tokens
+from function_script.engines.jinja import compiler, deferral, parser, policy, positions, tokens
 from function_script.engines.jinja.calls import Call
-from function_script.engines.jinja.compiler import CodeGenerator
-from function_script.engines.jinja.deferral import DeferringCodeGenerator
 from function_script.engines.jinja.environment import Environment
 from function_script.engines.jinja.exceptions import reword
 from function_script.engines.jinja.filters import FILTERS
-from function_script.engines.jinja.policy import TemplateFacts, Violation
 from function_script.engines.jinja.tests import TESTS
 from function_script.errors import LimitError, ProgramError
 from function_script.limits import Limits
@@ -58,7 +55,7 @@ class CompiledProgram:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Parsed:
     source: Source
-    facts: TemplateFacts
+    facts: policy.TemplateFacts
     tree: nodes.Template | None = None
 
 
@@ -78,7 +75,9 @@ def load(program: Program, limits: Limits) -> CompiledProgram:
     key = cache_key(program)
     compiled = _programs.get(key)
     if compiled is None:
-        generator = DeferringCodeGenerator if is_deferring(program) else CodeGenerator
+        generator = (
+            deferral.DeferringCodeGenerator if is_deferring(program) else compiler.CodeGenerator
+        )
         compiled = build(program, generator)
         _programs.put(key, compiled, count_characters(key))
     _recent.put(program, (limits, compiled))
@@ -119,7 +118,7 @@ def check_size(program: Program, limits: Limits) -> None:
 
 def build(
     program: Program,
-    code_generator: type[JinjaCodeGenerator] = CodeGenerator,
+    code_generator: type[JinjaCodeGenerator] = compiler.CodeGenerator,
     filters: Mapping[str, Call] = FILTERS,
     *,
     is_whole: bool = False,
@@ -145,7 +144,7 @@ def build(
         main=environment.templates[_MAIN],
         environment=environment,
         used_names=frozenset().union(*(each.facts.used for each in parsed.values())),
-        is_deferring=issubclass(code_generator, DeferringCodeGenerator),
+        is_deferring=issubclass(code_generator, deferral.DeferringCodeGenerator),
         compile_seconds=time.thread_time() - start,
     )
 
@@ -164,7 +163,7 @@ def _parse_all(
         try:
             tree = parser.parse(environment, source.text)
         except parser.UnparsableError as error:
-            facts = TemplateFacts(violations=[error.violation])
+            facts = policy.TemplateFacts(violations=[error.violation])
             parsed[name] = _Parsed(source=source, facts=facts)
             continue
         facts = policy.inspect(tree, FILTERS, TESTS)
@@ -189,7 +188,7 @@ def _check(parsed: Mapping[str, _Parsed], module_names: Collection[str]) -> None
     violations = {name: facts[name].violations for name in sorted(parsed)}
     # A template that does not parse defines no names, so others would seem to miss them.
     if not any(violations.values()):
-        violations = dict(sorted(modules.check_references(facts, module_names).items()))
+        violations = dict(sorted(policy.check_references(facts, module_names).items()))
     problems = [
         positions.violation_to_diagnostic(parsed[name].source, violation)
         for name, listed in violations.items()
@@ -214,21 +213,15 @@ def _compile(environment: Environment, parsed: _Parsed, number: str) -> Template
         compiled = compile(code, f"<jinja {number}>", "exec")
     except TemplateSyntaxError as error:
         message = reword(error.message or "invalid template")
-        violation = Violation(line=error.lineno, message=message)
+        violation = policy.Violation(line=error.lineno, message=message)
     except SyntaxError as error:
-        line = _template_line(code, error.lineno or 1)
-        violation = Violation(line=line, message=reword(_MANGLED.sub("", error.msg)))
+        # The last line of the code has the template's lines by those of the code.
+        pairs = _DEBUG_LINE.findall(code.rpartition("\n")[2])
+        lines = [int(ours) for ours, generated in pairs if int(generated) <= (error.lineno or 1)]
+        line = lines[-1] if lines else 1
+        violation = policy.Violation(line=line, message=reword(_MANGLED.sub("", error.msg)))
     except (RecursionError, MemoryError):
-        violation = Violation(line=1, message="nested too deeply")
+        violation = policy.Violation(line=1, message="nested too deeply")
     else:
         return environment.template_class.from_code(environment, compiled, {}, None)
     raise ProgramError(positions.violation_to_diagnostic(parsed.source, violation))
-
-
-def _template_line(code: str, line: int) -> int:
-    """Map a line of generated code to the template's line, by the table in the last code line."""
-    result = 1
-    for template_line, code_line in _DEBUG_LINE.findall(code.rpartition("\n")[2]):
-        if int(code_line) <= line:
-            result = int(template_line)
-    return result

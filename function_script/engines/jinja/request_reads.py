@@ -14,12 +14,10 @@ from function_script.engines.jinja import tokens
 from function_script.engines.jinja.environment import Environment
 from function_script.engines.jinja.scope import REQUEST_PARTS
 from function_script.engines.reads import ANY, CONSTANT_TYPES, FieldAccess, FieldComparison, guarded
-from function_script.objects import Path
 from function_script.program import Program
-from function_script.source import Source
 
 _XR: Final = ("observed", "composite", "resource")
-_ROOTS: Final[dict[str, Path]] = {
+_ROOTS: Final[dict[str, objects.Path]] = {
     **{name: (name,) for name in REQUEST_PARTS},
     "xr": _XR,
     "spec": (*_XR, "spec"),
@@ -42,13 +40,25 @@ def find(program: Program) -> list[FieldAccess]:
     sources = (program.main, *program.modules.values())
     trees = [tokens.parse(environment, source.text) for source in sources]
     names = _Names(trees)
-    reads = [
-        read
-        for source, tree in zip(sources, trees, strict=True)
-        for read in _reads(tree, source, names)
-    ]
+    reads: dict[FieldAccess, None] = {}
+    for source, tree in zip(sources, trees, strict=True):
+        text = tokens.normalize(source.text)
+        tests = [test for test in tree.find_all(nodes.Test) if test.name in _EXISTENCE_TESTS]
+        tested = {id(test.node) for test in tests}
+        for node in tree.find_all((nodes.Getattr, nodes.Getitem, nodes.Call, nodes.Filter)):
+            path = None if id(node) in tested else names.path(node)
+            if path is None or not isinstance(path[-1], str):
+                continue
+            # A getter that is given a path looks up each part of it.
+            for end in range(len(path) - _count_steps(node) + 1, len(path) + 1):
+                key = path[end - 1]
+                if isinstance(key, str):
+                    offset = text.find(key, node.lineno)
+                    width = len(key) if offset >= 0 else 1
+                    span = tokens.span(source, max(offset, node.lineno), width)
+                    reads[FieldAccess(path[:end], source, span)] = None
     guarded_paths = {path for tree in trees for path in _guarded_paths(tree, names)}
-    return guarded(dict.fromkeys(reads), guarded_paths)
+    return guarded(reads, guarded_paths)
 
 
 def find_comparisons(program: Program) -> Iterator[FieldComparison]:
@@ -78,11 +88,14 @@ class _Names:
     """The paths of a program's names: parts of the request, or the values they are set to."""
 
     def __init__(self, trees: list[nodes.Template]) -> None:
-        self._values: dict[str, tuple[nodes.Node, Path]] = {}
+        self._values: dict[str, tuple[nodes.Node, objects.Path]] = {}
         counts: Counter[str] = Counter()
         for tree in trees:
             counts.update(node.name for node in tree.find_all(nodes.Name) if node.ctx != "load")
-            counts.update(_declared_names(tree))
+            counts.update(node.name for node in tree.find_all(nodes.Macro))
+            counts.update(node.target for node in tree.find_all(nodes.Import))
+            for each in tree.find_all(nodes.FromImport):
+                counts.update(name if isinstance(name, str) else name[1] for name in each.names)
             for node in tree.find_all((nodes.Assign, nodes.For, nodes.With)):
                 self._record_binding(node)
         self._values = {name: v for name, v in self._values.items() if counts[name] == 1}
@@ -107,7 +120,7 @@ class _Names:
             case _:
                 pass
 
-    def path(self, node: nodes.Node | None, hops: int = _MAX_HOPS) -> Path | None:
+    def path(self, node: nodes.Node | None, hops: int = _MAX_HOPS) -> objects.Path | None:
         """Return the path of an expression's value in the request, or None."""
         if not hops:
             return None
@@ -123,11 +136,6 @@ class _Names:
                 return _join(self.path(value, hops - 1), (_constant(argument),))
             case nodes.Filter(node=value, name=name) if name in _DEFAULTS | _SAME_ITEMS:
                 return self.path(value, hops - 1)
-        return self._getter_path(node, hops)
-
-    def _getter_path(self, node: nodes.Node | None, hops: int) -> Path | None:
-        """Return the path of the value that a getter returns, or None."""
-        match node:
             case nodes.Call(node=nodes.Getattr(node=value, attr="get"), args=[key, *_]):
                 return _join(self.path(value, hops - 1), (_constant(key),))
             case (
@@ -140,24 +148,7 @@ class _Names:
         return None
 
 
-def _reads(tree: nodes.Template, source: Source, names: _Names) -> Iterator[FieldAccess]:
-    tested = {id(test.node) for test in tree.find_all(nodes.Test) if test.name in _EXISTENCE_TESTS}
-    kinds = (nodes.Getattr, nodes.Getitem, nodes.Call, nodes.Filter)
-    text = tokens.normalize(source.text)
-    for node in tree.find_all(kinds):
-        path = None if id(node) in tested else names.path(node)
-        if path is None or not isinstance(path[-1], str):
-            continue
-        # A getter that is given a path looks up each part of it.
-        for end in range(len(path) - _count_steps(node) + 1, len(path) + 1):
-            key = path[end - 1]
-            if isinstance(key, str):
-                offset = text.find(key, node.lineno)
-                span = tokens.span(source, max(offset, node.lineno), len(key) if offset >= 0 else 1)
-                yield FieldAccess(path[:end], source, span)
-
-
-def _guarded_paths(tree: nodes.Template, names: _Names) -> Iterator[Path]:
+def _guarded_paths(tree: nodes.Template, names: _Names) -> Iterator[objects.Path]:
     """Yield paths that the templates test for: lookups of these may fail without an error."""
     for node in tree.find_all(_GUARDS):
         match node:
@@ -203,19 +194,7 @@ def _count_steps(node: nodes.Node) -> int:
     return 0
 
 
-def _declared_names(tree: nodes.Template) -> Iterator[str]:
-    """Yield names that are bound by other nodes than assignments: macros and imports."""
-    for node in tree.find_all((nodes.Macro, nodes.Import, nodes.FromImport)):
-        match node:
-            case nodes.Macro(name=name) | nodes.Import(target=name):
-                yield name
-            case nodes.FromImport(names=names):
-                yield from (name if isinstance(name, str) else name[1] for name in names)
-            case _:
-                pass
-
-
-def _join(path: Path | None, below: Path) -> Path | None:
+def _join(path: objects.Path | None, below: objects.Path) -> objects.Path | None:
     return None if path is None else (*path, *below)
 
 
@@ -223,7 +202,7 @@ def _constant(node: nodes.Node) -> str | int:
     return node.value if isinstance(node, nodes.Const) and isinstance(node.value, str) else ANY
 
 
-def _path_argument(node: nodes.Node) -> Path:
+def _path_argument(node: nodes.Node) -> objects.Path:
     """Return the path argument of a getter; (ANY,) when it is computed."""
     match node:
         case nodes.Const(value=str(text)):

@@ -1,18 +1,13 @@
 """The state of one run of a template: budget, variables, imported modules, log."""
 
-from __future__ import annotations
-
 import sys
-from typing import TYPE_CHECKING
+
+from jinja2 import Environment
+from jinja2.environment import TemplateModule
 
 from function_script.engines.jinja.budget import Budget
 from function_script.limits import Limits
 from function_script.program import Scope
-
-if TYPE_CHECKING:
-    from jinja2 import Environment
-    from jinja2.environment import TemplateModule
-
 
 _MAX_LOG_CHARACTERS = 64 * 1024
 

@@ -142,7 +142,13 @@ def power(_budget: Budget, left: object, right: object) -> object:
     if not is_number(left) or not is_number(right):
         raise _type_error("raise {left} to the power of {right}", left, right)
     if isinstance(left, float) or isinstance(right, float):
-        return _float_power(left, right)
+        try:
+            result = left**right
+        except ArithmeticError as error:
+            raise exceptions.RenderError(f"{left} ** {right} is not a finite number") from error
+        if not isinstance(result, float):
+            raise exceptions.RenderError(f"{left} ** {right} is not a real number")
+        return result
     if right < 0:
         raise exceptions.RenderError(
             "a negative power of an integer", hint="write 1 / x, or use a float"
@@ -153,16 +159,6 @@ def power(_budget: Budget, left: object, right: object) -> object:
             f"an integer of {format_amount(bits)} bits, the limit is {MAX_BITS}"
         )
     return left**right
-
-
-def _float_power(left: float, right: float) -> float:
-    try:
-        result = left**right
-    except ArithmeticError as error:
-        raise exceptions.RenderError(f"{left} ** {right} is not a finite number") from error
-    if not isinstance(result, float):
-        raise exceptions.RenderError(f"{left} ** {right} is not a real number")
-    return result
 
 
 def negate(value: object) -> object:

@@ -13,13 +13,11 @@ from jinja2.compiler import Frame
 
 from function_script.cache import ByteLruCache
 from function_script.engines.allowance import Allowance
-from function_script.engines.jinja import deferral, exceptions, programs, yaml_reasons
+from function_script.engines.jinja import deferral, exceptions, positions, programs, yaml_reasons
 from function_script.engines.jinja.budget import Budget
 from function_script.engines.jinja.calls import Call, CallContext
 from function_script.engines.jinja.compiler import CodeGenerator
 from function_script.engines.jinja.filters import FILTERS
-from function_script.engines.jinja.positions import span_of_line
-from function_script.engines.jinja.programs import CompiledProgram
 from function_script.engines.jinja.rendering import start
 from function_script.engines.jinja.run import Run
 from function_script.limits import Limits
@@ -90,24 +88,26 @@ def merge(pieces: Iterable[str]) -> Traced:
     return _traced("".join(texts), origins)
 
 
-def _keep_origins(before: object, after: object) -> object:
-    """Return a filter's result, with the origins of its input if those lines are still in it."""
-    if not isinstance(before, Traced) or not isinstance(after, str) or isinstance(after, Traced):
-        return after
-    origins = before.origins
-    added = after.count("\n") + 1 - len(origins)
-    if added >= 0 and after.startswith("\n" * added):
-        return _traced(after, [origins[0]] * added + [*origins])
-    start = before.find(after)
-    if start < 0:
-        return after
-    first = before.count("\n", 0, start)
-    return _traced(after, origins[first : first + after.count("\n") + 1])
-
-
 def _trace_filter(apply: Call) -> Call:
+    """Return a filter whose result has the origins of its input, if these lines are still in it."""
+
     def traced(run: CallContext, /, *arguments: object, **named: object) -> object:
-        return _keep_origins(arguments[0], apply(run, *arguments, **named))
+        before, after = arguments[0], apply(run, *arguments, **named)
+        if (
+            not isinstance(before, Traced)
+            or not isinstance(after, str)
+            or isinstance(after, Traced)
+        ):
+            return after
+        origins = before.origins
+        added = after.count("\n") + 1 - len(origins)
+        if added >= 0 and after.startswith("\n" * added):
+            return _traced(after, [origins[0]] * added + [*origins])
+        start = before.find(after)
+        if start < 0:
+            return after
+        first = before.count("\n", 0, start)
+        return _traced(after, origins[first : first + after.count("\n") + 1])
 
     return traced
 
@@ -162,7 +162,7 @@ class _TracingBudget(Budget):
         return merge(pieces)
 
 
-_programs: ByteLruCache[tuple[object, ...], CompiledProgram] = ByteLruCache(
+_programs: ByteLruCache[tuple[object, ...], programs.CompiledProgram] = ByteLruCache(
     _MAX_CHARACTERS, max_entries=_MAX_PROGRAMS
 )
 
@@ -229,10 +229,10 @@ class LineLocator:
             if origin is None:
                 spans.append(spans[-1] if spans else None)
             else:
-                spans.append(span_of_line(sources[origin.template], origin.line))
+                spans.append(positions.span_of_line(sources[origin.template], origin.line))
         return spans
 
-    def _load(self) -> CompiledProgram | None:
+    def _load(self) -> programs.CompiledProgram | None:
         """Compile the program for tracing; None if that would take too long."""
         key = programs.cache_key(self._program)
         program = _programs.get(key)

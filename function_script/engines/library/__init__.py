@@ -4,8 +4,6 @@ Every function is pure, deterministic and bounded in size, and raises only Value
 decides how it exposes a function, and changes neither its name nor its behaviour.
 """
 
-from __future__ import annotations
-
 from function_script.engines.library import (
     connection,
     dicts,

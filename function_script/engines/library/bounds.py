@@ -4,8 +4,6 @@ Any function of the library handles arguments within these bounds in a fraction 
 memory.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import TypeAlias
@@ -56,18 +54,14 @@ def _boolean(value: Readable) -> bool:
     return value
 
 
-def _texts(value: Readable) -> list[str]:
-    if not isinstance(value, (list, tuple)):
-        raise _type_error("a list of strings", value)
-    check_count(len(value))
-    return [_text(item) for item in value]
+def _list_of(read: Callable[[Readable], Value], expected: str) -> Read:
+    def read_items(value: Readable) -> list[Value]:
+        if not isinstance(value, (list, tuple)):
+            raise _type_error(expected, value)
+        check_count(len(value))
+        return [read(item) for item in value]
 
-
-def _integers(value: Readable) -> list[int]:
-    if not isinstance(value, (list, tuple)):
-        raise _type_error("a list of integers", value)
-    check_count(len(value))
-    return [_integer(item) for item in value]
+    return read_items
 
 
 def _items(value: Readable) -> list[Value]:
@@ -145,15 +139,15 @@ def _type_error(expected: str, value: object, *, subject: str = "") -> ValueErro
 
 # Readers of arguments and the names of types in the reference, by an implementation's annotation.
 # A function only looks into a `Readable`, which may be of any size, and gets a `Value` as a copy.
-READERS: Mapping[str, tuple[str, Read]] = {
-    "str": ("string", _text),
-    "int": ("integer", _integer),
-    "bool": ("boolean", _boolean),
-    "list[str]": ("list of strings", _texts),
-    "list[int]": ("list of integers", _integers),
-    "list[Value]": ("list", _items),
-    "Object": ("object", _object),
-    "Value": ("any", _whole),
-    "Readable": ("any", lambda value: value),
-    "str | Sequence[str | int]": ("path", _path),
+READERS: Mapping[object, tuple[str, Read]] = {
+    str: ("string", _text),
+    int: ("integer", _integer),
+    bool: ("boolean", _boolean),
+    list[str]: ("list of strings", _list_of(_text, "a list of strings")),
+    list[int]: ("list of integers", _list_of(_integer, "a list of integers")),
+    list[Value]: ("list", _items),
+    Object: ("object", _object),
+    Value: ("any", _whole),
+    Readable: ("any", lambda value: value),
+    str | Sequence[str | int]: ("path", _path),
 }

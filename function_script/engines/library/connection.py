@@ -1,14 +1,12 @@
 """Connection details of composite resources: since Crossplane v2 a Secret among the others."""
 
-from __future__ import annotations
-
 import base64
 import binascii
 from typing import Final
 
 from function_script.engines.library.function import Group
 from function_script.objects import RESOURCE_NAME
-from function_script.values import Object, Value, type_phrase
+from function_script.values import Object, type_phrase
 
 GROUP: Final = Group(
     name="connection details",
@@ -41,19 +39,18 @@ def connection_secret(
         metadata["name"] = name
     if namespace:
         metadata["namespace"] = namespace
-    encoded: Object = {key: _encoded(key, item) for key, item in data.items()}
+    encoded: Object = {}
+    for key, item in data.items():
+        match item:
+            case str():
+                encoded[key] = base64.b64encode(item.encode()).decode()
+            # The form in which programs write bytes.
+            case {"base64": str(text), **others} if not others:
+                encoded[key] = checked_base64(key, text)
+            case _:
+                raise ValueError(f'data: "{key}" must be a string, not {type_phrase(item)}')
     secret: Object = {"apiVersion": "v1", "kind": "Secret", "type": TYPE, "data": encoded}
     return {**secret, "metadata": metadata} if metadata else secret
-
-
-def _encoded(key: str, item: Value) -> str:
-    """Return base 64 of a text, or of bytes in the form of programs: ``{"base64": ...}``."""
-    if isinstance(item, str):
-        return base64.b64encode(item.encode()).decode()
-    encoded = item.get("base64") if isinstance(item, dict) and len(item) == 1 else None
-    if isinstance(encoded, str):
-        return checked_base64(key, encoded)
-    raise ValueError(f'data: "{key}" must be a string, not {type_phrase(item)}')
 
 
 def checked_base64(key: str, text: str) -> str:

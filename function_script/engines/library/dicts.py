@@ -1,7 +1,5 @@
 """Objects as data: look into, merge, pick and prune. Arguments are never changed."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Final
 

@@ -1,7 +1,5 @@
 """Text as other text: base 64, base 32, hexadecimal and percent encoding. Bytes are UTF-8."""
 
-from __future__ import annotations
-
 import base64
 import binascii
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """JSON and YAML, both ways. YAML is read as Kubernetes reads it, and written to be read so."""
 
-from __future__ import annotations
-
 from typing import Final
 
 import orjson

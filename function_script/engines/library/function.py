@@ -1,16 +1,14 @@
 """Library functions: Python functions with documentation, checked arguments and hints."""
 
-from __future__ import annotations
-
 import inspect
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, ParamSpec, Protocol, TypedDict, TypeVar, Unpack, cast
 
 from function_script.engines.library.bounds import READERS, Read, check_length
 from function_script.program import Scope
-from function_script.values import Readable, Value
+from function_script.values import Object, Readable, Value
 
 P = ParamSpec("P")
 R = TypeVar("R", bound=Readable)
@@ -50,7 +48,7 @@ class Function:
     """
 
     name: str
-    group: Group
+    group: "Group"
     summary: str
     parameters: tuple[Parameter, ...]
     returns: str
@@ -151,18 +149,18 @@ class Group:
 
 
 # Names of result types in the reference, by the annotation of the implementation.
-_RETURNS = {
-    "str": "string",
-    "str | None": "string or null",
-    "bool": "boolean",
-    "int": "integer",
-    "int | float": "number",
-    "list[str]": "list of strings",
-    "list[Value] | None": "list or null",
-    "list[Value]": "list",
-    "Object": "object",
-    "Value": "any",
-    "Readable": "any",
+_RETURNS: Final[Mapping[object, str]] = {
+    str: "string",
+    str | None: "string or null",
+    bool: "boolean",
+    int: "integer",
+    int | float: "number",
+    list[str]: "list of strings",
+    list[Value] | None: "list or null",
+    list[Value]: "list",
+    Object: "object",
+    Value: "any",
+    Readable: "any",
 }
 
 

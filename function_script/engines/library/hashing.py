@@ -1,7 +1,5 @@
 """Digests, as lower-case hexadecimal. MD5 and SHA-1 serve names and checksums, not secrets."""
 
-from __future__ import annotations
-
 import hashlib
 import hmac
 from typing import Final

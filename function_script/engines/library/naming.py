@@ -4,8 +4,6 @@ FROZEN: a changed result would rename resources that live in clusters, so tests 
 A new rule needs a new function.
 """
 
-from __future__ import annotations
-
 import hashlib
 import hmac
 import re

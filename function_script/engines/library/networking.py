@@ -1,7 +1,5 @@
 """Networks in CIDR notation, IPv4 and IPv6. Addresses are returned in their canonical spelling."""
 
-from __future__ import annotations
-
 from ipaddress import IPv4Network, IPv6Network, ip_interface, ip_network
 from typing import Final, TypeAlias
 

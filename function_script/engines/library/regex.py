@@ -4,8 +4,6 @@ The functions take the text first, so that they pipe. `compiled` also serves the
 own functions need regular expressions.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from functools import lru_cache

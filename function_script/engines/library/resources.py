@@ -4,14 +4,11 @@ Every function takes an object or its wrapper ``{"resource": {...}}``, and treat
 ones alike: in the first reconcile nothing is observed yet.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Final
 
 from function_script import objects
 from function_script.engines.library.function import Group
-from function_script.objects import EXTERNAL_NAME
 from function_script.readiness import judge
 from function_script.values import Object, Readable
 
@@ -76,16 +73,16 @@ def is_deleting(resource: Readable) -> bool:
 @GROUP.filter(example='get_external_name({"metadata": {}}, "not yet")', result="not yet")
 def get_external_name(resource: Readable, default: Readable = None) -> Readable:
     """The name of the external resource, from the annotation crossplane.io/external-name."""
-    return get_annotation(resource, EXTERNAL_NAME, default)
+    return get_annotation(resource, objects.EXTERNAL_NAME, default)
 
 
 @GROUP.filter(
     example='with_external_name({"kind": "Bucket"}, "b-1")',
-    result={"kind": "Bucket", "metadata": {"annotations": {EXTERNAL_NAME: "b-1"}}},
+    result={"kind": "Bucket", "metadata": {"annotations": {objects.EXTERNAL_NAME: "b-1"}}},
 )
 def with_external_name(resource: Object, name: str) -> Object:
     """The resource with the annotation crossplane.io/external-name set."""
-    objects.merge(resource, {"metadata": {"annotations": {EXTERNAL_NAME: name}}})
+    objects.merge(resource, {"metadata": {"annotations": {objects.EXTERNAL_NAME: name}}})
     return resource
 
 

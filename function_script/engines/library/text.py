@@ -1,7 +1,5 @@
 """Text for YAML and for people: indentation, quotes, prefixes, lengths."""
 
-from __future__ import annotations
-
 from typing import Final
 
 import orjson

@@ -1,7 +1,5 @@
 """Durations and quantities, as Go and Kubernetes write them, as numbers."""
 
-from __future__ import annotations
-
 import re
 from fractions import Fraction
 from typing import Final

@@ -26,7 +26,11 @@ def of_syntax(
         return unclosed
     if message.endswith("tabs are not allowed"):
         return message, _at_the_tab(span, source)
-    return message, _at_the_word(_at_the_end(span, text, source), source)
+    if (span.line, span.column) == (1, 1) and not _FIRST_LINE.search(text):
+        # The end of the file: it is reported at its begin, with an empty frame.
+        lines = source.text.rstrip().split("\n")
+        span = replace(span, line=len(lines), column=len(lines[-1]) + 1, width=1)
+    return message, _at_the_word(span, source)
 
 
 def of_run(message: str, span: Span | None, source: Source | None) -> Span | None:
@@ -57,14 +61,6 @@ def _unclosed(span: Span, source: Source) -> tuple[str, Span] | None:
     except (ValueError, RecursionError, MemoryError):
         pass
     return None
-
-
-def _at_the_end(span: Span, text: str, source: Source) -> Span:
-    """Correct an unexpected end of the file, which is reported at 1:1 with an empty frame."""
-    if (span.line, span.column) != (1, 1) or _FIRST_LINE.search(text):
-        return span
-    lines = source.text.rstrip().split("\n")
-    return replace(span, line=len(lines), column=len(lines[-1]) + 1, width=1)
 
 
 def _at_the_tab(span: Span, source: Source) -> Span:
@@ -114,31 +110,20 @@ def correct_position(text: str, program: Program, run: Callable[[Program], str])
 
     ``run`` runs a program as it was run before and gives the text of its error, "" for none.
     """
-    if not _names_a_call(text):
+    excerpts = list(_EXCERPT.finditer(text))
+    start = len(excerpts[-1]["before"]) if excerpts else 0
+    is_call = bool(excerpts) and excerpts[-1]["line"][
+        start : start + len(excerpts[-1]["marks"])
+    ].endswith(")")
+    if not is_call:
         return text
     modules = {name: _prevent_inlining(source) for name, source in program.modules.items()}
     exact = run(replace(program, main=_prevent_inlining(program.main), modules=modules))
-    return (
-        _SPOT.sub(_original_columns(program), exact) if _message(exact) == _message(text) else text
-    )
-
-
-def _names_a_call(text: str) -> bool:
-    excerpts = list(_EXCERPT.finditer(text))
-    if not excerpts:
-        return False
-    start = len(excerpts[-1]["before"])
-    return excerpts[-1]["line"][start : start + len(excerpts[-1]["marks"])].endswith(")")
-
-
-def _prevent_inlining(source: Source) -> Source:
-    return Source(name=source.name, text=_RETURN.sub(rf"\1{_MORE}", source.text))
-
-
-def _original_columns(program: Program) -> Callable[[re.Match[str]], str]:
+    if _message(exact) != _message(text):
+        return text
     texts = {source.name: source.text for source in program.sources()}
 
-    def correct(spot: re.Match[str]) -> str:
+    def restore_column(spot: re.Match[str]) -> str:
         lines = texts.get(spot["name"], "").split("\n")
         number, column = int(spot["line"]), int(spot["column"])
         line = lines[number - 1] if number <= len(lines) else ""
@@ -147,7 +132,11 @@ def _original_columns(program: Program) -> Callable[[re.Match[str]], str]:
             column -= len(_MORE)
         return f"{spot['place']}{column}"
 
-    return correct
+    return _SPOT.sub(restore_column, exact)
+
+
+def _prevent_inlining(source: Source) -> Source:
+    return Source(name=source.name, text=_RETURN.sub(rf"\1{_MORE}", source.text))
 
 
 def _message(text: str) -> str:

@@ -34,6 +34,7 @@ _SPOT = re.compile(r"^ *--> (.+):([0-9]+):([0-9]+)$", re.MULTILINE)
 _FRAME = re.compile(r"^  \* (.+):([0-9]+), in (.+)$", re.MULTILINE)
 _UNDERLINE = re.compile(r"^ *\| ( *)(\^+)$", re.MULTILINE)
 _MAIN_IS_CALLED = "main is called for every request: take the call at the top level out"
+_MAIN_CALL = re.compile(r"\bmain\(")
 _MAIN = re.compile(r"^def +main\b", re.MULTILINE)
 # A lookup did not find its key.
 _ABSENT = re.compile(r"^Key .* was not found$|`NoneType`")
@@ -88,15 +89,11 @@ def unloadable(
     if limit := _limit(verb, failure, sources, limits):
         return limit
     problem = _diagnostic(verb, failure, sources)
-    if any(_calls_main(frame, sources) for frame in failure.frames):
-        problem = replace(problem, hint=_MAIN_IS_CALLED)
+    for frame in failure.frames:
+        line = _line(sources.get(frame.name), Span(name=frame.name, line=frame.line))
+        if frame.function in _TOP and _MAIN_CALL.search(line):
+            problem = replace(problem, hint=_MAIN_IS_CALLED)
     return ProgramError(replace(problem, hint=hint or problem.hint))
-
-
-def _calls_main(frame: _Frame, sources: Sources) -> bool:
-    source = sources.get(frame.name)
-    line = _line(source, Span(name=frame.name, line=frame.line)) if source else ""
-    return frame.function in _TOP and re.search(r"\bmain\(", line) is not None
 
 
 def no_main(text: str, main: Source) -> ProgramError:
@@ -187,7 +184,7 @@ def _diagnostic(verb: str, failure: _Failure, sources: Sources) -> Diagnostic:
     span, calls = _position(failure, sources)
     source = sources.get(span.name) if span else None
     span = error_positions.of_run(failure.message, span, source)
-    line = _line(source, span) if source and span else ""
+    line = _line(source, span) if span else ""
     message, hint = hints.explain(failure.message, line, span.column if span else None)
     if certain := run_hints.find(failure.message, span, source):
         message, hint = certain.message or message, certain.hint or hint
@@ -237,8 +234,9 @@ def _call_span(call: _Frame, frames: Sequence[_Frame], sources: Sources) -> Span
     return replace(span, column=matches[0].start() + 1, width=len(name))
 
 
-def _line(source: Source, span: Span) -> str:
-    lines = source.text.split("\n")
+def _line(source: Source | None, span: Span) -> str:
+    """Return the line of a place; "" of none."""
+    lines = source.text.split("\n") if source is not None else []
     return lines[span.line - 1] if span.line <= len(lines) else ""
 
 
@@ -275,22 +273,18 @@ def _bad_result(
     message: str, main: Source, sources: Sources, limit: LimitName | None
 ) -> FatalError:
     cause = _RAISED.sub("", message.removeprefix("fail: "), count=1)
-    span = _span_of_field(cause, sources) or main_span(main)
+    try:
+        # Where the script writes the field that the cause begins with.
+        span = keys.find(objects.parse_path(cause.partition(" ")[0]), sources.values())
+    except ValueError:
+        span = None
+    span = span or main_span(main)
     frame = excerpt(sources[span.name], span) if span else None
     text = f"cannot read the result of main: {cause}"
     if limit is not None:
         return LimitError.of(text, span=span, excerpt=frame, limit=limit)
     hint = hints.for_result(cause)
     return DocumentError.of(text, span=span, excerpt=frame, hint=hint)
-
-
-def _span_of_field(cause: str, sources: Sources) -> Span | None:
-    """Return the span where the script writes the field that a cause begins with."""
-    try:
-        path = objects.parse_path(cause.partition(" ")[0])
-    except ValueError:
-        return None
-    return keys.find(path, sources.values())
 
 
 def _bad_contract(message: str, main: Source) -> FatalError:

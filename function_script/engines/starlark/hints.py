@@ -34,7 +34,13 @@ def explain(message: str, line: str, column: int | None) -> tuple[str, str | Non
     """Return the message reworded and a hint; ``line`` is the source's, ``column`` 1-based."""
     before = line if column is None else line[: column - 1]
     hint = _find(message, before)
-    message = _reword(message)
+    if not message.startswith(("fail: ", "ValueError: ", "TypeError: ")):
+        message = message.removeprefix("Parse error: ")
+        for pattern, text in _WORDS:
+            message = pattern.sub(text, message)
+        message = message.replace("`", '"').replace('""', '"').removesuffix(".")
+        is_word = message[:1].isupper() and not message[1:2].isupper()
+        message = message[:1].lower() + message[1:] if is_word else message
     match = None if message.startswith("fail: ") else _SUGGESTION.search(message)
     if match is None:
         return message, hint
@@ -59,23 +65,8 @@ def _find(message: str, before: str) -> str | None:
     return find_hint(_RAISED.sub("", message), FUNCTIONS)
 
 
-def _reword(message: str) -> str:
-    if message.startswith(("fail: ", "ValueError: ", "TypeError: ")):
-        return message
-    message = message.removeprefix("Parse error: ")
-    for pattern, text in _WORDS:
-        message = pattern.sub(text, message)
-    message = message.replace("`", '"').replace('""', '"').removesuffix(".")
-    is_word = message[:1].isupper() and not message[1:2].isupper()
-    return message[:1].lower() + message[1:] if is_word else message
-
-
-def _few_expected(match: re.Match[str]) -> str:
-    return match[0] if match[1].count('"') <= 2 * _MAX_EXPECTED else ""
-
-
 _WORDS: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], ...] = (
-    (_EXPECTED, _few_expected),
+    (_EXPECTED, lambda match: match[0] if match[1].count('"') <= 2 * _MAX_EXPECTED else ""),
     (_REPR, r"\1"),
     (
         re.compile(r"^Immutable$"),

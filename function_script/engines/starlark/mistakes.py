@@ -5,8 +5,9 @@ A finding is certain from the script alone.
 
 import ast
 import re
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Final, NamedTuple
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from typing import Final, NamedTuple, TypeAlias
 
 from function_script import spelling
 from function_script.diagnostics import Diagnostic
@@ -14,6 +15,7 @@ from function_script.engines import habits, leftovers
 from function_script.engines.starlark import run_hints, signatures
 from function_script.engines.starlark.analysis import kinds, syntax
 from function_script.engines.starlark.analysis.names import Bindings, Value
+from function_script.engines.tables import Rules
 from function_script.program import Program
 from function_script.source import Source, Span, excerpt, span_at
 
@@ -22,8 +24,8 @@ _METHODS: Final = {
     "list": habits.LIST_METHODS,
     "dict": habits.MAPPING_METHODS,
 }
-# Methods that give None, whatever has them, and those that dicts and lists have.
-_NO_RESULT: Final = frozenset({"append", "extend", "insert"})
+# Methods that lists alone have, and that give None.
+_LIST_CHANGES: Final = frozenset({"append", "extend", "insert"})
 _RESOURCE: Final = "resource"
 # JSONPath, and paths of JSON Patch. The key of an annotation has other parts in front of a slash.
 _FOREIGN_PATH: Final = re.compile(r"\$\.|/?(?:spec|status|metadata)/[\w/]+$")
@@ -55,73 +57,71 @@ class _Finding(NamedTuple):
     hint: str | None
 
 
+class _Script(NamedTuple):
+    """A source with its tree, the names that it binds, and the values of those bound once."""
+
+    source: Source
+    tree: ast.Module
+    bindings: Bindings
+    values: Mapping[str, Value]
+    is_main: bool
+
+    def at(self, node: ast.expr, message: str, hint: str | None) -> _Finding:
+        return _Finding(syntax.span_of(node, self.source), message, hint)
+
+    def kind_of(self, node: ast.expr) -> str | None:
+        """Return the type of an expression that is certain from names and constants."""
+        return kinds.kind_of(node, self.values)
+
+    def signature_of(self, name: str) -> signatures.Signature | None:
+        """Return the signature of a predeclared function; None for names of the script's own."""
+        return None if self.bindings.is_bound(name) else signatures.functions().get(name)
+
+
+_Rule: TypeAlias = Callable[[_Script], Iterator[_Finding]]
+_FAILURES: Final = Rules[_Rule]()
+_DOUBTS: Final = Rules[_Rule]()
+
+
 def find_failures(program: Program) -> Iterator[Diagnostic]:
     """Yield operations that fail in every run that reaches them."""
-    for source, tree, values in _trees(program):
-        findings = [
-            *_missing_attributes(source, tree, values),
-            *_changed_constants(source, tree),
-            *_wrong_arguments(source, tree, values),
-            *_unreadable_numbers(source, tree),
-            *_wrong_operands(source, tree, values),
-            *_wrong_words(source, tree),
-        ]
-        if source is program.main:
-            findings += _no_result(source, tree)
-        yield from _diagnostics(source, findings)
+    return _find(_FAILURES, program)
 
 
 def find_doubts(program: Program) -> Iterator[Diagnostic]:
     """Yield parts that run without an error, and that nobody can mean."""
-    for source, tree, values in _trees(program):
-        findings = [
-            *_comparisons(source, tree, values),
-            *_conditions(source, tree),
-            *_results_of_changes(source, tree),
-            *_never_read(source, tree),
-            *_paths(source, tree),
-            *_one_value_tuples(source, tree),
-            *_texts_for_resources(source, tree, values),
-            *_leavings(source, tree),
-        ]
-        yield from _diagnostics(source, findings)
+    return _find(_DOUBTS, program)
 
 
-def _trees(program: Program) -> Iterator[tuple[Source, ast.Module, Mapping[str, Value]]]:
+def _find(rules: Rules[_Rule], program: Program) -> Iterator[Diagnostic]:
     for source in program.sources():
         tree = syntax.parse(source.text)
-        if tree is not None:
-            values = Bindings.of([tree]).single_values()
-            yield source, tree, values
-
-
-def _diagnostics(source: Source, findings: Iterable[_Finding]) -> Iterator[Diagnostic]:
-    unique = dict.fromkeys(findings)
-    for finding in sorted(unique, key=lambda each: (each.span.line, each.span.column or 0)):
-        yield Diagnostic(
-            message=finding.message,
-            span=finding.span,
-            excerpt=excerpt(source, finding.span),
-            hint=finding.hint,
-        )
-
-
-def _functions(tree: ast.Module) -> Iterator[ast.FunctionDef]:
-    return (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef))
+        if tree is None:
+            continue
+        bindings = Bindings.of([tree])
+        is_main = source is program.main
+        script = _Script(source, tree, bindings, bindings.single_values(), is_main)
+        unique = dict.fromkeys(finding for rule in rules for finding in rule(script))
+        for finding in sorted(unique, key=lambda each: (each.span.line, each.span.column or 0)):
+            yield Diagnostic(
+                message=finding.message,
+                span=finding.span,
+                excerpt=excerpt(source, finding.span),
+                hint=finding.hint,
+            )
 
 
 # -- Failures
 
 
-def _missing_attributes(
-    source: Source, tree: ast.Module, values: Mapping[str, Value]
-) -> Iterator[_Finding]:
+@_FAILURES.add
+def _missing_attributes(script: _Script) -> Iterator[_Finding]:
     """Find methods that values of a certain type do not have."""
-    called = {id(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
-    for node in ast.walk(tree):
+    callees = {id(node.func) for node in ast.walk(script.tree) if isinstance(node, ast.Call)}
+    for node in ast.walk(script.tree):
         if not isinstance(node, ast.Attribute):
             continue
-        kind = kinds.kind_of(node.value, values) or ""
+        kind = script.kind_of(node.value) or ""
         names = signatures.attributes().get(kind, ())
         if not names or node.attr in names:
             continue
@@ -130,36 +130,33 @@ def _missing_attributes(
         near = spelling.nearest(node.attr, names)
         if hint is None and near is not None:
             hint = f'did you mean "{near}"?'
-        if hint is None and kind == "dict" and id(node) not in called:
+        if hint is None and kind == "dict" and id(node) not in callees:
             hint = f'fields of a dict: ["{node.attr}"], or .get("{node.attr}")'
-        span = run_hints.attribute_span(node, source) or syntax.span_of(node, source)
+        span = run_hints.attribute_span(node, script.source) or syntax.span_of(node, script.source)
         yield _Finding(span, f'a value of type {kind} has no attribute "{node.attr}"', hint)
 
 
-def _changed_constants(source: Source, tree: ast.Module) -> Iterator[_Finding]:
+@_FAILURES.add
+def _changed_constants(script: _Script) -> Iterator[_Finding]:
     """Find functions that change values of the top level, which are frozen, or their names."""
     constants = {
         target.id: statement.value
-        for statement in tree.body
+        for statement in script.tree.body
         if isinstance(statement, ast.Assign)
         for target in statement.targets
         if isinstance(target, ast.Name)
     }
-    for function in (node for node in tree.body if isinstance(node, ast.FunctionDef)):
-        local = {
-            node.id
+    for function in (node for node in script.tree.body if isinstance(node, ast.FunctionDef)):
+        stores = Counter(
+            node.arg if isinstance(node, ast.arg) else node.id
             for node in ast.walk(function)
-            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
-        } | {each.arg for each in ast.walk(function) if isinstance(each, ast.arg)}
-        counts = _count_stores(function)
+            if isinstance(node, ast.arg)
+            or (isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store))
+        )
         for node in ast.walk(function):
             match node:
-                case ast.AugAssign(target=ast.Name(id=name) as target) if (
-                    name in constants and counts[name] == 1
-                ):
-                    message = f'a function cannot change "{name}", which is set outside of it'
+                case ast.AugAssign(target=ast.Name(id=name) as target) if stores[name] == 1:
                     hint = run_hints.local_hint(name)
-                    yield _Finding(syntax.span_of(target, source), message, hint)
                 case ast.Assign(targets=[ast.Subscript(value=ast.Name(id=name) as target)]) | (
                     ast.Call(
                         func=ast.Attribute(
@@ -167,50 +164,34 @@ def _changed_constants(source: Source, tree: ast.Module) -> Iterator[_Finding]:
                             attr="append" | "extend" | "insert" | "update" | "clear" | "pop",
                         )
                     )
-                ) if name in constants and name not in local:
-                    value = constants[name]
-                    if not isinstance(value, (ast.List, ast.Dict, ast.ListComp, ast.DictComp)):
-                        continue
-                    message = f'a function cannot change "{name}", which is set outside of it'
-                    copy = f"list({name})" if _is_list(value) else f"merge({{}}, {name})"
-                    hint = f"change a copy: `copy = {copy}`"
-                    yield _Finding(syntax.span_of(target, source), message, hint)
+                ) if not stores[name]:
+                    match constants.get(name):
+                        case ast.List() | ast.ListComp():
+                            hint = f"change a copy: `copy = list({name})`"
+                        case ast.Dict() | ast.DictComp():
+                            hint = f"change a copy: `copy = merge({{}}, {name})`"
+                        case _:
+                            continue
                 case _:
-                    pass
+                    continue
+            if name in constants:
+                message = f'a function cannot change "{name}", which is set outside of it'
+                yield script.at(target, message, hint)
 
 
-def _is_list(node: ast.expr) -> bool:
-    return isinstance(node, (ast.List, ast.ListComp))
-
-
-def _count_stores(function: ast.FunctionDef) -> dict[str, int]:
-    counts: dict[str, int] = {}
-    for node in ast.walk(function):
-        name = None
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-            name = node.id
-        elif isinstance(node, ast.arg):
-            name = node.arg
-        if name is not None:
-            counts[name] = counts.get(name, 0) + 1
-    return counts
-
-
-def _wrong_arguments(
-    source: Source, tree: ast.Module, values: Mapping[str, Value]
-) -> Iterator[_Finding]:
+@_FAILURES.add
+def _wrong_arguments(script: _Script) -> Iterator[_Finding]:
     """Find arguments of a type that a predeclared function does not take."""
-    bound = Bindings.of([tree])
-    for call in (node for node in ast.walk(tree) if isinstance(node, ast.Call)):
-        if not isinstance(call.func, ast.Name) or bound.is_bound(call.func.id):
+    for call in (node for node in ast.walk(script.tree) if isinstance(node, ast.Call)):
+        if not isinstance(call.func, ast.Name):
             continue
-        signature = signatures.functions().get(call.func.id)
+        signature = script.signature_of(call.func.id)
         is_plain = not any(isinstance(each, ast.Starred) for each in call.args)
         if signature is None or not is_plain:
             continue
         is_wrong = False
         for argument, parameter in zip(call.args, signature.parameters, strict=False):
-            kind = kinds.kind_of(argument, values)
+            kind = script.kind_of(argument)
             if kind is None or not parameter.types or kind in parameter.types:
                 continue
             if kinds.can_be_equal(kind, next(iter(parameter.types))):
@@ -218,50 +199,39 @@ def _wrong_arguments(
             types = " or ".join(sorted(parameter.types - {"NoneType"}))
             message = f'argument "{parameter.name}" is of type {types}, not {kind}'
             is_wrong = True
-            yield _Finding(syntax.span_of(argument, source), message, f"write {signature.usage}")
+            yield script.at(argument, message, f"write {signature.usage}")
         count = len(call.args) + len(call.keywords)
         required = sum(each.is_required for each in signature.parameters)
         is_spread = any(each.arg is None for each in call.keywords)
         if count < required and not is_spread and not is_wrong:
             message = f"{call.func.id} takes {required} arguments, not {count}"
-            span = syntax.span_of(call.func, source)
-            yield _Finding(span, message, f"write {signature.usage}")
+            yield script.at(call.func, message, f"write {signature.usage}")
 
 
-def _wrong_words(source: Source, tree: ast.Module) -> Iterator[_Finding]:
-    """Find reasons and statuses that a response does not take."""
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Call) and (wrong := run_hints.find_wrong_word(node)):
-            yield _Finding(syntax.span_of(wrong.node, source), wrong.message, wrong.hint)
-
-
-def _unreadable_numbers(source: Source, tree: ast.Module) -> Iterator[_Finding]:
-    """Find texts that are no number, and formats that there are not."""
-    for node in ast.walk(tree):
+@_FAILURES.add
+def _refused_texts(script: _Script) -> Iterator[_Finding]:
+    """Find texts that are no number, no format, and no reason or status of a response."""
+    for node in ast.walk(script.tree):
         match node:
             case ast.Call(
-                func=ast.Name(id="int" | "float" as name), args=[ast.Constant(value=str(text))]
+                func=ast.Name(id="int" | "float" as name),
+                args=[ast.Constant(value=str(text)) as number],
             ):
-                hint = run_hints.number_hint(text, name)
-                if hint is not None:
-                    message = f'cannot read "{text}" as a number'
-                    yield _Finding(syntax.span_of(node.args[0], source), message, hint)
+                if hint := run_hints.number_hint(text, name):
+                    yield script.at(number, f'cannot read "{text}" as a number', hint)
             case ast.Call(
                 func=ast.Attribute(value=ast.Constant(value=str(text)) as value, attr="format")
             ):
-                hint = run_hints.format_hint(text)
-                if hint is not None:
-                    message = "format has no specifications after a colon"
-                    yield _Finding(syntax.span_of(value, source), message, hint)
-            case _:
-                pass
+                if hint := run_hints.format_hint(text):
+                    yield script.at(value, "format has no specifications after a colon", hint)
+            case ast.Call() if wrong := run_hints.find_wrong_word(node):
+                yield script.at(*wrong)
 
 
-def _wrong_operands(
-    source: Source, tree: ast.Module, values: Mapping[str, Value]
-) -> Iterator[_Finding]:
+@_FAILURES.add
+def _wrong_operands(script: _Script) -> Iterator[_Finding]:
     """Find sums and comparisons of values of two types."""
-    for node in ast.walk(tree):
+    for node in ast.walk(script.tree):
         match node:
             case ast.BinOp(left=left, op=ast.Add(), right=right):
                 verb = "add"
@@ -273,59 +243,48 @@ def _wrong_operands(
                 verb = "compare"
             case _:
                 continue
-        one, two = kinds.kind_of(left, values), kinds.kind_of(right, values)
+        one, two = script.kind_of(left), script.kind_of(right)
         if one is None or two is None or kinds.can_be_equal(one, two):
             continue
         hint = None
         if {one, two} == {"int", "string"}:
             hint = "use str(value) for the number, or int(text) for the text"
         message = f"cannot {verb} a value of type {one} and one of type {two}"
-        yield _Finding(syntax.span_of(right, source), message, hint)
+        yield script.at(right, message, hint)
 
 
-def _no_result(source: Source, tree: ast.Module) -> Iterator[_Finding]:
+@_FAILURES.add
+def _no_result(script: _Script) -> Iterator[_Finding]:
     """Find a main that returns nothing."""
-    for function in tree.body:
+    for function in script.tree.body if script.is_main else ():
         if not isinstance(function, ast.FunctionDef) or function.name != "main":
             continue
-        nodes = [*ast.walk(function)]
-        returns = any(isinstance(node, ast.Return) and node.value is not None for node in nodes)
-        stops = any(
-            isinstance(node, ast.Call)
-            and isinstance(node.func, ast.Name)
-            and node.func.id == "fail"
-            for node in nodes
-        )
-        if returns or stops:
-            continue
-        builder = next(
-            (
-                node.targets[0].id
-                for node in nodes
-                if isinstance(node, ast.Assign)
-                and isinstance(node.targets[0], ast.Name)
-                and isinstance(node.value, ast.Call)
-                and isinstance(node.value.func, ast.Name)
-                and node.value.func.id == "response"
-            ),
-            None,
-        )
-        lines = source.text.split("\n")
-        offset = sum(len(line) + 1 for line in lines[: function.lineno - 1])
-        span = span_at(source, offset, len("def main"))
-        hint = f"end it with `return {builder}`" if builder else None
-        yield _Finding(span, "main returns nothing", hint)
+        builder = None
+        for node in ast.walk(function):
+            match node:
+                case ast.Return(value=ast.expr()) | ast.Call(func=ast.Name(id="fail")):
+                    break
+                case ast.Assign(
+                    targets=[ast.Name(id=name), *_], value=ast.Call(func=ast.Name(id="response"))
+                ):
+                    builder = builder or name
+                case _:
+                    pass
+        else:
+            lines = script.source.text.split("\n")
+            offset = sum(len(line) + 1 for line in lines[: function.lineno - 1])
+            span = span_at(script.source, offset, len("def main"))
+            hint = f"end it with `return {builder}`" if builder else None
+            yield _Finding(span, "main returns nothing", hint)
 
 
 # -- Doubts
 
 
-def _comparisons(
-    source: Source, tree: ast.Module, values: Mapping[str, Value]
-) -> Iterator[_Finding]:
+@_DOUBTS.add
+def _comparisons(script: _Script) -> Iterator[_Finding]:
     """Find comparisons of values that can never be equal."""
-    bound = Bindings.of([tree])
-    for node in ast.walk(tree):
+    for node in ast.walk(script.tree):
         match node:
             case ast.Compare(
                 left=left, ops=[ast.Eq() | ast.NotEq() as operator], comparators=[right]
@@ -335,47 +294,37 @@ def _comparisons(
                 continue
         if doubt := _doubt_of_type_name(left, right) or _doubt_of_type_name(right, left):
             name, hint = doubt
-            message = f"this is always {result}: no type is called {name}"
-            yield _Finding(syntax.span_of(right, source), message, hint)
+            yield script.at(right, f"this is always {result}: no type is called {name}", hint)
             continue
-        one, two = (
-            kinds.kind_of(each, values) or _kind_of_result(each, bound) for each in (left, right)
-        )
+        one, two = (script.kind_of(each) or _kind_of_result(each, script) for each in (left, right))
         if one is None or two is None or "NoneType" in {one, two} or kinds.can_be_equal(one, two):
             continue
         message = (
             f"this is always {result}: a value of type {one} is never equal to one of type {two}"
         )
         hint = "compare values of one type"
-        if {one, two} == {"int", "string"}:
-            hint = "leave the quotes of the number out, or convert with str(...)"
-        elif {one, two} == {"bool", "string"}:
-            hint = "write True and False without quotes"
-        if condition := _condition_call(left, right):
-            hint = f'its status is a text: {condition}["status"]'
-        yield _Finding(syntax.span_of(right, source), message, hint)
-
-
-def _kind_of_result(node: ast.expr, bound: Bindings) -> str | None:
-    """Return the type of what a predeclared function returns; None for other expressions."""
-    match node:
-        case ast.Call(func=ast.Name(id=name)) if not bound.is_bound(name):
-            signature = signatures.functions().get(name)
-            types = signature.result if signature is not None else frozenset()
-            return next(iter(types)) if len(types) == 1 else None
-        case _:
-            return None
-
-
-def _condition_call(*nodes: ast.expr) -> str | None:
-    """Return the call of ``get_condition`` among operands, as it is written; None without one."""
-    for node in nodes:
-        match node:
-            case ast.Call(func=ast.Name(id="get_condition")):
-                return run_hints.to_source(node)
+        match left, right:
+            case (ast.Call(func=ast.Name(id="get_condition")) as call, _) | (
+                _,
+                ast.Call(func=ast.Name(id="get_condition")) as call,
+            ):
+                hint = f'its status is a text: {run_hints.to_source(call)}["status"]'
+            case _ if {one, two} == {"int", "string"}:
+                hint = "leave the quotes of the number out, or convert with str(...)"
+            case _ if {one, two} == {"bool", "string"}:
+                hint = "write True and False without quotes"
             case _:
                 pass
-    return None
+        yield script.at(right, message, hint)
+
+
+def _kind_of_result(node: ast.expr, script: _Script) -> str | None:
+    """Return the type of what a predeclared function returns; None for other expressions."""
+    match node:
+        case ast.Call(func=ast.Name(id=name)) if signature := script.signature_of(name):
+            return next(iter(signature.result)) if len(signature.result) == 1 else None
+        case _:
+            return None
 
 
 def _doubt_of_type_name(call: ast.expr, other: ast.expr) -> tuple[str, str] | None:
@@ -396,9 +345,10 @@ def _doubt_of_type_name(call: ast.expr, other: ast.expr) -> tuple[str, str] | No
             return None
 
 
-def _conditions(source: Source, tree: ast.Module) -> Iterator[_Finding]:
+@_DOUBTS.add
+def _conditions(script: _Script) -> Iterator[_Finding]:
     """Find conditions that a text makes true, such as ``x == "a" or "b"``."""
-    for node in ast.walk(tree):
+    for node in ast.walk(script.tree):
         if not isinstance(node, (ast.If, ast.IfExp)):
             continue
         for part in ast.walk(node.test):
@@ -407,146 +357,134 @@ def _conditions(source: Source, tree: ast.Module) -> Iterator[_Finding]:
                     for other in others:
                         if isinstance(other, ast.Constant) and isinstance(other.value, str):
                             message = "this condition is always true: a text alone is true"
-                            hint = 'write `value in ["a", "b"]`'
-                            yield _Finding(syntax.span_of(other, source), message, hint)
+                            yield script.at(other, message, 'write `value in ["a", "b"]`')
                 case _:
                     pass
 
 
-def _results_of_changes(source: Source, tree: ast.Module) -> Iterator[_Finding]:
+@_DOUBTS.add
+def _results_of_changes(script: _Script) -> Iterator[_Finding]:
     """Find lists that are set to the result of a change, which is None."""
-    for node in ast.walk(tree):
+    for node in ast.walk(script.tree):
         match node:
             case (
                 ast.Assign(value=ast.Call(func=ast.Attribute(value=value, attr=name)) as call)
                 | ast.Return(value=ast.Call(func=ast.Attribute(value=value, attr=name)) as call)
-            ) if name in _NO_RESULT or (name in run_hints.NO_RESULT and _is_data(value)):
-                noun = "list" if name in _NO_RESULT else "value"
-                message = f"{name} changes the {noun} and gives None"
-                text = ast.unparse(value)
-                hint = f"write {name} on a line of its own, and then {text}"
-                if not isinstance(value, (ast.Name, ast.Subscript)):
-                    hint = f"give the {noun} a name, and write {name} on a line of its own"
-                yield _Finding(syntax.span_of(call, source), message, hint)
-            case _:
+            ) if name in run_hints.NO_RESULT:
                 pass
+            case _:
+                continue
+        match value:
+            case _ if name in _LIST_CHANGES:
+                noun = "list"
+            case (
+                ast.Dict()
+                | ast.List()
+                | ast.Subscript()
+                | ast.Call(func=ast.Name(id="dict" | "list" | "merge"))
+            ):
+                noun = "value"
+            case _:
+                # Something else than data may have a method of this name.
+                continue
+        hint = f"write {name} on a line of its own, and then {ast.unparse(value)}"
+        if not isinstance(value, (ast.Name, ast.Subscript)):
+            hint = f"give the {noun} a name, and write {name} on a line of its own"
+        yield script.at(call, f"{name} changes the {noun} and gives None", hint)
 
 
-def _is_data(node: ast.expr) -> bool:
-    """Report whether an expression is a dict or a list, as far as its form says."""
-    match node:
-        case ast.Dict() | ast.List() | ast.Subscript():
-            return True
-        case ast.Call(func=ast.Name(id="dict" | "list" | "merge")):
-            return True
-        case _:
-            return False
-
-
-def _never_read(source: Source, tree: ast.Module) -> Iterator[_Finding]:
+@_DOUBTS.add
+def _never_read(script: _Script) -> Iterator[_Finding]:
     """Find names that a function sets and never reads."""
-    for function in _functions(tree):
-        reads = {
-            node.id
-            for node in ast.walk(function)
-            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)
-        }
-        # `x += 1` reads, too.
-        reads |= {
-            node.target.id
-            for node in ast.walk(function)
-            if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name)
-        }
+    for function in ast.walk(script.tree):
+        if not isinstance(function, ast.FunctionDef):
+            continue
+        reads: set[str] = set()
+        texts = ""
+        for node in ast.walk(function):
+            match node:
+                # `x += 1` reads, too.
+                case ast.Name(id=name, ctx=ast.Load()) | ast.AugAssign(target=ast.Name(id=name)):
+                    reads.add(name)
+                case ast.Constant(value=str(text)):
+                    texts += f"{text}\n"
+                case _:
+                    pass
+        names_in_braces = {match["name"] for match in _INTERPOLATION.finditer(texts)}
         for statement in ast.walk(function):
             match statement:
                 case ast.Assign(targets=[ast.Name(id=name) as target], value=value) if (
-                    name not in reads and not name.startswith("_")
+                    name not in reads
+                    and not name.startswith("_")
+                    # A call may be there for its effect.
+                    and not any(isinstance(node, ast.Call) for node in ast.walk(value))
                 ):
-                    if any(isinstance(node, ast.Call) for node in ast.walk(value)):
-                        # The call may be there for what it does.
-                        continue
-                    message = f'"{name}" is set and never read'
-                    hint = _interpolation_hint(name, function) or "use it, or take it out"
-                    yield _Finding(syntax.span_of(target, source), message, hint)
+                    hint = "use it, or take it out"
+                    if name in names_in_braces:
+                        hint = f'a text with a value begins with f: f"{{{name}}}"'
+                    yield script.at(target, f'"{name}" is set and never read', hint)
                 case _:
                     pass
 
 
-def _interpolation_hint(name: str, function: ast.FunctionDef) -> str | None:
-    """Return the hint for a name that a plain text has in braces; None if none has it."""
-    for node in ast.walk(function):
-        match node:
-            case ast.Constant(value=str(text)):
-                for match in _INTERPOLATION.finditer(text):
-                    if match["name"] == name:
-                        return f'a text with a value begins with f: f"{{{name}}}"'
-            case _:
-                pass
-    return None
-
-
-def _one_value_tuples(source: Source, tree: ast.Module) -> Iterator[_Finding]:
+@_DOUBTS.add
+def _one_value_tuples(script: _Script) -> Iterator[_Finding]:
     """Find names that a comma at the end of the line sets to a tuple of one value."""
-    for node in ast.walk(tree):
+    for node in ast.walk(script.tree):
         match node:
             case ast.Assign(targets=[ast.Name()], value=ast.Tuple(elts=[item]) as value) if (
                 item.lineno,
                 item.col_offset,
             ) == (value.lineno, value.col_offset):
                 message = "the comma at the end makes a list of this value"
-                yield _Finding(syntax.span_of(item, source), message, "take the comma out")
+                yield script.at(item, message, "take the comma out")
             case _:
                 pass
 
 
-def _texts_for_resources(
-    source: Source, tree: ast.Module, values: Mapping[str, Value]
-) -> Iterator[_Finding]:
+@_DOUBTS.add
+def _texts_for_resources(script: _Script) -> Iterator[_Finding]:
     """Find functions of resources that get a resource's name."""
-    bound = Bindings.of([tree])
-    for node in ast.walk(tree):
+    for node in ast.walk(script.tree):
         match node:
-            case ast.Call(func=ast.Name(id=name), args=[argument, *_]) if not bound.is_bound(name):
-                signature = signatures.functions().get(name)
-                parameters = signature.parameters if signature is not None else ()
+            case ast.Call(func=ast.Name(id=name), args=[argument, *_]) if (
+                (signature := script.signature_of(name))
+                and [each.name for each in signature.parameters[:1]] == [_RESOURCE]
+                and script.kind_of(argument) == "string"
+            ):
+                message = f"{name} takes a resource, not its name"
+                hint = f"write get_observed(req, {run_hints.to_source(argument)})"
+                yield script.at(argument, message, hint)
             case _:
-                continue
-        if not parameters or parameters[0].name != _RESOURCE:
-            continue
-        if kinds.kind_of(argument, values) == "string":
-            text = run_hints.to_source(argument)
-            message = f"{name} takes a resource, not its name"
-            yield _Finding(
-                syntax.span_of(argument, source), message, f"write get_observed(req, {text})"
-            )
+                pass
 
 
-def _leavings(source: Source, tree: ast.Module) -> Iterator[_Finding]:
+@_DOUBTS.add
+def _leavings(script: _Script) -> Iterator[_Finding]:
     """Find texts that are leavings of another language: expressions that nothing replaces."""
     formats = {
         id(node.value)
-        for node in ast.walk(tree)
+        for node in ast.walk(script.tree)
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Constant)
     }
     names = {
         node.id
-        for node in ast.walk(tree)
+        for node in ast.walk(script.tree)
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
     }
-    for node in _data_texts(tree):
+    for node in _data_texts(script.tree):
         if id(node) in formats or not isinstance(node.value, str):
             continue
         text = node.value
         if leftover := leftovers.of_value(text):
-            yield _Finding(syntax.span_of(node, source), leftover.message, leftover.hint)
+            yield script.at(node, leftover.message, leftover.hint)
             continue
         match = _EXPRESSION.search(text) or next(
             (each for each in _INTERPOLATION.finditer(text) if each["lead"]), None
         )
         if "\n" not in text and match is not None and match["name"] in names:
             message = f"{match[0]} is a text here: nothing replaces it"
-            hint = 'write the value itself, as in "a-%s" % value'
-            yield _Finding(syntax.span_of(node, source), message, hint)
+            yield script.at(node, message, 'write the value itself, as in "a-%s" % value')
 
 
 def _data_texts(node: ast.AST) -> Iterator[ast.Constant]:
@@ -564,9 +502,10 @@ def _data_texts(node: ast.AST) -> Iterator[ast.Constant]:
             yield from _data_texts(child)
 
 
-def _paths(source: Source, tree: ast.Module) -> Iterator[_Finding]:
+@_DOUBTS.add
+def _paths(script: _Script) -> Iterator[_Finding]:
     """Find paths that begin with the wrapper, which getters of objects have taken off."""
-    for node in ast.walk(tree):
+    for node in ast.walk(script.tree):
         match node:
             case ast.Call(func=ast.Name(id=name), args=[_, *others]) if name in _OBJECT_GETTERS:
                 paths = others[:1] if name == "get_xr" else others[1:2]
@@ -574,9 +513,8 @@ def _paths(source: Source, tree: ast.Module) -> Iterator[_Finding]:
                 func=ast.Attribute(attr="set_status"),
                 args=[ast.Constant(value=str(text)) as status_path, _],
             ) if text.startswith("status."):
-                message = "the path begins below status"
                 hint = f'write "{text.removeprefix("status.")}"'
-                yield _Finding(syntax.span_of(status_path, source), message, hint)
+                yield script.at(status_path, "the path begins below status", hint)
                 continue
             case _:
                 continue
@@ -584,11 +522,10 @@ def _paths(source: Source, tree: ast.Module) -> Iterator[_Finding]:
             match path:
                 case ast.Constant(value=str(text)) if text.startswith("resource."):
                     message = f'{name} gives the object itself, which has no field "resource"'
-                    hint = f'write "{text.removeprefix("resource.")}"'
-                    yield _Finding(syntax.span_of(path, source), message, hint)
+                    yield script.at(path, message, f'write "{text.removeprefix("resource.")}"')
                 case ast.Constant(value=str(text)) if _FOREIGN_PATH.match(text):
                     plain = text.removeprefix("$").removeprefix("/").replace("/", ".").lstrip(".")
                     message = f"no object has this path: {name} gives its default every time"
-                    yield _Finding(syntax.span_of(path, source), message, f'write "{plain}"')
+                    yield script.at(path, message, f'write "{plain}"')
                 case _:
                     pass

@@ -5,7 +5,7 @@ Slow, and for errors only. A hint that the tree does not make certain is not giv
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Final, NamedTuple, cast
 
@@ -14,6 +14,7 @@ from function_script.engines import habits
 from function_script.engines.starlark import signatures
 from function_script.engines.starlark.analysis import syntax
 from function_script.engines.starlark.analysis.names import Bindings
+from function_script.engines.tables import Rules
 from function_script.source import Source, Span
 
 _ATTRIBUTE: Final = re.compile(r"^Object of type `(?P<type>\w+)` has no attribute `(?P<name>\w+)`")
@@ -51,7 +52,11 @@ _DASHED: Final = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*\.[A-Za-z_]\w*(?:-[
 _REFUSED_WORD: Final = re.compile(r"fail: (?:reason|status) must be ")
 _SEVERITIES: Final = {"Warning": "warning", "Normal": "event", "Fatal": "fatal", "Error": "fatal"}
 _STATUSES: Final = frozenset({"True", "False", "Unknown"})
-_DEFAULT: Final = "it is None: get(value, path, default) takes a default"
+# Hints for loops over values that have no items.
+_ITERATIONS: Final = {
+    "int": "write range(n) to count to a number",
+    "string": "write text.elems() for its characters, or text.split(...)",
+}
 _METHODS: Final = {
     "string": habits.STRING_METHODS,
     "list": habits.LIST_METHODS,
@@ -100,6 +105,9 @@ class _Failure:
         return None
 
 
+_RULES: Final = Rules[Callable[[_Failure], RunHint | None]]()
+
+
 def find(message: str, span: Span | None, source: Source | None) -> RunHint | None:
     """Return what is certain of a failure at a place; None if nothing is."""
     if span is None or source is None:
@@ -108,7 +116,12 @@ def find(message: str, span: Span | None, source: Source | None) -> RunHint | No
     if tree is None:
         return None
     if _REFUSED_WORD.match(message):
-        return _wrong_word(tree, span, source)
+        for call in (node for node in ast.walk(tree) if isinstance(node, ast.Call)):
+            wrong = find_wrong_word(call)
+            place = syntax.span_of(wrong.node, source) if wrong is not None else None
+            if wrong is not None and place is not None and place.line == span.line:
+                return RunHint(wrong.hint, span=place)
+        return None
     node = _node_at(tree, span, source)
     if node is None:
         return None
@@ -136,6 +149,7 @@ def _node_at(tree: ast.Module, span: Span, source: Source) -> ast.AST | None:
     return node.value if isinstance(node, ast.Expr) else node
 
 
+@_RULES.add
 def _attribute(failure: _Failure) -> RunHint | None:
     match = _ATTRIBUTE.match(failure.message)
     if match is None:
@@ -222,6 +236,7 @@ def _changing_method(node: ast.expr) -> str | None:
             return None
 
 
+@_RULES.add
 def _unpack(failure: _Failure) -> RunHint | None:
     if not _UNPACK.match(failure.message):
         return None
@@ -249,6 +264,7 @@ def _unpack(failure: _Failure) -> RunHint | None:
     return None
 
 
+@_RULES.add
 def _number(failure: _Failure) -> RunHint | None:
     match = _INTEGER.match(failure.message) or _FLOAT.match(failure.message)
     if match is None:
@@ -265,6 +281,7 @@ def number_hint(text: str, function: str) -> str | None:
     return None
 
 
+@_RULES.add
 def _format(failure: _Failure) -> RunHint | None:
     if "arguments for format string" in failure.message:
         return RunHint('each %s takes one value: "%s-%s" % (a, b)')
@@ -295,6 +312,7 @@ def format_hint(text: str) -> str | None:
     return "write {} without a colon" if match[1] in {"d", "s"} else None
 
 
+@_RULES.add
 def _frozen(failure: _Failure) -> RunHint | None:
     if failure.message != "Immutable":
         return None
@@ -311,7 +329,15 @@ def _frozen(failure: _Failure) -> RunHint | None:
     values = Bindings.of([failure.tree]).values
     value = values.get(root.id)
     expression = value.expression if value is not None else None
-    origin = _copied(expression) or (root if _is_top_level(failure.tree, root.id) else None)
+    origin: ast.expr | None
+    match expression:
+        # A copy of the first level, or another name.
+        case ast.Call(func=ast.Name(id="dict" | "list"), args=[origin]) | (
+            ast.Name() | ast.Subscript() as origin
+        ):
+            pass
+        case _:
+            origin = root if _is_top_level(failure.tree, root.id) else None
     name = to_source(origin) if origin is not None else root.id
     is_list = isinstance(expression, ast.List) or (
         isinstance(origin, ast.Name)
@@ -349,17 +375,6 @@ def _changed(node: ast.AST) -> ast.expr | None:
             return None
 
 
-def _copied(node: ast.expr | None) -> ast.expr | None:
-    """Return the value of which an expression is a copy of the first level, or another name."""
-    match node:
-        case ast.Call(func=ast.Name(id="dict" | "list"), args=[value]):
-            return value
-        case ast.Name() | ast.Subscript():
-            return node
-        case _:
-            return None
-
-
 def _is_top_level(tree: ast.Module, name: str) -> bool:
     return any(
         isinstance(each, ast.Assign)
@@ -368,13 +383,11 @@ def _is_top_level(tree: ast.Module, name: str) -> bool:
     )
 
 
+@_RULES.add
 def _argument(failure: _Failure) -> RunHint | None:
     calls = [node for node in failure.inside() if isinstance(node, ast.Call)]
     call = calls[0] if calls else None
-    usage = None
-    if call is not None:
-        usage = signatures.usage_of(call) or _own_usage(call, failure.tree)
-    hint = _one_dict(call) or (f"write {usage}" if usage is not None else None)
+    hint = _call_hint(call, failure.tree) if call is not None else None
     match = _ANNOTATION.match(failure.message)
     if match is not None:
         # None is the default of what may be left out.
@@ -394,19 +407,30 @@ def to_source(node: ast.AST) -> str:
     return text if '"' in text else text.replace("'", '"')
 
 
-def _one_dict(call: ast.Call | None) -> str | None:
-    """Return the hint for ``rsp.status("region", value)``, which takes a dict; else None."""
+def _call_hint(call: ast.Call, tree: ast.Module) -> str | None:
+    """Return the hint for how a function is called that the library or the script defines."""
     match call:
+        # `rsp.status("region", value)`, which takes a dict.
         case ast.Call(
             func=ast.Attribute(attr=name) as method, args=[ast.Constant(value=str(key)), value]
+        ) if (signature := signatures.methods().get(name)) and (
+            [each.types for each in signature.parameters] == [{"dict"}]
         ):
-            signature = signatures.methods().get(name)
-            types = [each.types for each in signature.parameters] if signature is not None else []
-            if types == [{"dict"}]:
-                return f'write {to_source(method)}({{"{key}": {to_source(value)}}})'
+            return f'write {to_source(method)}({{"{key}": {to_source(value)}}})'
         case _:
             pass
-    return None
+    if usage := signatures.usage_of(call):
+        return f"write {usage}"
+    functions = [
+        node
+        for node in ast.walk(tree)
+        if isinstance(node, ast.FunctionDef)
+        and isinstance(call.func, ast.Name)
+        and node.name == call.func.id
+    ]
+    if len(functions) != 1:
+        return None
+    return f"write {functions[0].name}({to_source(functions[0].args)})"
 
 
 def _pair(call: ast.Call | None) -> str | None:
@@ -461,96 +485,55 @@ def _usage(method: str) -> str:
     return signatures.methods()[method].usage
 
 
-def _wrong_word(tree: ast.Module, span: Span, source: Source) -> RunHint | None:
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Call) and (wrong := find_wrong_word(node)):
-            place = syntax.span_of(wrong.node, source)
-            if place.line == span.line:
-                return RunHint(wrong.hint, span=place)
-    return None
-
-
-def _own_usage(call: ast.Call, tree: ast.Module) -> str | None:
-    """Return how a function of the script itself is called, if there is one of this name."""
-    functions = [
-        node
-        for node in ast.walk(tree)
-        if isinstance(node, ast.FunctionDef)
-        and isinstance(call.func, ast.Name)
-        and node.name == call.func.id
-    ]
-    if len(functions) != 1:
-        return None
-    return f"{functions[0].name}({to_source(functions[0].args)})"
-
-
+@_RULES.add
 def _operation(failure: _Failure) -> RunHint | None:
     match = _OPERATION.match(failure.message)
     if match is None:
         return _parameter(failure)
     kinds = {match["left"], match["right"]}
-    operator = match["operator"]
-    if operator == "call()":
-        return _call(failure, match["only"])
-    if operator == "(iter)":
-        return _iteration(failure, match["only"])
-    if operator.startswith("format(%") and match["only"] == "string":
-        return RunHint("write %s, or convert the text with int(text)")
-    if "NoneType" in kinds:
-        return _none_operand(failure, operator)
-    hint = _operand_hint(operator, kinds, failure)
-    if hint is None and operator == "+" and match["left"] == "list":
-        hint = "put the item into brackets: list + [item]"
+    hint: str | None = None
+    match match["operator"], failure.node:
+        case "call()", _:
+            return _call(failure, match["only"])
+        case "(iter)", node:
+            items = node.iter if isinstance(node, ast.For) else None
+            hint = _ITERATIONS.get(match["only"])
+            if match["only"] == "function" and items is not None:
+                hint = f"call it, with parentheses: {to_source(items)}()"
+            return RunHint(hint, span=failure.span(items) if items is not None else None)
+        case str(operator), _ if operator.startswith("format(%") and match["only"] == "string":
+            hint = "write %s, or convert the text with int(text)"
+        case "in" | "[]", ast.Subscript(value=value) if "NoneType" in kinds:
+            hint = _none_hint(value, failure)
+        case "compare" | "cmp()" | "+" | "-" | "*" | "/" | "//" | "%", _ if "NoneType" in kinds:
+            hint = "it is None: get(value, path, default) takes a default"
+        case operator, node if "NoneType" not in kinds:
+            hint = _operand_hint(operator, match["left"], match["right"], node)
+        case _:
+            pass
     return RunHint(hint) if hint is not None else None
 
 
-def _operand_hint(operator: str, kinds: set[str | None], failure: _Failure) -> str | None:
+def _operand_hint(operator: str, left: str | None, right: str | None, node: ast.AST) -> str | None:
     """Return the hint for an operator that does not take two types."""
     hint = None
-    if operator in {"compare", "cmp()"} and kinds == {"int", "string"}:
-        hint = "a number and a text: convert the text with int(text), or leave its quotes out"
-    elif operator in {"+", "-"} and (text := _quantity(failure)) is not None:
-        hint = f'read a quantity of Kubernetes with quantity("{text}")'
-    elif operator == "+" and kinds == {"int", "string"}:
-        hint = "use str(value), or a format such as %s; int(text) reads a number"
-    elif operator == "+" and kinds == {"dict"}:
-        hint = "merge dicts with `a | b`"
-    return hint
-
-
-def _quantity(failure: _Failure) -> str | None:
-    """Return the text of an operand that is a quantity, such as "5Gi"; None if there is none."""
-    match failure.node:
-        case (
+    match operator, node:
+        case "compare" | "cmp()", _ if {left, right} == {"int", "string"}:
+            hint = "a number and a text: convert the text with int(text), or leave its quotes out"
+        case "+" | "-", (
             ast.BinOp(left=ast.Constant(value=str(text)))
             | ast.BinOp(right=ast.Constant(value=str(text)))
         ) if _QUANTITY.fullmatch(text):
-            return text
+            hint = f'read a quantity of Kubernetes with quantity("{text}")'
+        case "+", _ if {left, right} == {"int", "string"}:
+            hint = "use str(value), or a format such as %s; int(text) reads a number"
+        case "+", _ if {left, right} == {"dict"}:
+            hint = "merge dicts with `a | b`"
+        case "+", _ if left == "list":
+            hint = "put the item into brackets: list + [item]"
         case _:
-            return None
-
-
-def _iteration(failure: _Failure, kind: str | None) -> RunHint | None:
-    """Return the hint for a loop over a value that has no items, at that value."""
-    items = failure.node.iter if isinstance(failure.node, ast.For) else None
-    span = failure.span(items) if items is not None else None
-    hint = {
-        "int": "write range(n) to count to a number",
-        "string": "write text.elems() for its characters, or text.split(...)",
-    }.get(kind or "")
-    if kind == "function" and items is not None:
-        hint = f"call it, with parentheses: {to_source(items)}()"
-    return RunHint(hint, span=span)
-
-
-def _none_operand(failure: _Failure, operator: str) -> RunHint | None:
-    """Return the hint for an operand that is None."""
-    if operator in {"in", "[]"} and isinstance(failure.node, ast.Subscript):
-        hint = _none_hint(failure.node.value, failure)
-        return RunHint(hint) if hint is not None else None
-    if operator in {"compare", "cmp()", "+", "-", "*", "/", "//", "%"}:
-        return RunHint(_DEFAULT)
-    return None
+            pass
+    return hint
 
 
 def _parameter(failure: _Failure) -> RunHint | None:
@@ -563,17 +546,8 @@ def _parameter(failure: _Failure) -> RunHint | None:
         return RunHint(
             "join texts only: [str(item) for item in list]", "the list has other items than texts"
         )
-    is_index = isinstance(failure.node, ast.Subscript)
-    if is_index and (hint := _condition_by_name(failure.node)) is not None:
-        return RunHint(hint)
-    if failure.message.startswith("Expected `int`, but got `string") or (match and is_index):
-        return RunHint("an index is a number: list[0]")
-    return None
-
-
-def _condition_by_name(node: ast.AST) -> str | None:
-    """Return the hint for ``resource["status"]["conditions"]["Ready"]``; None for others."""
-    match node:
+    match failure.node:
+        # `resource["status"]["conditions"]["Ready"]`
         case ast.Subscript(
             value=ast.Subscript(
                 value=ast.Subscript(value=owner, slice=ast.Constant(value="status")),
@@ -581,9 +555,14 @@ def _condition_by_name(node: ast.AST) -> str | None:
             ),
             slice=ast.Constant(value=str(name)),
         ):
-            return f'conditions are a list: get_condition({to_source(owner)}, "{name}")'
+            return RunHint(f'conditions are a list: get_condition({to_source(owner)}, "{name}")')
+        case ast.Subscript() if match is not None:
+            return RunHint("an index is a number: list[0]")
         case _:
-            return None
+            pass
+    if failure.message.startswith("Expected `int`, but got `string"):
+        return RunHint("an index is a number: list[0]")
+    return None
 
 
 def _call(failure: _Failure, kind: str | None) -> RunHint | None:
@@ -598,6 +577,7 @@ def _call(failure: _Failure, kind: str | None) -> RunHint | None:
             return None
 
 
+@_RULES.add
 def _local(failure: _Failure) -> RunHint | None:
     match = _LOCAL.match(failure.message)
     if match is None:
@@ -615,6 +595,7 @@ def local_hint(name: str) -> str:
     )
 
 
+@_RULES.add
 def _undefined(failure: _Failure) -> RunHint | None:
     match = _UNDEFINED.match(failure.message)
     if match is None:
@@ -623,34 +604,15 @@ def _undefined(failure: _Failure) -> RunHint | None:
     for node in ast.walk(failure.tree):
         if isinstance(node, ast.Dict) and any(key is failure.node for key in node.keys):
             return RunHint(f'keys of a dict are in quotes: "{name}"')
-    if (path := _dashed_path(failure)) is not None:
-        return RunHint(f"a key with a dash is in brackets and quotes: {path}")
+    line = failure.source.text.split("\n")[getattr(failure.node, "lineno", 1) - 1]
+    place = failure.span(failure.node) if isinstance(failure.node, ast.Name) else None
+    for path in _DASHED.finditer(line) if place is not None else ():
+        if place is not None and path.start() < (place.column or 0) <= path.end():
+            # `spec.tags.my-team`
+            root, *keys = path[0].split(".")
+            members = "".join(f'["{key}"]' for key in keys)
+            return RunHint(f"a key with a dash is in brackets and quotes: {root}{members}")
     hint = habits.name_in_starlark(name)
     if hint is None and match["near"] and spelling.nearest(name, (match["near"],)):
         hint = f'did you mean "{match["near"]}"?'
     return RunHint(hint) if hint is not None else None
-
-
-def _dashed_path(failure: _Failure) -> str | None:
-    """Return ``spec["tags"]["my-team"]`` for ``spec.tags.my-team``; None for other differences."""
-    source = failure.source.text.split("\n")[getattr(failure.node, "lineno", 1) - 1]
-    place = failure.span(failure.node) if isinstance(failure.node, ast.Name) else None
-    for match in _DASHED.finditer(source):
-        if place is None or not match.start() < (place.column or 0) <= match.end():
-            continue
-        root, *keys = match[0].split(".")
-        return root + "".join(f'["{key}"]' for key in keys)
-    return None
-
-
-_RULES: Final = (
-    _attribute,
-    _unpack,
-    _number,
-    _format,
-    _frozen,
-    _argument,
-    _operation,
-    _local,
-    _undefined,
-)

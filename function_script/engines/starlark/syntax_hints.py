@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Final, NamedTuple
 
+from function_script.engines.tables import Rules
 from function_script.source import Source, Span
 
 _TOKEN: Final = re.compile(
@@ -137,6 +138,9 @@ class _Site:
 _NONE: Final = _Token("", "", -1)
 
 
+_RULES: Final = Rules[Callable[[_Site], Hint | None]]()
+
+
 def find(message: str, span: Span | None, source: Source) -> Hint | None:
     """Return the hint for a source that does not parse, None if there is none that is certain."""
     if span is None or span.name != source.name:
@@ -170,31 +174,59 @@ def _read(text: str) -> list[_Token]:
     return tokens
 
 
+@_RULES.add
 def _foreign_character(site: _Site) -> Hint | None:
-    text = site.text(0)
     line = site.source.text[site.at(0).offset :].partition("\n")[0]
-    if text == "?":
-        return _question_mark(site, line)
-    if text == "!":
-        return site.hint("write `not`")
-    if text == "`":
-        return site.hint('texts are in quotes, and values are put in with %: "a-%s" % value')
-    if text == "$":
-        return site.hint("names have no $ in front")
-    if text == "@":
-        return site.hint("there are no decorators")
+    match site.text(0):
+        case "?" if line.startswith("?."):
+            hint = 'write get(value, "a.b"): it gives None where something on the way is missing'
+            return site.hint(hint, site.at(0), 2)
+        case "?" if line.startswith("??"):
+            return site.hint("write `a if a != None else b`", site.at(0), 2)
+        case "?" if ":" in line:
+            return site.hint("write `a if condition else b`")
+        case "!":
+            return site.hint("write `not`")
+        case "`":
+            return site.hint('texts are in quotes, and values are put in with %: "a-%s" % value')
+        case "$":
+            return site.hint("names have no $ in front")
+        case "@":
+            return site.hint("there are no decorators")
+        case _:
+            return None
+
+
+@_RULES.add
+def _template(site: _Site) -> Hint | None:
+    """Recognise tags of templates."""
+    if site.text(0) == "%" and site.text(-1) == "{" and site.is_adjacent(-1):
+        text = "this is a tag of templates: write `if condition:` or `for item in list:`"
+        return site.hint(text, site.at(-1), 2)
+    if site.text(0) not in {"}", "."}:
+        return None
+    for one, two in zip(site.tokens[: site.index], site.tokens[1 : site.index], strict=False):
+        if one.text == two.text == "{" and one.end == two.offset and site.bracket() == two:
+            return site.hint("values stand without braces", one, 2)
     return None
 
 
-def _question_mark(site: _Site, line: str) -> Hint | None:
-    if line.startswith("?."):
-        hint = 'write get(value, "a.b"): it gives None where something on the way is missing'
-        return site.hint(hint, site.at(0), 2)
-    if line.startswith("??"):
-        return site.hint("write `a if a != None else b`", site.at(0), 2)
-    return site.hint("write `a if condition else b`") if ":" in line else None
+@_RULES.add
+def _doubled(site: _Site) -> Hint | None:
+    before, text = site.at(-1), site.text(0)
+    if not site.is_adjacent(-1):
+        return None
+    if before.text == text and text in {"&", "|"}:
+        word = "and" if text == "&" else "or"
+        return site.hint(f"write `{word}`", before, 2)
+    if before.text == "<" and text == ">":
+        return site.hint("write !=", before, 2)
+    if before.text == "=" and text == ">":
+        return _arrow(site)
+    return None
 
 
+@_RULES.add
 def _equals(site: _Site) -> Hint | None:
     if site.text(0) != "=" and (site.text(0), site.text(1)) != (":", "="):
         return None
@@ -237,20 +269,7 @@ def _arrow(site: _Site) -> Hint | None:
     return None
 
 
-def _doubled(site: _Site) -> Hint | None:
-    before, text = site.at(-1), site.text(0)
-    if not site.is_adjacent(-1):
-        return None
-    if before.text == text and text in {"&", "|"}:
-        word = "and" if text == "&" else "or"
-        return site.hint(f"write `{word}`", before, 2)
-    if before.text == "<" and text == ">":
-        return site.hint("write !=", before, 2)
-    if before.text == "=" and text == ">":
-        return _arrow(site)
-    return None
-
-
+@_RULES.add
 def _increment(site: _Site) -> Hint | None:
     """Recognise ``i++`` and ``i--``."""
     one, two = site.at(-2), site.at(-1)
@@ -261,6 +280,7 @@ def _increment(site: _Site) -> Hint | None:
     return None
 
 
+@_RULES.add
 def _comment(site: _Site) -> Hint | None:
     # A division has a value on its left.
     if (site.text(0) == "//" and not site.is_value_before()) or (site.text(0), site.text(1)) == (
@@ -271,6 +291,7 @@ def _comment(site: _Site) -> Hint | None:
     return None
 
 
+@_RULES.add
 def _statement(site: _Site) -> Hint | None:
     first, text = site.first(), site.text(0)
     if site.text(-1) == "else" and text == "if":
@@ -280,29 +301,13 @@ def _statement(site: _Site) -> Hint | None:
     is_second = site.index > 0 and site.at(-1) == first
     if is_second and first.text in _STATEMENTS and site.at(0).kind in _VALUES:
         return site.hint(_STATEMENTS[first.text], first)
-    if site.text(-1) == ":" and site.text(0) == "return" and _is_lambda(site):
+    line = site.source.text[first.offset : site.at(0).offset]
+    if site.text(-1) == ":" and text == "return" and "lambda" in line:
         return site.hint("a lambda has no return: `lambda x: value`")
     return None
 
 
-def _is_lambda(site: _Site) -> bool:
-    line = site.source.text[site.first().offset : site.at(0).offset]
-    return "lambda" in line
-
-
-def _template(site: _Site) -> Hint | None:
-    """Recognise tags of templates."""
-    if site.text(0) == "%" and site.text(-1) == "{" and site.is_adjacent(-1):
-        text = "this is a tag of templates: write `if condition:` or `for item in list:`"
-        return site.hint(text, site.at(-1), 2)
-    if site.text(0) not in {"}", "."}:
-        return None
-    for one, two in zip(site.tokens[: site.index], site.tokens[1 : site.index], strict=False):
-        if one.text == two.text == "{" and one.end == two.offset and site.bracket() == two:
-            return site.hint("values stand without braces", one, 2)
-    return None
-
-
+@_RULES.add
 def _brackets(site: _Site) -> Hint | None:
     bracket = site.bracket()
     text = site.text(0)
@@ -330,6 +335,7 @@ def _entry(site: _Site, bracket: _Token) -> Hint | None:
     return site.hint("a dict has a value for each key; a list is in [ ]")
 
 
+@_RULES.add
 def _half_choice(site: _Site) -> Hint | None:
     """Recognise ``a if condition`` without its other half."""
     if 'expected one of "else"' not in site.message:
@@ -337,6 +343,7 @@ def _half_choice(site: _Site) -> Hint | None:
     return site.hint("write `a if condition else b`")
 
 
+@_RULES.add
 def _side_by_side(site: _Site) -> Hint | None:
     """Recognise two values with nothing between them."""
     token, before = site.at(0), site.at(-1)
@@ -357,17 +364,3 @@ def _side_by_side(site: _Site) -> Hint | None:
     if both and is_one_line and site.text(1) != ":":
         return site.hint("put a comma between the two texts, or join them with `+`")
     return site.hint("a comma is missing before it")
-
-
-_RULES: Final[tuple[Callable[[_Site], Hint | None], ...]] = (
-    _foreign_character,
-    _template,
-    _doubled,
-    _equals,
-    _increment,
-    _comment,
-    _statement,
-    _brackets,
-    _half_choice,
-    _side_by_side,
-)

@@ -13,7 +13,7 @@ from function_script.errors import FatalError, InputError
 from function_script.limits import Limits
 from function_script.sandbox import Pool, PoolOptions
 from function_script.tools import local_pool
-from function_script.tools.cases import discovery, parser, reports, runner
+from function_script.tools.cases import discovery, parser, runner, verdicts
 from function_script.tools.cases.discovery import CaseFile
 from function_script.tools.cases.loader import FileCache
 from function_script.tools.cases.model import Case
@@ -22,7 +22,7 @@ from function_script.tools.cases.verdicts import CaseVerdict, Problem, Status
 from function_script.tools.render.runtimes.model import FunctionCaller
 from function_script.tools.render.runtimes.servers import Servers
 
-_WRITERS: Final = {"json": reports.to_json, "junit": reports.to_junit}
+_WRITERS: Final = {"json": verdicts.to_json, "junit": verdicts.to_junit}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,27 +52,22 @@ def run(paths: Sequence[Path], options: Options, files: FileCache | None = None)
     started = time.monotonic()
     cases = discovery.find(paths, options.pattern)
     prints_text = options.output == "text" or options.file is not None
-    verdicts: list[CaseVerdict] = []
-    with closing(run_all(cases, options.run_options, options.jobs, files)) as results:
-        for verdict in results:
-            verdicts.append(verdict)
+    results: list[CaseVerdict] = []
+    with closing(run_all(cases, options.run_options, options.jobs, files)) as stream:
+        for verdict in stream:
+            results.append(verdict)
             if prints_text and not (options.is_quiet and verdict.status is Status.PASSED):
-                options.print(reports.to_text(verdict, colourful=options.colourful))
+                options.print(verdicts.to_text(verdict, colourful=options.colourful))
             if options.fails_fast and verdict.status is Status.FAILED:
                 break
     seconds = time.monotonic() - started
-    summary = reports.to_summary(verdicts, of=len(cases), seconds=seconds)
+    summary = verdicts.to_summary(results, of=len(cases), seconds=seconds)
     if prints_text:
         options.print(summary)
-    _write_report(verdicts, summary, options)
-    return reports.is_success(verdicts)
-
-
-def _write_report(verdicts: Sequence[CaseVerdict], summary: str, options: Options) -> None:
     if options.output == "text":
-        text = "\n".join([*map(reports.to_text, verdicts), summary, ""])
+        text = "\n".join([*map(verdicts.to_text, results), summary, ""])
     else:
-        text = _WRITERS[options.output](verdicts)
+        text = _WRITERS[options.output](results)
     if options.file is not None:
         try:
             options.file.write_text(text, encoding="utf-8")
@@ -81,6 +76,7 @@ def _write_report(verdicts: Sequence[CaseVerdict], summary: str, options: Option
             raise InputError.of(f'cannot write "{options.file}": {cause}') from error
     elif options.output != "text":
         options.print(text.rstrip("\n"))
+    return verdicts.is_success(results)
 
 
 _LIMITS: Final = Limits()

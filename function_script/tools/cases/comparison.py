@@ -14,7 +14,7 @@ from function_script.problems import suggest
 from function_script.reader import child
 from function_script.tools import sources
 from function_script.tools.cases import outcome
-from function_script.tools.cases.model import Check, Expectation
+from function_script.tools.cases.model import Expectation
 from function_script.values import Object, Readable, Value
 
 _CONTAINS: Final = {"contains"}
@@ -40,7 +40,14 @@ def find_mismatches(
     be the same, unless ``{contains: [...]}`` is expected of it.
     """
     if isinstance(expected, dict) and isinstance(actual, list) and expected.keys() == _CONTAINS:
-        yield from _missing_items(actual, expected["contains"], (*at, "contains"), path)
+        members = expected["contains"]
+        for index, item in enumerate(members if isinstance(members, list) else [members]):
+            if not any(contains(one, item) for one in actual):
+                item_at = (
+                    (*at, "contains", index) if isinstance(members, list) else (*at, "contains")
+                )
+                message = f"{path}: expected an item {to_text(item)}, found {to_text(actual)}"
+                yield Mismatch(at=item_at, message=message)
     elif isinstance(expected, dict) and isinstance(actual, dict):
         for key, item in expected.items():
             below = child(path, key)
@@ -85,17 +92,6 @@ def nearest_hint(name: str, candidates: Object) -> str | None:
     return f"there is {field_names.listed(candidates, _MAX_NAMES)}"
 
 
-def _missing_items(
-    actual: list[Value], expected: Value, at: objects.Path, path: str
-) -> Iterator[Mismatch]:
-    items = expected if isinstance(expected, list) else [expected]
-    for index, item in enumerate(items):
-        if not any(contains(one, item) for one in actual):
-            item_at = (*at, index) if isinstance(expected, list) else at
-            message = f"{path}: expected an item {to_text(item)}, found {to_text(actual)}"
-            yield Mismatch(at=item_at, message=message)
-
-
 def compare(actual: Object, expected: Expectation) -> Iterator[Mismatch]:
     """Yield every mismatch of a step that succeeded; ``actual`` is its outcome as an object."""
     if expected.error:
@@ -118,7 +114,15 @@ def compare(actual: Object, expected: Expectation) -> Iterator[Mismatch]:
     for key, members in (("conditions", expected.conditions), ("events", expected.events)):
         yield from _missing_members(key, actual[key], members)
     for index, check in enumerate(expected.checks):
-        yield from _failed_questions(actual, index, check)
+        value = objects.deep_copy(objects.find_path(actual, check.path))
+        for question, operand in check.questions:
+            if not _is_right(question, value, operand):
+                what = "but it is not there" if value is None else f"found {to_text(value)}"
+                yield Mismatch(
+                    at=("checks", index, question),
+                    message=f"{check.path}: expected {_describe(question, operand)}, {what}",
+                    hint=_missing_hint(actual, check.path) if value is None else None,
+                )
 
 
 def compare_error(error: FatalError, expected: Expectation) -> Iterator[Mismatch]:
@@ -158,18 +162,6 @@ def _has_fields(member: Object, expected: Object) -> bool:
         elif actual != value:
             return False
     return True
-
-
-def _failed_questions(actual: Object, index: int, check: Check) -> Iterator[Mismatch]:
-    value = objects.deep_copy(objects.find_path(actual, check.path))
-    for question, operand in check.questions:
-        if not _is_right(question, value, operand):
-            what = "but it is not there" if value is None else f"found {to_text(value)}"
-            yield Mismatch(
-                at=("checks", index, question),
-                message=f"{check.path}: expected {_describe(question, operand)}, {what}",
-                hint=_missing_hint(actual, check.path) if value is None else None,
-            )
 
 
 def _is_right(question: str, value: Value, operand: Value) -> bool:

@@ -61,25 +61,19 @@ def read(
     if not isinstance(value, dict) or "apiVersion" in value:
         return loader.all(fields, "observed", default)
     by_name = fields.object("observed")
-    members = [] if by_name is None else by_name.members()
-    return [
-        Located(value=_with_identity(name, item.value, xr))
-        for name, item in members
-        if item is not None
-    ]
-
-
-def _with_identity(name: str, manifest: Object, xr: Object) -> Object:
     uid = manifests.text_at(xr, "metadata", "uid") or names_and_uids.xr_uid(
         *objects.api_version_and_kind(xr), manifests.namespace(xr), manifests.name(xr)
     )
-    identity: Object = {
-        "metadata": {"name": names_and_uids.child_name(manifests.name(xr), uid, name)}
-    }
-    manifests.set_text(identity, manifests.namespace(xr), "metadata", "namespace")
-    whole = _merged(identity, manifest)
-    manifests.add_texts(whole, {manifests.RESOURCE_NAME: name}, "metadata", "annotations")
-    return whole
+    located = []
+    for name, item in () if by_name is None else by_name.members():
+        if item is not None:
+            child_name = names_and_uids.child_name(manifests.name(xr), uid, name)
+            identity: Object = {"metadata": {"name": child_name}}
+            manifests.set_text(identity, manifests.namespace(xr), "metadata", "namespace")
+            whole = _merged(identity, item.value)
+            manifests.add_texts(whole, {manifests.RESOURCE_NAME: name}, "metadata", "annotations")
+            located.append(Located(value=whole))
+    return located
 
 
 def first(setup: Setup) -> FakeCluster:
@@ -120,29 +114,19 @@ def after_step(cluster: FakeCluster, setup: Setup, result: RenderResult) -> Fake
     """Return the state after a pipeline: composed resources exist, the XR has its status."""
     resources = result.composition.resources.values()
     composed = {manifests.resource_name(manifest): manifest for manifest in resources}
-    return replace(
-        cluster,
-        applied=_applied_xr(setup, result),
-        foreign={name: _foreign(cluster, name, composed[name]) for name in composed},
-        composed=composed,
-    )
-
-
-def _foreign(cluster: FakeCluster, name: str, manifest: Object) -> Object:
-    """Return the fields of others, also of a resource that had another name before."""
-    old_name = manifests.annotation(manifest, manifests.RESOURCE_NAME)
-    return cluster.foreign.get(name, cluster.foreign.get(old_name, {}))
-
-
-def _applied_xr(setup: Setup, result: RenderResult) -> Object:
-    """Return the fields of the XR that Crossplane set: references, status, selection."""
+    foreign = {}
+    for name, manifest in composed.items():
+        # The resource may have had another name before.
+        old_name = manifests.annotation(manifest, manifests.RESOURCE_NAME)
+        foreign[name] = cluster.foreign.get(name, cluster.foreign.get(old_name, {}))
+    # Crossplane set references, status and selection of the XR.
     applied = _merged(result.composition.xr, {})
     machinery = ("spec",) if xrds.is_legacy(setup.xrd) else ("spec", "crossplane")
     composition = manifests.name(setup.program.composition)
     manifests.set_text(applied, composition, *machinery, "compositionRef", "name")
     label = {manifests.COMPOSITE: manifests.name(result.xr)}
     manifests.add_texts(applied, label, "metadata", "labels")
-    return applied
+    return replace(cluster, applied=applied, foreign=foreign, composed=composed)
 
 
 def _changed(step: Step, name: str, manifest: Object) -> Object:

@@ -1,5 +1,6 @@
-"""Load the objects of a case: objects in its file, or files that it names.
+"""Load the objects of a case, which are in its file or in files that it names, and its program.
 
+The program is the Composition above the case, one that it names, or a step's input.
 All problems are collected; what cannot be read counts as absent.
 """
 
@@ -7,7 +8,7 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
+from typing import Final, TypeVar
 
 from function_script import objects
 from function_script.diagnostics import Diagnostic
@@ -15,11 +16,18 @@ from function_script.documents import Document
 from function_script.errors import FatalError, InputError
 from function_script.problems import ProblemList
 from function_script.reader import ObjectReader
-from function_script.tools.cases.model import Located, locate
-from function_script.tools.render import loading
+from function_script.tools import sources
+from function_script.tools.cases.model import Located, Program, locate
+from function_script.tools.render import error_positions, loading
+from function_script.tools.render.runtimes.local import OURS
+from function_script.tools.render.steps import Step
 from function_script.values import Object, Value, type_phrase
 
 _T = TypeVar("_T")
+
+_FILE: Final = "composition.yaml"
+# The root of a repository; directories above it are not searched.
+_BOUNDARY: Final = ".git"
 
 
 class FileCache:
@@ -109,6 +117,53 @@ class ObjectLoader:
             return self.attempt(fields.at("schemas"), lambda: self.files.load_schemas(path))
         return [item.value for item in self.all(fields, "schemas")]
 
+    def find_directory(self, fields: ObjectReader) -> Path | None:
+        """Return the directory of the Composition; None if the Composition is in the case."""
+        composition = fields.value.get("composition")
+        if isinstance(composition, str):
+            return self.path(composition).parent
+        if composition is not None or fields.value.get("input") is not None:
+            return None
+        here = self.directory.resolve()
+        for directory in (here, *here.parents):
+            if (directory / _FILE).is_file():
+                # People see the path as they would type it.
+                relative = Path(os.path.relpath(directory))
+                return directory if ".." in relative.parts else relative
+            if (directory / _BOUNDARY).exists():
+                break
+        return None
+
+    def read_program(
+        self, fields: ObjectReader, directory: Path | None, xr: Object | None
+    ) -> Program | None:
+        """Load the Composition, or build one around ``input`` for this XR."""
+        if fields.value.get("input") is not None:
+            if fields.value.get("composition") is not None:
+                fields.problems.add("input", "there can be a Composition or an input, not both")
+            return self._read_input(fields, xr or {})
+        path = None if directory is None else directory / _FILE
+        item = self.one(fields, "composition", path)
+        if item is None:
+            if path is None and fields.value.get("composition") is None:
+                text = f"is required, as there is no {_FILE} in this directory or above"
+                fields.problems.add("composition", text)
+            return None
+        if isinstance(item, Document):
+            return _program(item.value, item, ())
+        return _program(item, self.document, ("composition",))
+
+    def read_request_program(self, fields: ObjectReader, step_input: Value) -> Program | None:
+        """Build a Composition around the input of a request, or around ``input`` instead."""
+        if fields.value.get("input") is not None:
+            return self._read_input(fields, {})
+        return Program(
+            composition=_composition_around(step_input if isinstance(step_input, dict) else {}, {}),
+            document=self.document,
+            find_input=lambda _: ("request", "input"),
+            root=_root(self.document),
+        )
+
     def has_problems(self) -> bool:
         """Report whether there is a problem so far."""
         return bool(self.problems or self.failures)
@@ -131,6 +186,20 @@ class ObjectLoader:
         self.problems.add(at, f"must be a path or an object, not {type_phrase(value)}")
         return None
 
+    def _read_input(self, fields: ObjectReader, xr: Object) -> Program | None:
+        item = self.one(fields, "input", None)
+        if item is None:
+            return None
+        is_file = isinstance(item, Document)
+        document = item if isinstance(item, Document) else self.document
+        value = item.value if isinstance(item, Document) else item
+        return Program(
+            composition=_composition_around(value, xr),
+            document=document,
+            find_input=lambda _: () if is_file else ("input",),
+            root=_root(document),
+        )
+
     def attempt(self, at: str, load: Callable[[], list[_T]]) -> list[_T]:
         """Call ``load`` and collect its problems; those without a position are at ``at``."""
         try:
@@ -142,3 +211,33 @@ class ObjectLoader:
                 for problem in error.diagnostics
             )
             return []
+
+
+def _program(composition: Object, document: Document, at: objects.Path) -> Program:
+    def find_input(step: Step) -> objects.Path:
+        return (*at, *error_positions.composition_input_path(step))
+
+    return Program(
+        composition=composition, document=document, find_input=find_input, root=_root(document)
+    )
+
+
+def _composition_around(value: Object, xr: Object) -> Object:
+    api_version, kind = objects.api_version_and_kind(xr)
+    step: Object = {"step": "input", "functionRef": {"name": OURS}, "input": value}
+    return {
+        "apiVersion": "apiextensions.crossplane.io/v1",
+        "kind": "Composition",
+        "metadata": {"name": "input"},
+        "spec": {
+            "compositeTypeRef": {"apiVersion": api_version, "kind": kind},
+            "mode": "Pipeline",
+            "pipeline": [step],
+        },
+    }
+
+
+def _root(document: Document) -> Path | None:
+    """Return the directory of programs in files, beside the file that names them."""
+    source = document.origin.source
+    return None if source is None else sources.programs_beside(Path(source.name))

@@ -3,22 +3,27 @@
 Unknown keys are mistakes, so that a typo does not disable an expectation.
 """
 
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
+from google.protobuf import json_format
+
 from function_script import objects
 from function_script.documents import Document
 from function_script.errors import InputError
-from function_script.problems import ProblemList
+from function_script.problems import ProblemList, suggest
+from function_script.proto.v1 import run_function_pb2 as fnv1
 from function_script.reader import ObjectReader
 from function_script.tools import sources
-from function_script.tools.cases import expectations, fake_cluster, programs, requests
+from function_script.tools.cases import fake_cluster
 from function_script.tools.cases.discovery import CaseFile
 from function_script.tools.cases.loader import FileCache, ObjectLoader
-from function_script.tools.cases.model import Case, Expectation, Setup, Step, XrPart
-from function_script.tools.render import claims, functions
-from function_script.values import Object
+from function_script.tools.cases.model import Case, Check, Expectation, Setup, Step, XrPart
+from function_script.tools.cases.outcome import PARTS
+from function_script.tools.render import functions, xrds
+from function_script.values import Object, type_phrase
 
 _CASE_FIELDS: Final = (
     "description",
@@ -41,6 +46,20 @@ _CASE_FIELDS: Final = (
 )
 _STEP_FIELDS: Final = ("name", "patch", "observed", "required", "ready", "changed", "expect")
 _STEPS_ONLY: Final = ("ready", "changed")
+_REQUEST_FIELDS: Final = ("description", "request", "redacted", "input", "expect")
+QUESTIONS: Final = ("equals", "exists", "matches", "oneOf")
+_PARTIAL: Final = ("xr", "resources", "status", "ready", "requirements", "context")
+_EXPECT_FIELDS: Final = (
+    "documents",
+    *_PARTIAL,
+    "absent",
+    "conditions",
+    "events",
+    "error",
+    "checks",
+)
+_CONDITION: Final = ("type", "status", "reason", "message")
+_EVENT: Final = ("severity", "reason", "message")
 
 
 def parse(file: CaseFile, files: FileCache) -> Case:
@@ -78,10 +97,10 @@ def read(document: Document, file: CaseFile, files: FileCache) -> Case:
 
 def _setup(loader: ObjectLoader, fields: ObjectReader, file: CaseFile) -> Setup | None:
     if fields.value.get("request") is not None:
-        return requests.read(loader, fields)
+        return _read_request(loader, fields)
     if "redacted" in fields.value:
         fields.problems.add("redacted", "belongs to a request")
-    directory = programs.find_directory(loader, fields)
+    directory = loader.find_directory(fields)
 
     def find(name: str) -> Path | None:
         """Return a file of the case, or else one beside the Composition."""
@@ -91,7 +110,7 @@ def _setup(loader: ObjectLoader, fields: ObjectReader, file: CaseFile) -> Setup 
     item = loader.one(fields, "xr", find("xr.yaml"))
     xr = item.value if isinstance(item, Document) else item
     xrd = loader.value(fields, "xrd", find("xrd.yaml"))
-    program = programs.read(loader, fields, directory, xr and claims.resolve(xr, xrd))
+    program = loader.read_program(fields, directory, xr and xrds.resolve_claim(xr, xrd))
     manifests = loader.values(fields, "functions", find("functions.yaml"))
     manifests = loader.attempt("functions", lambda: _check_functions(manifests))
     credentials = loader.values(fields, "credentials", find("credentials.yaml"))
@@ -112,7 +131,7 @@ def _setup(loader: ObjectLoader, fields: ObjectReader, file: CaseFile) -> Setup 
         objects.merge(xr, patch.value)
     return Setup(
         program=program,
-        xr=claims.resolve(xr, xrd),
+        xr=xrds.resolve_claim(xr, xrd),
         functions=manifests or None,
         credentials=credentials,
         schemas=schemas,
@@ -126,6 +145,33 @@ def _setup(loader: ObjectLoader, fields: ObjectReader, file: CaseFile) -> Setup 
 def _check_functions(manifests: list[Object]) -> list[Object]:
     functions.check_kinds(manifests)
     return manifests
+
+
+def _read_request(loader: ObjectLoader, fields: ObjectReader) -> Setup | None:
+    """Parse the setup of a case with a ``request``; None if it has problems."""
+    for key in sorted(fields.value.keys() - {*_REQUEST_FIELDS}):
+        fields.problems.add(key, "cannot stand beside request", hint="the request has it all")
+    if fields.value.get("expect") is None:
+        fields.problems.add("expect", "is required beside request")
+    redacted = fields.value.get("redacted", 0)
+    if not isinstance(redacted, int) or isinstance(redacted, bool):
+        fields.problems.add("redacted", "must be a whole number")
+        redacted = 0
+    request_fields = fields.object("request")
+    if request_fields is None:
+        return None
+    if fields.value.get("input") is not None:
+        other = loader.value(fields, "input")
+        request_fields.value["input"] = {} if other is None else other
+    try:
+        request = json_format.ParseDict(request_fields.value, fnv1.RunFunctionRequest())
+    except json_format.ParseError as error:
+        fields.problems.add("request", f"is no RunFunctionRequest: {error}")
+        return None
+    program = loader.read_request_program(fields, request_fields.value.get("input"))
+    if program is None:
+        return None
+    return Setup(program=program, xr={}, request=request, redacted=redacted)
 
 
 def _own_file(file: CaseFile, name: str) -> Path | None:
@@ -145,13 +191,20 @@ def _steps(loader: ObjectLoader, fields: ObjectReader, xr: Object, file: CaseFil
         fields.problems.add("expect", "belongs to a step of steps")
     steps = [_step(loader, item, xr, ("steps", index)) for index, item in enumerate(items)]
     if not steps:
-        steps = [Step(expect=expectations.parse(loader, fields, ("expect",)))]
+        steps = [Step(expect=_expectation(loader, fields, ("expect",)))]
     first = replace(
         steps[0],
         observed=observed if steps[0].observed is None else steps[0].observed,
         required=required if steps[0].required is None else steps[0].required,
     )
-    return _with_snapshots([first, *steps[1:]], file)
+    steps = [first, *steps[1:]]
+    if any(step.expect for step in steps):
+        return steps
+    # Without an expectation, the steps are compared with snapshots.
+    return [
+        replace(step, expect=Expectation(at=step.at, snapshot=file.snapshot(number)))
+        for number, step in (enumerate(steps, 1) if items else [(None, first)])
+    ]
 
 
 def _step(loader: ObjectLoader, fields: ObjectReader, xr: Object, at: objects.Path) -> Step:
@@ -166,21 +219,102 @@ def _step(loader: ObjectLoader, fields: ObjectReader, xr: Object, at: objects.Pa
         else XrPart(value=patch.value, document=loader.document, at=(*at, "patch")),
         observed=fake_cluster.read(loader, fields, xr) if "observed" in fields.value else None,
         required=loader.values(fields, "required") if "required" in fields.value else None,
-        ready=expectations.texts(fields, "ready"),
+        ready=_texts(fields, "ready"),
         changed={name: item.value for name, item in members if item is not None},
-        expect=expectations.parse(loader, fields, (*at, "expect")),
+        expect=_expectation(loader, fields, (*at, "expect")),
     )
 
 
-def _with_snapshots(steps: list[Step], file: CaseFile) -> list[Step]:
-    """Compare the steps with snapshots if none of them has an expectation."""
-    if any(step.expect for step in steps):
-        return steps
-    is_sequence = bool(steps[0].at)
-    return [
-        replace(
-            step,
-            expect=Expectation(at=step.at, snapshot=file.snapshot(number if is_sequence else None)),
-        )
-        for number, step in enumerate(steps, 1)
-    ]
+def _expectation(
+    loader: ObjectLoader, fields: ObjectReader, at: objects.Path
+) -> Expectation | None:
+    """Parse the field ``expect``; None if there is none."""
+    expect = fields.object("expect")
+    if expect is None:
+        return None
+    expect.refuse_unknown(*_EXPECT_FIELDS, hint=f"expected may be {', '.join(_EXPECT_FIELDS)}")
+    snapshot = expect.text("documents")
+    errors = _texts(expect, "error")
+    if "error" in expect.value:
+        if not all(errors) or not errors:
+            expect.problems.add(expect.at("error"), "must not be empty")
+        for key in sorted(expect.value.keys() - {"error"}):
+            expect.problems.add(expect.at(key), "cannot be expected together with an error")
+    ready = expect.value.get("ready")
+    absent = _texts(expect, "absent")
+    parts = {
+        key: expect.object(key) for key in _PARTIAL if key != "ready" or not isinstance(ready, bool)
+    }
+    return Expectation(
+        at=at,
+        snapshot=None if snapshot is None else loader.path(snapshot),
+        error=errors,
+        absent=absent,
+        partial={key: part.value for key, part in parts.items() if part is not None},
+        ready=ready if isinstance(ready, bool) else None,
+        conditions=_members(expect, "conditions", _CONDITION),
+        events=_members(expect, "events", _EVENT),
+        checks=[_check(item) for item in expect.objects("checks")],
+    )
+
+
+def _texts(fields: ObjectReader, key: str) -> list[str]:
+    """Return a string or a list of strings as a list; [] if there is none."""
+    value = fields.value.get(key)
+    if value is None:
+        return []
+    items = value if isinstance(value, list) else [value]
+    strings = [item for item in items if isinstance(item, str)]
+    if len(strings) < len(items):
+        fields.problems.add(fields.at(key), "must be a string or a list of strings")
+    return strings
+
+
+def _members(fields: ObjectReader, key: str, names: tuple[str, ...]) -> list[Object]:
+    """Return a list of objects whose fields ``names`` are texts."""
+    members = []
+    for item in fields.objects(key):
+        item.refuse_unknown(*names)
+        for name in names:
+            item.text(name, required=name == "type")
+        if not item.value:
+            fields.problems.add(item.path, "must not be empty")
+        members.append(item.value)
+    return members
+
+
+def _check(fields: ObjectReader) -> Check:
+    fields.refuse_unknown("path", *QUESTIONS, hint=f"it may ask {', '.join(QUESTIONS)}")
+    questions = [(key, fields.value[key]) for key in QUESTIONS if key in fields.value]
+    if not questions:
+        fields.problems.add(fields.path, f"must ask something: {', '.join(QUESTIONS)}")
+    for key, value in questions:
+        if key == "exists" and not isinstance(value, bool):
+            fields.problems.add(fields.at(key), f"must be a boolean, not {type_phrase(value)}")
+        if key == "oneOf" and not (isinstance(value, list) and value):
+            fields.problems.add(fields.at(key), "must be a list that is not empty")
+        if key == "matches":
+            fields.parsed(key, _pattern)
+            if not isinstance(value, str):
+                fields.text(key, required=True)
+    return Check(path=_check_path(fields), questions=questions)
+
+
+def _pattern(text: str) -> re.Pattern[str]:
+    try:
+        return re.compile(text)
+    except re.error as error:
+        raise ValueError(f"cannot read the regular expression: {error}") from error
+
+
+def _check_path(fields: ObjectReader) -> str:
+    path = fields.text("path", required=True) or ""
+    try:
+        first = str(objects.parse_path(path)[0]) if path else PARTS[0]
+    except ValueError as error:
+        fields.problems.add(fields.at("path"), str(error))
+        return ""
+    if first not in PARTS:
+        hint = suggest(first, PARTS, f"it begins with one of {', '.join(PARTS)}")
+        fields.problems.add(fields.at("path"), f'there is no "{first}" to look at', hint=hint)
+    return path

@@ -8,22 +8,28 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from google.protobuf import json_format
+
+from function_script.capture import responses
 from function_script.diagnostics import Diagnostic, to_frame
 from function_script.errors import FatalError
 from function_script.limits import Limits
 from function_script.proto.v1.run_function_pb2 import RunFunctionRequest, RunFunctionResponse
 from function_script.sandbox.pool import no_seed
 from function_script.tools import render
-from function_script.tools.cases import comparison, fake_cluster, model, outcome, requests
+from function_script.tools.cases import comparison, fake_cluster, model, outcome
 from function_script.tools.cases.comparison import Mismatch
 from function_script.tools.cases.fake_cluster import FakeCluster
 from function_script.tools.cases.model import Case, Expectation, Setup, Step
 from function_script.tools.cases.outcome import ResponseRecorder
 from function_script.tools.cases.verdicts import CaseVerdict, Problem, VerdictBuilder
 from function_script.tools.processes.options import PackageOptions
-from function_script.tools.render import RenderResult, error_positions, functions, runners, steps
+from function_script.tools.render import RenderResult, error_positions, functions, steps
 from function_script.tools.render.functions import Selection
-from function_script.tools.render.runtimes.model import FunctionCaller
+from function_script.tools.render.pipeline import PipelineError
+from function_script.tools.render.runtimes.local import Local
+from function_script.tools.render.runtimes.model import FunctionCaller, build_runner
+from function_script.tools.results import fatal_messages
 from function_script.values import Object
 
 
@@ -114,7 +120,7 @@ def render_in(
     program = setup.program
     with error_positions.map_errors(program.document, program.root, program.find_input, locate_xr):
         runtimes = functions.find_runtimes(steps.parse(inputs.composition), index)
-        recorder = ResponseRecorder(runners.build(runtimes, caller, options.timeout_seconds))
+        recorder = ResponseRecorder(build_runner(runtimes, caller, options.timeout_seconds))
         result = render.render(inputs, recorder)
     return RenderedStep(result=result, responses=recorder.responses)
 
@@ -131,41 +137,49 @@ class _CaseRun:
         self._verdict = verdict
 
     def run(self) -> None:
-        cluster: FakeCluster | None = fake_cluster.first(self._case.setup)
-        for step in self._case.steps:
-            if cluster is not None:
-                cluster = self._run_step(step, cluster)
-
-    def _run_step(self, step: Step, cluster: FakeCluster) -> FakeCluster | None:
-        """Return the state after the step; None if the case ends here."""
         setup = self._case.setup
-        if setup.request is not None:
-            self._replay(step, setup.request)
-            return None
-        try:
-            cluster = fake_cluster.before_step(cluster, step)
-        except FatalError as error:
-            self._add_error(step, error)
-            return None
-        try:
-            rendered = render_in(cluster, setup, self._caller, self._options, self._verdict.report)
-        except FatalError as error:
-            return cluster if self._is_expected(step, error) else None
-        if step.expect is not None:
-            self._compare(step, step.expect, rendered)
-        if not rendered.responses:
+        cluster = fake_cluster.first(setup)
+        for step in self._case.steps:
+            if setup.request is not None:
+                self._replay(step, setup.request)
+                return
+            try:
+                cluster = fake_cluster.before_step(cluster, step)
+            except FatalError as error:
+                self._add_error(step, error)
+                return
+            report = self._verdict.report
+            try:
+                rendered = render_in(cluster, setup, self._caller, self._options, report)
+            except FatalError as error:
+                if not self._is_expected(step, error):
+                    return
+                continue
+            if step.expect is not None:
+                self._compare(step, step.expect, rendered)
             # A paused XR stays as it is, and so do its composed resources.
-            return cluster
-        return fake_cluster.after_step(cluster, setup, rendered.result)
+            if rendered.responses:
+                cluster = fake_cluster.after_step(cluster, setup, rendered.result)
 
     def _replay(self, step: Step, request: RunFunctionRequest) -> None:
-        setup, seconds = self._case.setup, self._options.timeout_seconds
+        """Call the function, and compare its response, not what Crossplane makes of it."""
+        program, seconds = self._case.setup.program, self._options.timeout_seconds
         try:
-            actual = requests.replay(setup, request, self._caller, seconds)
+            (pipeline_step,) = steps.parse(program.composition)
+            runner = build_runner({pipeline_step.name: Local()}, self._caller, seconds)
+            with error_positions.map_errors(program.document, program.root, program.find_input):
+                reply = runner(pipeline_step, request)
+                if messages := fatal_messages(reply.response):
+                    problems = reply.diagnostics or [Diagnostic(message=text) for text in messages]
+                    raise PipelineError(pipeline_step, *problems)
         except FatalError as error:
             self._is_expected(step, error)
             return
         if step.expect is not None:
+            response: Object = json_format.MessageToDict(
+                reply.response, preserving_proto_field_name=True
+            )
+            actual = responses.to_parts(response)
             self._add_mismatches(step, step.expect, comparison.compare(actual, step.expect))
 
     def _is_expected(self, step: Step, error: FatalError) -> bool:

@@ -1,12 +1,19 @@
-"""The verdict of a case: its status, its problems, the snapshots that were written."""
+"""The verdict of a case, and reports of verdicts: text, JSON and JUnit XML."""
 
+import json
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
+from typing import Final
+from xml.etree import ElementTree as ET
 
-from function_script import objects
+from function_script import diagnostics, objects
 from function_script.diagnostics import Diagnostic
+from function_script.tools import console
 from function_script.tools.cases.model import Case, Step, locate
+from function_script.values import Object, Value
 
 
 class Status(StrEnum):
@@ -16,6 +23,26 @@ class Status(StrEnum):
     FAILED = "FAIL"
     NEW = "SEED"
     UPDATED = "UPDATE"
+
+
+_BOLD_RED: Final = "\x1b[1;31m"
+_GREEN: Final = "\x1b[32m"
+_YELLOW: Final = "\x1b[33m"
+_PLAIN: Final = "\x1b[0m"
+_COLOURS: Final = {
+    Status.PASSED: _GREEN,
+    Status.FAILED: _BOLD_RED,
+    Status.NEW: _YELLOW,
+    Status.UPDATED: _YELLOW,
+}
+_WORDS: Final = {
+    Status.PASSED: "passed",
+    Status.FAILED: "failed",
+    Status.NEW: "seeded",
+    Status.UPDATED: "updated",
+}
+# XML cannot represent these characters.
+_NOT_XML: Final = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,3 +112,119 @@ def describe(step: Step) -> str:
     """Name a step of a sequence: ``step 2, "the database is there"``."""
     number = f"step {int(step.at[-1]) + 1}"
     return f'{number}, "{step.name}"' if step.name else number
+
+
+def is_success(verdicts: Sequence[CaseVerdict]) -> bool:
+    """Report whether no case failed, and no new snapshot has to be reviewed."""
+    return all(verdict.status in {Status.PASSED, Status.UPDATED} for verdict in verdicts)
+
+
+def to_text(verdict: CaseVerdict, *, colourful: bool = False) -> str:
+    """Format a line, and below it the problems; without a line break at the end."""
+    lines = [f"{verdict.status:<6} {verdict.name}"]
+    if colourful:
+        lines = [f"{_COLOURS[verdict.status]}{verdict.status}{_PLAIN} {verdict.name}"]
+    lines += [f"  wrote {path}, to be reviewed" for path in verdict.snapshots]
+    for frame in verdict.reports:
+        lines += ["", *_indent(console.colour_frames(frame) if colourful else frame)]
+    for problem in verdict.problems:
+        text = console.to_text([problem.diagnostic], colourful=colourful)
+        if difference := problem.difference:
+            text = f"{text}\n{console.colour_diff(difference) if colourful else difference}"
+        lines += ["", *_indent(text)]
+    if verdict.problems and verdict.printed:
+        lines += ["", "  printed:", *_indent("\n".join(verdict.printed))]
+    return "\n".join([*lines, ""] if verdict.problems or verdict.reports else lines)
+
+
+def to_summary(verdicts: Sequence[CaseVerdict], *, of: int, seconds: float) -> str:
+    """Format totals: ``2 passed, 1 failed in 0.3 s``; ``of`` is the number of all cases."""
+    counts = [(sum(one.status is status for one in verdicts), status) for status in Status]
+    parts = [f"{count} {_WORDS[status]}" for count, status in counts if count]
+    if of > len(verdicts):
+        parts.append(f"{of - len(verdicts)} not run")
+    return f"{', '.join(parts)} in {seconds:.2f} s"
+
+
+def to_json(verdicts: Sequence[CaseVerdict]) -> str:
+    """Format all verdicts and the number of each status as JSON."""
+    summary: Object = {
+        word: sum(verdict.status is status for verdict in verdicts)
+        for status, word in _WORDS.items()
+    }
+    cases: list[Value] = [_to_object(verdict) for verdict in verdicts]
+    return json.dumps({"summary": summary, "cases": cases}, indent=2, ensure_ascii=False) + "\n"
+
+
+def to_junit(verdicts: Sequence[CaseVerdict]) -> str:
+    """Format one suite of JUnit XML; a new snapshot is a failure, for it has to be reviewed."""
+    failures = sum(not is_success([verdict]) for verdict in verdicts)
+    seconds = f"{sum(verdict.seconds for verdict in verdicts):.3f}"
+    counts = {
+        "tests": str(len(verdicts)),
+        "failures": str(failures),
+        "errors": "0",
+        "time": seconds,
+    }
+    root = ET.Element("testsuites", counts)
+    suite = ET.SubElement(root, "testsuite", {"name": "function-script", **counts})
+    for verdict in verdicts:
+        suite.append(_to_element(verdict))
+    ET.indent(root)
+    return ET.tostring(root, encoding="unicode", xml_declaration=True) + "\n"
+
+
+def _to_element(verdict: CaseVerdict) -> ET.Element:
+    folder, _, name = verdict.name.rpartition("/")
+    attributes = {
+        "classname": folder or ".",
+        "name": name,
+        "file": str(verdict.path),
+        "time": f"{verdict.seconds:.3f}",
+    }
+    case = ET.Element(
+        "testcase", {key: _NOT_XML.sub("?", text) for key, text in attributes.items()}
+    )
+    if not is_success([verdict]):
+        messages = [problem.diagnostic.message for problem in verdict.problems]
+        message = messages[0] if messages else f"{verdict.status}: to be reviewed"
+        failure = ET.SubElement(case, "failure", {"message": _NOT_XML.sub("?", message)})
+        failure.text = _NOT_XML.sub("?", to_text(verdict))
+    if output := (*verdict.reports, *verdict.printed):
+        ET.SubElement(case, "system-out").text = _NOT_XML.sub("?", "\n".join(output))
+    return case
+
+
+def _to_object(verdict: CaseVerdict) -> Object:
+    problems: list[Value] = []
+    for problem in verdict.problems:
+        diagnostic = problem.diagnostic
+        notes: list[Value] = [str(note) for note in diagnostic.notes]
+        problems.append(
+            {
+                "message": diagnostic.message,
+                "file": diagnostic.span.name if diagnostic.span else None,
+                "line": diagnostic.span.line if diagnostic.span else None,
+                "column": diagnostic.span.column if diagnostic.span else None,
+                "hint": diagnostic.hint,
+                "notes": notes,
+                "text": diagnostics.to_frame(diagnostic),
+                "difference": problem.difference,
+            }
+        )
+    snapshots: list[Value] = [str(path) for path in verdict.snapshots]
+    printed: list[Value] = [*verdict.printed]
+    return {
+        "name": verdict.name,
+        "file": str(verdict.path),
+        "status": str(verdict.status),
+        "seconds": round(verdict.seconds, 4),
+        "problems": problems,
+        "written": snapshots,
+        "warnings": [*verdict.reports],
+        "printed": printed,
+    }
+
+
+def _indent(text: str) -> list[str]:
+    return [f"  {line}".rstrip() for line in text.split("\n")]

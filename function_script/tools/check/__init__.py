@@ -1,11 +1,12 @@
 """Find mistakes in the steps of Compositions and Operations without running a program.
 
-The result is a report; `reporters` and `sarif` print it.
+The result is a report; `reporters` prints it.
 """
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Final
 
 from function_script.diagnostics import Diagnostic
 from function_script.engines.lint import ResourceKind
@@ -13,24 +14,10 @@ from function_script.errors import InputError
 from function_script.inputs import FindInput, Step
 from function_script.limits import Limits
 from function_script.tools import author_positions, sources, step_inputs
-from function_script.tools.check import (
-    composed,
-    misplaced,
-    paths,
-    pipelines,
-    plain_scalars,
-    revisions,
-    rules,
-    searching,
-    templates,
-)
-from function_script.tools.check.composites import FILES, XrChecker
-from function_script.tools.check.definitions import Definitions, find_xrds, load
+from function_script.tools.check import composed, paths, pipelines, plain_scalars, rules, searching
+from function_script.tools.check.definitions import Definitions, XrChecker, files_beside, load
 from function_script.tools.check.findings import Finding, Report, Skipped, Uncompared
-from function_script.tools.check.reporters import render_json, render_text
-from function_script.tools.check.rules import CheckedStep, Rule
-from function_script.tools.check.sarif import render_sarif
-from function_script.tools.step_inputs import OtherStep, StepInput
+from function_script.tools.check.reporters import render_json, render_sarif, render_text
 from function_script.values import Object
 
 __all__ = [
@@ -45,6 +32,13 @@ __all__ = [
     "render_sarif",
     "render_text",
 ]
+
+# The rules about the frame of a pipeline, which need no step of ours.
+_FRAME: Final = (
+    (rules.COMPOSITION, pipelines.find_errors),
+    (rules.UNREAD, pipelines.find_unread_fields),
+    (rules.REVISION, pipelines.find_revisions),
+)
 
 
 def check(
@@ -64,8 +58,8 @@ def check(
     """
     definitions = definitions or Definitions()
     findings: list[Finding] = []
-    others: list[OtherStep] = []
-    unchecked: list[StepInput] = []
+    others: list[step_inputs.OtherStep] = []
+    unchecked: list[step_inputs.StepInput] = []
     skipped: list[Skipped] = []
     steps = files = untyped = 0
     kinds: set[ResourceKind] = set()
@@ -98,29 +92,32 @@ def check(
             unchecked += filter(step_inputs.is_elsewhere, ours)
             xr = definitions.find_xr(document, file.documents)
             cluster = _Cluster(xr=xr, definitions=definitions, find_input=find_input)
-            out_of_place = [*misplaced.find_misplaced(document)]
-            findings += [_finding(rules.INPUT, problem) for problem in out_of_place]
+            misplaced = [*pipelines.find_misplaced_inputs(document)]
+            findings += [_finding(rules.INPUT, problem) for problem in misplaced]
             findings += [
-                _finding(rules.COMPOSITION, problem)
-                for problem in pipelines.find_errors(document)
-                if problem not in out_of_place
-            ]
-            findings += [
-                _finding(rules.UNREAD, problem) for problem in pipelines.find_warnings(document)
-            ]
-            findings += [
-                _finding(rules.REVISION, problem) for problem in revisions.find_selected(document)
+                _finding(rule, problem)
+                for rule, find in _FRAME
+                for problem in find(document)
+                if problem not in misplaced
             ]
             untyped += xr is None and any(not step_inputs.is_of_operation(each) for each in ours)
             findings += _check_document(ours, directory, cluster, is_salted=is_salted)
             kinds |= cluster.unknown_kinds
             builtin = step_inputs.find_builtin(document)
             steps += len(builtin)
-            findings += _check_builtin(builtin)
+            for each in builtin:
+                try:
+                    step_inputs.validate(each.value)
+                except InputError as error:
+                    located = [
+                        author_positions.map_to_source(problem, each, None)
+                        for problem in error.diagnostics
+                    ]
+                    findings += [_finding(rules.INPUT, problem, each.step) for problem in located]
             if ours:
                 findings += [
                     _finding(rules.TEMPLATE, problem)
-                    for problem in templates.find_dropped(document)
+                    for problem in pipelines.find_template_metadata(document)
                 ]
                 findings += [
                     _finding(rules.SCALAR, problem)
@@ -151,11 +148,7 @@ def list_files(arguments: Sequence[str]) -> list[Path]:
         path
         for file in paths_
         if not file.is_dir()
-        for path in (
-            sources.programs_beside(file),
-            *find_xrds(file.parent),
-            *map(file.with_name, FILES),
-        )
+        for path in (sources.programs_beside(file), *files_beside(file))
     ]
     return [*paths_, *(path for path in beside if path is not None)]
 
@@ -183,11 +176,15 @@ class _Cluster:
 
 
 def _check_document(
-    inputs: Sequence[StepInput], programs: Path | None, cluster: _Cluster, *, is_salted: bool
+    inputs: Sequence[step_inputs.StepInput],
+    programs: Path | None,
+    cluster: _Cluster,
+    *,
+    is_salted: bool,
 ) -> Iterator[Finding]:
     """Apply the rules to the steps of a document; ``programs`` has programs in files."""
     root = None if programs is None else str(programs.resolve())
-    parsed: list[tuple[StepInput, Step | InputError]] = []
+    parsed: list[tuple[step_inputs.StepInput, Step | InputError]] = []
     for each in inputs:
         try:
             limits = Limits(program_root=root)
@@ -208,7 +205,7 @@ def _check_document(
             problems = [(rules.INPUT, problem) for problem in step.diagnostics]
         else:
             request = paths.of_request(step.language, cluster.xr, resources)
-            subject = CheckedStep(
+            subject = rules.CheckedStep(
                 step_input=each, step=step, request=request, composed=names, is_salted=is_salted
             )
             problems = list(rules.apply(subject))
@@ -216,16 +213,5 @@ def _check_document(
             yield _finding(rule, author_positions.map_to_source(problem, each, programs), each.step)
 
 
-def _check_builtin(inputs: Sequence[StepInput]) -> Iterator[Finding]:
-    """Compare the inputs of built-in functions with their schemas."""
-    for each in inputs:
-        try:
-            step_inputs.validate(each.value)
-        except InputError as error:
-            for problem in error.diagnostics:
-                located = author_positions.map_to_source(problem, each, None)
-                yield _finding(rules.INPUT, located, each.step)
-
-
-def _finding(rule: Rule, problem: Diagnostic, step: str = "") -> Finding:
+def _finding(rule: rules.Rule, problem: Diagnostic, step: str = "") -> Finding:
     return Finding(rule=rule.name, severity=rule.severity, step=step, diagnostic=problem)

@@ -1,22 +1,34 @@
-"""The schemas that fields are compared with: of a Composition's XR, and of other kinds.
+"""The schemas that fields are compared with, and the XRs that are validated by them.
 
 Without an option of the command, the XRD is looked for in the Composition's directory. When two
-XRDs define the XR, neither is taken.
+XRDs define the XR, neither is taken. XRs are those in a file, and xr.yaml beside it.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
 from function_script import objects
+from function_script.diagnostics import Diagnostic
 from function_script.documents import Document
 from function_script.errors import FatalError
-from function_script.tools import manifests, sources, structural_schema, xrds
+from function_script.tools import (
+    author_positions,
+    manifests,
+    sources,
+    step_inputs,
+    structural_schema,
+    xrds,
+)
+from function_script.tools.check import rules
 from function_script.tools.validate.catalog import Catalog
 from function_script.values import Object
 
-_FILES: Final = ("definition.yaml", "definition.yml", "xrd.yaml", "xrd.yml")
+# Where `render` and `test` look for an XR.
+_XR_FILES: Final = ("xr.yaml", "xr.yml")
+_XRD_FILES: Final = ("definition.yaml", "definition.yml", "xrd.yaml", "xrd.yml")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,9 +56,15 @@ class Definitions:
 
         ``others`` are the documents of the same file.
         """
-        type_ = objects.api_version_and_kind(xr.value)
+        api_version, kind = objects.api_version_and_kind(xr.value)
         for candidates in self._candidates(xr, others):
-            matches = [xrd for xrd in candidates if _defines_xr(xrd, *type_)]
+            # A claim's kind has a schema in the XRD too, and is no XR.
+            matches = [
+                xrd
+                for xrd in candidates
+                if kind == manifests.text_at(xrd, "spec", "names", "kind")
+                and xrds.find_schema(xrd, api_version, kind) is not None
+            ]
             if matches:
                 return matches[0] if len(matches) == 1 else None
         return None
@@ -54,12 +72,20 @@ class Definitions:
     def _candidates(
         self, document: Document, others: Iterable[Document]
     ) -> Iterator[Sequence[Object]]:
-        """Yield XRDs, those first that count first."""
+        """Yield XRDs, those first that count first.
+
+        The last are those in files of the usual names; `validate` reports those it cannot read.
+        """
         yield self.xrds
         yield [other.value for other in others if xrds.is_xrd(other.value)]
         source = document.origin.source
-        if source is not None:
-            yield _read_directory(Path(source.name).parent)
+        if source is None:
+            return
+        values: list[Object] = []
+        for path in _find_xrds(Path(source.name).parent):
+            with suppress(FatalError):
+                values += _values([path])
+        yield [value for value in values if xrds.is_xrd(value)]
 
     def find_composed(self, api_version: str, kind: str) -> Object | None:
         """Return the schema of a composed resource."""
@@ -80,48 +106,33 @@ def _values(paths: Iterable[Path]) -> list[Object]:
     return [document.value for document in sources.load(map(str, paths))]
 
 
-def find_xrds(directory: Path) -> list[Path]:
+def _find_xrds(directory: Path) -> list[Path]:
     """Return the files of a Composition's directory that may hold its XRD."""
-    return [path for name in _FILES if (path := directory / name).is_file()]
+    return [path for name in _XRD_FILES if (path := directory / name).is_file()]
 
 
-def _read_directory(directory: Path) -> list[Object]:
-    """Return the XRDs in files of the usual names; `validate` reports those it cannot read."""
-    values: list[Object] = []
-    for path in find_xrds(directory):
-        try:
-            values += _values([path])
-        except FatalError:
-            continue
-    return [value for value in values if xrds.is_xrd(value)]
-
-
-def _defines_xr(xrd: Object, api_version: str, kind: str) -> bool:
-    """Report whether an XRD has this version of this kind of XR, not of claim."""
-    is_xr = kind == manifests.text_at(xrd, "spec", "names", "kind")
-    return is_xr and xrds.find_schema(xrd, api_version, kind) is not None
+def files_beside(file: Path) -> list[Path]:
+    """Return the files that a Composition in ``file`` is checked with."""
+    return [*_find_xrds(file.parent), *map(file.with_name, _XR_FILES)]
 
 
 def _schemas(xrd: Object, reference: Object) -> list[Object]:
     """Return the schema of the XR that ``reference`` names, if the XRD has one for it."""
     xr = objects.api_version_and_kind(reference)
-    if xr[1] != manifests.text_at(xrd, "spec", "names", "kind"):
+    # An XRD may be unfinished: without fields of spec, any field of spec would be unknown.
+    path = ("schema", "openAPIV3Schema", "properties", "spec", "properties")
+    has_spec = any(
+        manifests.object_at(version, *path)
+        for version in manifests.objects_at(xrd, "spec", "versions")
+        if version.get("name") == xr[0].rpartition("/")[2]
+    )
+    if xr[1] != manifests.text_at(xrd, "spec", "names", "kind") or not has_spec:
         return []
     return [
         _tolerant(schema, xrds.scope_of(xrd))
         for api_version, kind, schema in xrds.to_schemas(xrd)
-        if (api_version, kind) == xr and _has_spec(xrd, api_version)
+        if (api_version, kind) == xr
     ]
-
-
-def _has_spec(xrd: Object, api_version: str) -> bool:
-    """Report whether the XRD declares fields of the XR's spec."""
-    version = api_version.rpartition("/")[2]
-    return any(
-        manifests.object_at(each, "schema", "openAPIV3Schema", "properties", "spec", "properties")
-        for each in manifests.objects_at(xrd, "spec", "versions")
-        if each.get("name") == version
-    )
 
 
 def _tolerant(schema: Object, scope: str) -> Object:
@@ -132,3 +143,63 @@ def _tolerant(schema: Object, scope: str) -> Object:
         added: Object = {name: {} for name in names}
         fields[part] = {**own, "properties": {**structural_schema.properties(own), **added}}
     return {**schema, "properties": {**fields}}
+
+
+class XrChecker:
+    """Validates every XR once, however many Compositions are beside it; counts them.
+
+    ``unevaluated`` are the rules of their XRDs that could not be evaluated.
+    """
+
+    def __init__(self, definitions: Definitions) -> None:
+        self._definitions = definitions
+        self._files: set[Path] = set()
+        self.count = 0
+        self.unevaluated: list[Diagnostic] = []
+
+    def check(
+        self, name: str, documents: Sequence[Document]
+    ) -> Iterator[tuple[rules.Rule, Diagnostic]]:
+        """Yield the problems of the XRs in the file ``name``, and in the XR's file beside it."""
+        path = Path(name)
+        if path.resolve() not in self._files:
+            self._files.add(path.resolve())
+            yield from self._check_documents(documents)
+        if not any(map(_is_of_api, documents)):
+            return
+        for other in (path.with_name(file) for file in _XR_FILES):
+            if other.is_file() and other.resolve() not in self._files:
+                self._files.add(other.resolve())
+                try:
+                    beside = sources.read(sources.load_file(other))
+                except FatalError as error:
+                    yield from ((rules.YAML, problem) for problem in error.diagnostics)
+                else:
+                    yield from self._check_documents(beside)
+
+    def _check_documents(
+        self, documents: Sequence[Document]
+    ) -> Iterator[tuple[rules.Rule, Diagnostic]]:
+        from function_script.tools import xr_validation  # noqa: PLC0415 - slow to import
+
+        for document in documents:
+            if _is_of_api(document) or not all(objects.api_version_and_kind(document.value)):
+                continue
+            xrd = self._definitions.find_xrd(document, documents)
+            if xrd is None:
+                continue
+            self.count += 1
+            verdict = xr_validation.validate(document.value, xrd)
+            self.unevaluated += verdict.notes
+            problems = [(rules.XR, problem) for problem in verdict.errors]
+            problems += [(rules.XR_FIELD, problem) for problem in verdict.warnings]
+            for rule, problem in problems:
+                path = objects.read_path(problem.field)
+                yield rule, author_positions.locate(problem, document, path)
+
+
+def _is_of_api(document: Document) -> bool:
+    return xrds.is_xrd(document.value) or (
+        step_inputs.has_pipeline(document.value)
+        and manifests.text_at(document.value, "kind") == "Composition"
+    )

@@ -1,4 +1,4 @@
-"""Mistakes in the frame of a Composition that has steps of ours: its mode, type and steps."""
+"""Mistakes in the frame of a pipeline: its mode, its steps, its template, and misplaced inputs."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -7,16 +7,20 @@ from function_script import inputs, objects
 from function_script.diagnostics import Diagnostic
 from function_script.documents import Document
 from function_script.errors import InputError
-from function_script.tools import author_positions, manifests
+from function_script.reader import format_path
+from function_script.tools import author_positions, manifests, step_inputs
 from function_script.tools.render import steps
 from function_script.values import Value
 
 # Fields of the mode that Crossplane 2 does not have.
 _OF_RESOURCES: Final = ("resources", "patchSets")
+# The fields of an accepted design; the API server drops them.
+_REVISION_FIELDS: Final = ("functionRevisionRef", "functionRevisionSelector")
+_TEMPLATE_METADATA: Final = ("spec", "operationTemplate", "metadata")
 
 
 def find_errors(document: Document) -> Iterator[Diagnostic]:
-    """Yield what no engine can run."""
+    """Yield what no engine can run in a Composition with steps of ours."""
     if not _is_ours(document):
         return
     for check in (steps.parse, steps.check_reference):
@@ -24,10 +28,11 @@ def find_errors(document: Document) -> Iterator[Diagnostic]:
             check(document.value)
         except InputError as error:
             for problem in error.diagnostics:
-                yield _located(problem, document)
+                path = objects.read_path(problem.field)
+                yield author_positions.locate(problem, document, path)
 
 
-def find_warnings(document: Document) -> Iterator[Diagnostic]:
+def find_unread_fields(document: Document) -> Iterator[Diagnostic]:
     """Yield fields beside a pipeline that Crossplane does not read."""
     spec = manifests.object_at(document.value, "spec")
     if not _is_ours(document) or "pipeline" not in spec:
@@ -39,11 +44,7 @@ def find_warnings(document: Document) -> Iterator[Diagnostic]:
                 hint="compose these resources in a step",
                 field=f"spec.{key}",
             )
-            yield _located(problem, document)
-
-
-def _located(problem: Diagnostic, document: Document) -> Diagnostic:
-    return author_positions.locate(problem, document, objects.read_path(problem.field))
+            yield author_positions.to_field(problem, document)
 
 
 def _is_ours(document: Document) -> bool:
@@ -57,3 +58,46 @@ def _has_input(value: Value) -> bool:
         is_input = objects.api_version_and_kind(value) in inputs.KINDS
         return is_input or any(map(_has_input, value.values()))
     return isinstance(value, list) and any(map(_has_input, value))
+
+
+def find_misplaced_inputs(document: Document) -> Iterator[Diagnostic]:
+    """Yield a problem for each input, and each reference to one, that no function gets."""
+    for field, misplaced in step_inputs.find_misplaced_fields(document):
+        message = f"{field}: {misplaced.text}"
+        problem = Diagnostic(message=message, hint=misplaced.hint, field=field)
+        yield author_positions.to_field(problem, document)
+
+
+def find_revisions(document: Document) -> Iterator[Diagnostic]:
+    """Yield a problem for each step that selects a revision of its function.
+
+    Crossplane has no fields for that.
+    """
+    for path, step in step_inputs.find_steps(document):
+        for name in _REVISION_FIELDS:
+            if step.get(name) is not None and "functionRef" in step:
+                field = format_path((*path, name))
+                problem = Diagnostic(
+                    message=f"{field}: Crossplane 2.4 and earlier have no such field: the step "
+                    "calls the active revision of its function",
+                    hint="install the other version as a second Function, and give its name in "
+                    "functionRef",
+                    field=field,
+                )
+                yield author_positions.to_field(problem, document)
+
+
+def find_template_metadata(document: Document) -> Iterator[Diagnostic]:
+    """Yield a problem for each field in the metadata of an operationTemplate.
+
+    The CRDs declare it as an object without fields, so the API server refuses or drops them.
+    """
+    for key in manifests.object_at(document.value, *_TEMPLATE_METADATA):
+        field = ".".join((*_TEMPLATE_METADATA, key))
+        problem = Diagnostic(
+            message=f"{field}: no cluster keeps this field: kubectl refuses "
+            "it, and for other clients the API server drops it",
+            hint="take it out",
+            field=field,
+        )
+        yield author_positions.to_field(problem, document)

@@ -10,8 +10,6 @@ from dataclasses import replace
 from function_script import inputs, objects
 from function_script.diagnostics import Diagnostic
 from function_script.documents import Document, plain_scalars
-from function_script.documents.plain_scalars import PlainScalar
-from function_script.inputs import Step
 from function_script.source import Span, excerpt
 from function_script.tools import author_positions
 from function_script.tools.step_inputs import StepInput
@@ -19,7 +17,12 @@ from function_script.tools.step_inputs import StepInput
 
 def find_in_document(document: Document, ours: Sequence[StepInput]) -> Iterator[Diagnostic]:
     """Find the scalars of a file's document, which has inputs of ours."""
-    ranges = [_lines_of(document, each) for each in ours if _has_own_kind(each)]
+    kinds = [objects.api_version_and_kind(each.value) for each in ours]
+    ranges = [
+        _lines_of(document, each)
+        for each, kind in zip(ours, kinds, strict=True)
+        if kind in inputs.KINDS and kind != inputs.PEERS
+    ]
     for scalar in plain_scalars.find(document.text):
         is_in_input = any(first <= scalar.line < end for first, end in ranges)
         if scalar.is_certain or is_in_input:
@@ -28,7 +31,7 @@ def find_in_document(document: Document, ours: Sequence[StepInput]) -> Iterator[
             yield author_positions.to_span(_problem(scalar), span, document)
 
 
-def find_in_program(step: Step) -> Iterator[Diagnostic]:
+def find_in_program(step: inputs.Step) -> Iterator[Diagnostic]:
     """Find the scalars of the documents that a template writes out."""
     if step.dialect != "script":
         return
@@ -42,11 +45,6 @@ def find_in_program(step: Step) -> Iterator[Diagnostic]:
                     span = Span(name=source.name, line=line, column=scalar.column + 1, width=width)
                     problem = _problem(scalar)
                     yield replace(problem, span=span, excerpt=excerpt(source, span))
-
-
-def _has_own_kind(step_input: StepInput) -> bool:
-    kind = objects.api_version_and_kind(step_input.value)
-    return kind in inputs.KINDS and kind != inputs.PEERS
 
 
 def _lines_of(document: Document, step_input: StepInput) -> tuple[int, int]:
@@ -76,5 +74,5 @@ def _split(text: str) -> Iterator[tuple[int, str]]:
         yield first, "\n".join(lines[first:end])
 
 
-def _problem(scalar: PlainScalar) -> Diagnostic:
+def _problem(scalar: plain_scalars.PlainScalar) -> Diagnostic:
     return Diagnostic(message=scalar.message, hint=scalar.hint)

@@ -1,20 +1,23 @@
-"""Print a report as text for people, or as JSON for programs."""
-
-from __future__ import annotations
+"""Print a report as text for people, as JSON, or as SARIF 2.1.0 for tools of code review."""
 
 import json
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import Final
+from urllib.parse import quote
 
-from function_script import diagnostics
+from function_script import __version__, diagnostics
 from function_script.source import Span
-from function_script.tools import console as frames
-from function_script.tools import step_inputs
+from function_script.tools import console, step_inputs
+from function_script.tools.check.findings import Finding, Report
+from function_script.tools.check.rules import RULES
 from function_script.values import Object
 
-if TYPE_CHECKING:
-    from function_script.tools.check.findings import Finding, Report
-    from function_script.tools.step_inputs import StepInput
+SARIF_VERSION: Final = "2.1.0"
+_SARIF_SCHEMA: Final = (
+    "https://docs.oasis-open.org/sarif/sarif/v2.1.0/os/schemas/sarif-schema-2.1.0.json"
+)
+_STDIN: Final = "stdin"
 
 
 def render_text(
@@ -34,12 +37,13 @@ def render_text(
         f"{_count(report.count('error'), 'error')}, {_count(report.count('warning'), 'warning')}"
     )
     if not is_quiet:
-        parts.append("\n".join([total, *_unchecked_lines(report), *_uncompared(report)]))
+        parts.append("\n".join([total, *_gaps(report)]))
     text = "\n\n".join(parts)
-    return frames.colour_frames(text) if colourful else text
+    return console.colour_frames(text) if colourful else text
 
 
-def _unchecked_lines(report: Report) -> Iterator[str]:
+def _gaps(report: Report) -> Iterator[str]:
+    """Yield lines about the parts that were not looked at, or compared with no schema."""
     lines: list[str] = []
     if report.others:
         yield f"Not looked at: {_count(len(report.others), 'step')} of other functions"
@@ -52,17 +56,20 @@ def _unchecked_lines(report: Report) -> Iterator[str]:
     if report.unchecked:
         count = _count(len(report.unchecked), "program")
         yield f"Not looked at: {count} that only a request brings"
-    yield from _indented(
-        f"{each.step or each.document.span()}: {_describe_source(each)}"
-        for each in report.unchecked
-    )
+    lines = []
+    for each in report.unchecked:
+        field = step_inputs.source_field(each)
+        value = each.value.get(field)
+        source = f"{field} {value}"
+        if isinstance(value, dict):
+            source = f"{field} {value.get('namespace')}/{value.get('name')}"
+        elif isinstance(value, list):
+            source = f"remote modules in {field}"
+        lines.append(f"{each.step or each.document.span()}: {source}")
+    yield from _indented(lines)
     if report.skipped:
         yield f"Not looked at: {_count(len(report.skipped), 'file')}"
     yield from _indented(f"{skipped.file}: {skipped.reason}" for skipped in report.skipped)
-
-
-def _uncompared(report: Report) -> Iterator[str]:
-    """Yield the line about missing schemas, and rules of schemas that were not evaluated."""
     gaps = report.uncompared
     counts = [
         (gaps.compositions, "Composition without its XRD", "Compositions without their XRDs"),
@@ -74,18 +81,8 @@ def _uncompared(report: Report) -> Iterator[str]:
         yield f"Not compared: {', '.join(texts)}"
 
 
-def _describe_source(step_input: StepInput) -> str:
-    field = step_inputs.source_field(step_input)
-    value = step_input.value.get(field)
-    if isinstance(value, dict):
-        return f"{field} {value.get('namespace')}/{value.get('name')}"
-    if isinstance(value, list):
-        return f"remote modules in {field}"
-    return f"{field} {value}"
-
-
 def _indented(lines: Iterable[str]) -> Iterator[str]:
-    return (f"  {frames.one_line(line)}" for line in lines)
+    return (f"  {console.one_line(line)}" for line in lines)
 
 
 def _count(number: int, noun: str) -> str:
@@ -164,3 +161,65 @@ def _finding(finding: Finding) -> Object:
 
 def _with_position(value: Object, span: Span | None) -> Object:
     return value if span is None else {**value, "file": span.name, "line": span.line}
+
+
+def render_sarif(report: Report) -> str:
+    """Return the report as one run of the tool; columns count Unicode characters, from 1."""
+    return json.dumps(to_sarif(report), indent=2, ensure_ascii=False)
+
+
+def to_sarif(report: Report) -> Object:
+    """Return SARIF's log file as plain data.
+
+    Severities are SARIF's levels; rules are those of the reference page.
+    """
+    return {
+        "$schema": _SARIF_SCHEMA,
+        "version": SARIF_VERSION,
+        "runs": [
+            {
+                "tool": {
+                    "driver": {
+                        "name": "function-script",
+                        "semanticVersion": __version__,
+                        "rules": [
+                            {
+                                "id": rule.name,
+                                "shortDescription": {"text": rule.means},
+                                "defaultConfiguration": {"level": rule.severity},
+                            }
+                            for rule in RULES
+                        ],
+                    }
+                },
+                "columnKind": "unicodeCodePoints",
+                "results": [_result(finding) for finding in report.findings],
+            }
+        ],
+    }
+
+
+def _result(finding: Finding) -> Object:
+    problem = finding.diagnostic
+    text = problem.message if problem.hint is None else f"{problem.message}\n{problem.hint}"
+    result: Object = {
+        "ruleId": finding.rule,
+        "ruleIndex": [rule.name for rule in RULES].index(finding.rule),
+        "level": finding.severity,
+        "message": {"text": text},
+    }
+    span = problem.span
+    if span is None:
+        return result
+    # Reviews need a relative reference for a relative path.
+    path = Path(span.name)
+    uri = path.as_uri() if path.is_absolute() else quote(path.as_posix() or _STDIN)
+    region: Object = {"startLine": span.line}
+    if span.column is not None:
+        end = span.column + max(1, span.width)
+        region |= {"startColumn": span.column, "endColumn": end}
+    physical: Object = {"artifactLocation": {"uri": uri}, "region": region}
+    location: Object = {"physicalLocation": physical}
+    if finding.step:
+        location["logicalLocations"] = [{"name": finding.step, "kind": "member"}]
+    return {**result, "locations": [location]}

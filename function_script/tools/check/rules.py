@@ -3,28 +3,22 @@
 A problem has a position in the program, or begins with the path of a field of the input.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from function_script import inputs, objects
 from function_script.diagnostics import Diagnostic
 from function_script.engines import kubernetes_kinds, leftovers
 from function_script.engines.lint import Mention
 from function_script.errors import FatalError
-from function_script.inputs import Step
 from function_script.problems import suggest
 from function_script.source import Span, excerpt
 from function_script.tools import manifests, step_inputs
 from function_script.tools.check import plain_scalars
-from function_script.tools.step_inputs import StepInput
-
-if TYPE_CHECKING:
-    from function_script.tools.check.findings import Severity
-    from function_script.tools.check.paths import Request
+from function_script.tools.check.findings import Severity
+from function_script.tools.check.paths import Request
 
 _NUMBERS: Final = frozenset({"integer", "number"})
 _CREDENTIALS: Final = "credentials"
@@ -39,8 +33,8 @@ class CheckedStep:
     a salt, without which nobody can compute the program's random texts.
     """
 
-    step_input: StepInput
-    step: Step
+    step_input: step_inputs.StepInput
+    step: inputs.Step
     request: Request
     composed: frozenset[str] | None = None
     is_salted: bool = False

@@ -79,7 +79,12 @@ def _look_into(path: Path) -> Iterator[File | Skipped]:
         {match[1]: match[2] for match in _FIELD.finditer(document)}
         for document in _SEPARATOR.split(text)
     ]
-    if _is_of_chart(path):
+    is_of_chart = any(
+        folder.name == "templates" and (folder.parent / "Chart.yaml").is_file()
+        for folder in path.absolute().parents
+    )
+    if is_of_chart:
+        # It is a template, and not YAML yet.
         if any(map(_has_steps, headers)):
             yield Skipped(file=str(path), reason="it is a template of a Helm chart")
         return
@@ -101,11 +106,3 @@ def _read(source: Source) -> File:
 
 def _has_steps(header: Object) -> bool:
     return step_inputs.has_pipeline(header) or step_inputs.is_ours(header)
-
-
-def _is_of_chart(path: Path) -> bool:
-    """Report whether the file is a template of a Helm chart, which is not YAML yet."""
-    return any(
-        folder.name == "templates" and (folder.parent / "Chart.yaml").is_file()
-        for folder in path.absolute().parents
-    )

@@ -8,7 +8,7 @@ from typing import Final
 
 from function_script import objects
 from function_script.tools import manifests, structural_schema
-from function_script.tools.validate import packages
+from function_script.tools.validate import catalog
 from function_script.values import Object, Value
 
 _DIALECT: Final = "http://json-schema.org/draft-07/schema#"
@@ -20,7 +20,7 @@ _OPERATIONS: Final = "ops.crossplane.io/v1alpha1"
 
 def build() -> Object:
     """Return the schema of a file; objects of other kinds are not judged."""
-    crds = [document.value for document in packages.bundled()]
+    crds = [document.value for document in catalog.bundled()]
     composition = next(crd for crd in crds if _kind(crd) == "Composition")
     composition_schema = _convert(_schema(composition))
     step = manifests.object_at(

@@ -17,32 +17,24 @@ from function_script.sandbox import Pool
 from function_script.source import Source
 from function_script.tools import author_positions, manifests, render
 from function_script.tools.krm import items, program, resource_list
-from function_script.tools.krm.items import Composite, Item
-from function_script.tools.krm.program import Program
-from function_script.tools.krm.results import Result, Severity
-from function_script.tools.render import (
-    RenderInputs,
-    RenderResult,
-    functions,
-    runners,
-    steps,
-)
+from function_script.tools.render import RenderInputs, RenderResult, functions, steps
 from function_script.tools.render.compose import unready_event
-from function_script.tools.render.errors import XrError
-from function_script.tools.render.functions import FunctionIndex, Selection
 from function_script.tools.render.loading import SharedInputs
 from function_script.tools.render.pipeline import PipelineError
-from function_script.tools.render.runtimes.model import FunctionCaller, Runtime
+from function_script.tools.render.runtimes.local import Skip
+from function_script.tools.render.runtimes.model import FunctionCaller, Runtime, build_runner
 from function_script.tools.render.runtimes.servers import Servers
-from function_script.tools.render.runtimes.skip import Skip
-from function_script.tools.render.steps import Step
+from function_script.tools.render.xr import XrError
 from function_script.tools.step_inputs import StepInput
 from function_script.values import Object, Value
 
 _FUNCTION: Final = ("pkg.crossplane.io", "Function")
 # Fields of an XR's status that record the state of a cluster.
 _RECORDS: Final = {"conditions", "claimConditionTypes", "lastHandledReconcileAt"}
-_SEVERITIES: Final[Mapping[str, Severity]] = {"Warning": "warning", "warning": "warning"}
+_SEVERITIES: Final[Mapping[str, resource_list.Severity]] = {
+    "Warning": "warning",
+    "warning": "warning",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,7 +45,7 @@ class Options:
     """
 
     shared: SharedInputs
-    runtimes: Mapping[str, Selection] = field(default_factory=dict)
+    runtimes: Mapping[str, functions.Selection] = field(default_factory=dict)
     annotations: Mapping[str, str] = field(default_factory=dict)
     timeout_seconds: float = 60.0
     servers: Servers = field(default_factory=Servers)
@@ -68,7 +60,7 @@ class Output:
     """The ResourceList to write, and the results in it."""
 
     text: str
-    results: Sequence[Result]
+    results: Sequence[resource_list.Result]
 
 
 def run(source: Source, options: Options, pool: Pool) -> Output:
@@ -77,7 +69,7 @@ def run(source: Source, options: Options, pool: Pool) -> Output:
     Raises FatalError if ``source`` is no ResourceList.
     """
     request = resource_list.parse(source)
-    notes: list[Result] = []
+    notes: list[resource_list.Result] = []
     values = list(request.items)
     try:
         function = program.read(request.config, options.directory)
@@ -86,7 +78,7 @@ def run(source: Source, options: Options, pool: Pool) -> Output:
         notes += failure.results
     except FatalError as error:
         notes += [
-            Result(severity="error", problem=problem, subject=request.config)
+            resource_list.Result(severity="error", problem=problem, subject=request.config)
             for problem in error.diagnostics
         ]
     text = request.write(values, [note.to_object() for note in notes])
@@ -96,7 +88,7 @@ def run(source: Source, options: Options, pool: Pool) -> Output:
 class _FailureError(Exception):
     """The run ended with results of severity error."""
 
-    def __init__(self, problems: Sequence[Result]) -> None:
+    def __init__(self, problems: Sequence[resource_list.Result]) -> None:
         super().__init__()
         self.results = problems
 
@@ -105,14 +97,18 @@ class _Run:
     """One functionConfig over the items of a list; ``notes`` receives warnings and events."""
 
     def __init__(
-        self, function: Program, options: Options, pool: Pool, notes: list[Result]
+        self,
+        function: program.Program,
+        options: Options,
+        pool: Pool,
+        notes: list[resource_list.Result],
     ) -> None:
         self._function = function
         self._options = options
         self._pool = pool
         self._notes = notes
 
-    def apply(self, before: Sequence[Item]) -> list[Value]:
+    def apply(self, before: Sequence[items.Item]) -> list[Value]:
         """Return the new items: changed ones in their place, new ones at the end."""
         function = self._function
         composites = items.find_composites(before, function.value, function.type)
@@ -125,19 +121,25 @@ class _Run:
         for composite in composites:
             pipeline = self._find_runtimes(composite)
             result = self._render(composite, pipeline)
-            self._add_events(result, composite.xr)
+            # The state of composed resources is a cluster's.
+            unready = {unready_event(name) for name in result.composition.resources}
+            for event in result.composition.events:
+                if event not in unready:
+                    severity = _SEVERITIES.get(event.severity, "info")
+                    problem = Diagnostic(message=event.message)
+                    self._notes.append(_of_xr(severity, problem, composite.xr))
             if result.requirements is not None:
                 added += _update(composite, result, after)
                 self._delete(composite, result, pipeline, after)
         return [*after.values(), *added]
 
-    def _render(self, composite: Composite, runtimes: Mapping[str, Runtime]) -> RenderResult:
+    def _render(self, composite: items.Composite, runtimes: Mapping[str, Runtime]) -> RenderResult:
         options = self._options
         composition = self._function.composition(composite.xr.manifest)
         caller = FunctionCaller(
             pool=self._pool, print=options.print, servers=options.servers, is_quiet=True
         )
-        runner = runners.build(runtimes, caller, options.timeout_seconds)
+        runner = build_runner(runtimes, caller, options.timeout_seconds)
         try:
             return render.render(self._inputs(composite, composition), runner)
         except XrError as error:
@@ -151,11 +153,23 @@ class _Run:
         except (InputError, DocumentError, LimitError) as error:
             raise _FailureError([*map(self._of_composition, error.diagnostics)]) from error
 
-    def _inputs(self, composite: Composite, composition: Object) -> RenderInputs:
+    def _inputs(self, composite: items.Composite, composition: Object) -> RenderInputs:
         xr = composite.xr.manifest
         others = [item.manifest for item in composite.others]
         shared = self._options.shared
         earlier = composite.composed if self._function.is_step else {}
+        api_version, kind = objects.api_version_and_kind(xr)
+        type_ = (manifests.group(api_version), kind)
+        xrds = (
+            manifest
+            for manifest in others
+            if manifest.get("kind") == "CompositeResourceDefinition"
+            and type_
+            == (
+                manifests.text_at(manifest, "spec", "group"),
+                manifests.text_at(manifest, "spec", "names", "kind"),
+            )
+        )
         return RenderInputs(
             xr=xr,
             composition=composition,
@@ -164,7 +178,7 @@ class _Run:
                 for name, item in composite.composed.items()
             ],
             desired={name: items.desired(item) for name, item in earlier.items()},
-            xrd=_find_xrd(others, xr),
+            xrd=next(xrds, None),
             report=lambda problem, severity: self._notes.append(
                 _of_xr(_SEVERITIES.get(severity, "info"), problem, composite.xr)
             ),
@@ -174,7 +188,7 @@ class _Run:
             context=shared["context"],
         )
 
-    def _find_runtimes(self, composite: Composite) -> dict[str, Runtime]:
+    def _find_runtimes(self, composite: items.Composite) -> dict[str, Runtime]:
         """Return how the function of each step runs, by the Functions in the list."""
         options = self._options
         others = (item.manifest for item in composite.others)
@@ -184,7 +198,7 @@ class _Run:
             if (manifests.group(manifests.text_at(manifest, "apiVersion")), manifest["kind"])
             == _FUNCTION
         ]
-        index = FunctionIndex(
+        index = functions.FunctionIndex(
             manifests=packages or None,
             runtimes=options.runtimes,
             annotations=options.annotations,
@@ -198,7 +212,7 @@ class _Run:
 
     def _delete(
         self,
-        composite: Composite,
+        composite: items.Composite,
         result: RenderResult,
         runtimes: Mapping[str, Runtime],
         after: dict[int, Value],
@@ -218,15 +232,7 @@ class _Run:
         for item in stale:
             del after[item.index]
 
-    def _add_events(self, result: RenderResult, xr: Item) -> None:
-        """Add what the functions say; the state of composed resources is a cluster's."""
-        unready = {unready_event(name) for name in result.composition.resources}
-        for event in result.composition.events:
-            if event not in unready:
-                severity = _SEVERITIES.get(event.severity, "info")
-                self._notes.append(_of_xr(severity, Diagnostic(message=event.message), xr))
-
-    def _of_step(self, problem: Diagnostic, step: Step) -> Result:
+    def _of_step(self, problem: Diagnostic, step: steps.Step) -> resource_list.Result:
         """Return the result of a problem in a step's program or input."""
         function = self._function
         path = function.own_path(("spec", "pipeline", step.index, "input"))
@@ -245,12 +251,14 @@ class _Run:
         return self._of_config("error", problem, field_path)
 
     def _of_config(
-        self, severity: Severity, problem: Diagnostic, path: objects.Path = ()
-    ) -> Result:
+        self, severity: resource_list.Severity, problem: Diagnostic, path: objects.Path = ()
+    ) -> resource_list.Result:
         config, file = self._function.config, self._function.file
-        return Result(severity=severity, problem=problem, subject=config, path=path, file=file)
+        return resource_list.Result(
+            severity=severity, problem=problem, subject=config, path=path, file=file
+        )
 
-    def _of_composition(self, problem: Diagnostic) -> Result:
+    def _of_composition(self, problem: Diagnostic) -> resource_list.Result:
         """Return the result of a problem with a field of the Composition."""
         function = self._function
         path = function.own_path(objects.read_path(problem.field))
@@ -259,16 +267,26 @@ class _Run:
         return self._of_config("error", problem, function.config_path(path))
 
 
-def _of_xr(severity: Severity, problem: Diagnostic, xr: Item) -> Result:
+def _of_xr(
+    severity: resource_list.Severity, problem: Diagnostic, xr: items.Item
+) -> resource_list.Result:
     path = objects.read_path(problem.field)
     file = items.file_of(xr.value)
-    return Result(severity=severity, problem=problem, subject=xr.value, path=path, file=file)
+    return resource_list.Result(
+        severity=severity, problem=problem, subject=xr.value, path=path, file=file
+    )
 
 
-def _update(composite: Composite, result: RenderResult, after: dict[int, Value]) -> list[Value]:
+def _update(
+    composite: items.Composite, result: RenderResult, after: dict[int, Value]
+) -> list[Value]:
     """Write what an XR composes into ``after``, by index; return the items that are new."""
     xr = composite.xr
-    after[xr.index] = _with_status(xr.value, result.composition.xr)
+    status = manifests.object_at(result.composition.xr, "status")
+    desired = {key: item for key, item in status.items() if key not in _RECORDS}
+    current = manifests.object_at(xr.value, "status")
+    if not desired.items() <= current.items():
+        after[xr.index] = {**xr.value, "status": {**current, **desired}}
     other_keys = {_key(item.manifest) for item in composite.others}
     is_alpha, has_owner = items.has_alpha_type(xr), _has_uid(xr.manifest)
     added: list[Value] = []
@@ -294,16 +312,6 @@ def _update(composite: Composite, result: RenderResult, after: dict[int, Value])
     return added
 
 
-def _with_status(value: Object, composed: Object) -> Object:
-    """Return the XR with the status that the functions desire."""
-    status = manifests.object_at(composed, "status")
-    desired = {key: item for key, item in status.items() if key not in _RECORDS}
-    current = manifests.object_at(value, "status")
-    if desired.items() <= current.items():
-        return value
-    return {**value, "status": {**current, **desired}}
-
-
 def _key(manifest: Object) -> tuple[str, str, str, str]:
     api_version, kind = objects.api_version_and_kind(manifest)
     group = manifests.group(api_version)
@@ -312,17 +320,3 @@ def _key(manifest: Object) -> tuple[str, str, str, str]:
 
 def _has_uid(xr: Object) -> bool:
     return bool(manifests.text_at(xr, "metadata", "uid"))
-
-
-def _find_xrd(others: Sequence[Object], xr: Object) -> Object | None:
-    """Return the XRD in the list that defines an XR."""
-    api_version, kind = objects.api_version_and_kind(xr)
-    for manifest in others:
-        is_xrd = manifest.get("kind") == "CompositeResourceDefinition"
-        defined = (
-            manifests.text_at(manifest, "spec", "group"),
-            manifests.text_at(manifest, "spec", "names", "kind"),
-        )
-        if is_xrd and defined == (manifests.group(api_version), kind):
-            return manifest
-    return None

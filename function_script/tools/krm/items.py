@@ -115,26 +115,21 @@ def find_composites(
     ``type_`` is the apiVersion and kind that a Composition is for. Without one there is one XR: the
     item that has the annotation of the alpha design, else the only one that is not composed.
     """
-    if type_ is None:
-        xrs = [_find_only(items)]
-    else:
+    if type_ is not None:
         matches = [item for item in items if objects.api_version_and_kind(item.manifest) == type_]
         xrs = [item for item in matches if _selects(item.manifest, composition)]
-    return [_collect(xr, items, is_alone=len(xrs) == 1) for xr in xrs]
-
-
-def _find_only(items: Sequence[Item]) -> Item:
+        return [_collect(xr, items, is_alone=len(xrs) == 1) for xr in xrs]
     marked = [item for item in items if manifests.annotation(item.value, TYPE) == COMPOSITE]
     others = [item for item in items if not _name(item) and _may_be_xr(item)]
     candidates = marked or others
-    if len(candidates) == 1:
-        return candidates[0]
-    cause = f"{len(candidates)} items may be the XR" if candidates else "the list has no XR"
-    raise InputError.of(
-        f"cannot run an input: {cause}",
-        hint=f"give the XR the annotation {TYPE}: {COMPOSITE}, or give a Composition as "
-        "functionConfig",
-    )
+    if len(candidates) != 1:
+        cause = f"{len(candidates)} items may be the XR" if candidates else "the list has no XR"
+        raise InputError.of(
+            f"cannot run an input: {cause}",
+            hint=f"give the XR the annotation {TYPE}: {COMPOSITE}, or give a Composition as "
+            "functionConfig",
+        )
+    return [_collect(candidates[0], items, is_alone=True)]
 
 
 def _may_be_xr(item: Item) -> bool:

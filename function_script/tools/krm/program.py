@@ -95,7 +95,11 @@ def read(config: Object | None, directory: Path) -> Program:
         raise InputError.of("cannot run: the ResourceList has no functionConfig", hint=_HINT)
     value = items.without_transport(config)
     origin = _find_origin(config, value, directory)
-    file = items.file_of(config) or (None if origin is None else _file_of(origin, directory))
+    file = items.file_of(config)
+    source = None if origin is None else origin.origin.source
+    if file is None and origin is not None and source is not None:
+        path = (directory / source.name).relative_to(directory).as_posix()
+        file = File(path=path, index=origin.number - 1)
     if _is_runnable(value):
         return Program(value=value, config=config, path=(), document=origin, file=file)
     if objects.api_version_and_kind(value) != ("v1", "ConfigMap"):
@@ -104,25 +108,11 @@ def read(config: Object | None, directory: Path) -> Program:
             "it is no program of ours",
             hint=_HINT,
         )
-    return _read_config_map(config, value, origin, file)
-
-
-def _is_composition(value: Object) -> bool:
-    return objects.api_version_and_kind(value) == manifests.COMPOSITION
-
-
-def _is_runnable(value: Object) -> bool:
-    return _is_composition(value) or inputs.has_our_type(value)
-
-
-def _read_config_map(
-    config: Object, value: Object, origin: Document | None, file: File | None
-) -> Program:
     data = manifests.texts_at(value, "data")
     programs = []
     for key, text in data.items():
-        source = Source(name=format_path(("data", key)), text=text)
-        document = _read_text(source, origin, ("data", key))
+        inner = Source(name=format_path(("data", key)), text=text)
+        document = _read_text(inner, origin, ("data", key))
         if document is not None and _is_runnable(document.value):
             programs.append((key, document))
     if len(programs) != 1:
@@ -135,6 +125,14 @@ def _read_config_map(
     return Program(
         value=document.value, config=config, path=("data", key), document=document, file=file
     )
+
+
+def _is_composition(value: Object) -> bool:
+    return objects.api_version_and_kind(value) == manifests.COMPOSITION
+
+
+def _is_runnable(value: Object) -> bool:
+    return _is_composition(value) or inputs.has_our_type(value)
 
 
 def _read_text(source: Source, origin: Document | None, path: objects.Path) -> Document | None:
@@ -170,14 +168,6 @@ def _find_origin(config: Object, value: Object, directory: Path) -> Document | N
             if items.without_transport(document.value) == value:
                 return document
     return None
-
-
-def _file_of(document: Document, directory: Path) -> File | None:
-    source = document.origin.source
-    if source is None:
-        return None
-    path = directory / source.name
-    return File(path=path.relative_to(directory).as_posix(), index=document.number - 1)
 
 
 def _candidates(config: Object, directory: Path) -> Iterator[Path]:

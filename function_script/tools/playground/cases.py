@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from function_script import documents, objects
 from function_script.errors import FatalError
 from function_script.tools.render import RenderInputs
-from function_script.values import Object, Value
+from function_script.values import Object
 
 
 def to_case(inputs: RenderInputs, functions: Sequence[Object], expectation: Object) -> str:
@@ -32,24 +32,15 @@ def to_case(inputs: RenderInputs, functions: Sequence[Object], expectation: Obje
 def expect_outcome(outcome: Object) -> Object:
     """Return the expectation of the same resources with the same readiness."""
     resources = outcome["resources"]
-    by_name = resources if isinstance(resources, dict) else {}
-    return {
-        "resources": {name: _without_owner(manifest) for name, manifest in by_name.items()},
-        "ready": outcome["ready"],
-    }
+    by_name = objects.deep_copy(resources) if isinstance(resources, dict) else {}
+    for manifest in by_name.values() if isinstance(by_name, dict) else ():
+        metadata = manifest.get("metadata") if isinstance(manifest, dict) else None
+        if isinstance(metadata, dict):
+            # The owner is always the XR, and its uid is generated.
+            metadata.pop("ownerReferences", None)
+    return {"resources": by_name, "ready": outcome["ready"]}
 
 
 def expect_error(error: FatalError) -> Object:
     """Return the expectation of the same error messages."""
     return {"error": [problem.message for problem in error.diagnostics]}
-
-
-def _without_owner(manifest: Value) -> Value:
-    """Drop the owner: it is always the XR, and its uid is generated."""
-    if not isinstance(manifest, dict):
-        return manifest
-    copy = objects.deep_copy(manifest)
-    metadata = copy.get("metadata") if isinstance(copy, dict) else None
-    if isinstance(metadata, dict):
-        metadata.pop("ownerReferences", None)
-    return copy

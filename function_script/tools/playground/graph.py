@@ -88,10 +88,8 @@ def _targets(value: Value) -> Iterator[str]:
         for key, item in value.items():
             references = item if isinstance(item, list) else [item]
             if key.endswith(_REFERENCE):
-                yield from filter(None, map(_referenced_name, references))
+                for reference in references:
+                    name = reference.get("name") if isinstance(reference, dict) else None
+                    if name and isinstance(name, str):
+                        yield name
             yield from _targets(item)
-
-
-def _referenced_name(reference: Value) -> str | None:
-    name = reference.get("name") if isinstance(reference, dict) else None
-    return name if isinstance(name, str) else None

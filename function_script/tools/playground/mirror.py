@@ -31,12 +31,20 @@ class Mirror:
         shutil.rmtree(self.directory)
         self.programs.mkdir(parents=True)
         paths = {} if folder is None else folder.find_paths()
-        for name in filter(_is_read, {**texts, **paths}):
-            if name not in paths and not texts[name].strip():
+        for name in {**texts, **paths}:
+            parts = PurePosixPath(name).parts
+            if ".." in parts:
+                raise InputError.of(
+                    f'cannot use "{name[:_MAX_QUOTED]}": it leads out of its folder'
+                )
+            is_below = len(parts) > 1 and parts[0] in folders.DIRECTORIES
+            if not (name in folders.FILES or is_below) or (
+                name not in paths and not texts[name].strip()
+            ):
                 continue
             try:
                 data = texts[name].encode() if name in texts else paths[name].read_bytes()
-                target = self.directory.joinpath(*PurePosixPath(name).parts)
+                target = self.directory.joinpath(*parts)
                 target.parent.mkdir(parents=True, exist_ok=True)
                 target.write_bytes(data)
             except (OSError, ValueError) as error:
@@ -48,11 +56,3 @@ class Mirror:
     def strip(self, text: str) -> str:
         """Return a text in which the mirror's paths are those of the page."""
         return text.replace(f"{self.directory}/", "").replace(str(self.directory), ".")
-
-
-def _is_read(name: str) -> bool:
-    """Report whether a tool reads a file of this name. Raises InputError for a way out."""
-    parts = PurePosixPath(name).parts
-    if ".." in parts:
-        raise InputError.of(f'cannot use "{name[:_MAX_QUOTED]}": it leads out of its folder')
-    return name in folders.FILES or (len(parts) > 1 and parts[0] in folders.DIRECTORIES)

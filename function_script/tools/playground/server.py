@@ -28,10 +28,8 @@ from function_script.sandbox import PoolOptions
 from function_script.sandbox.pool import no_seed
 from function_script.tools import bounded
 from function_script.tools.playground import folders
-from function_script.tools.playground.cancellation import CancellablePool
-from function_script.tools.playground.folders import File, Folder
-from function_script.tools.playground.saving import Conflict, Saver
-from function_script.tools.playground.workbench import RenderSession
+from function_script.tools.playground.folders import Conflict, File, Folder, Saver
+from function_script.tools.playground.workbench import CancellablePool, RenderSession
 from function_script.tools.processes.options import PackageOptions
 from function_script.tools.render.functions import Selection
 from function_script.values import Object
@@ -260,8 +258,9 @@ class _Handler(BaseHTTPRequestHandler):
             self._refuse(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "too large, or of unknown length")
             return
         body = self.rfile.read(length)
+        is_same_origin = self.headers.get("Origin") == f"http://{self.headers.get('Host')}"
         is_json = self.headers.get_content_type() == "application/json"
-        if not (self._is_local() and self._is_same_origin() and self._has_session() and is_json):
+        if not (self._is_local() and is_same_origin and self._has_session() and is_json):
             self._refuse(HTTPStatus.FORBIDDEN, "open the address that the command printed")
             return
         try:
@@ -314,9 +313,6 @@ class _Handler(BaseHTTPRequestHandler):
         """Report whether the request is for our own host name: foreign names may resolve to us."""
         port = self.server.server_address[1]
         return self.headers.get("Host") in {f"{_HOST}:{port}", f"localhost:{port}"}
-
-    def _is_same_origin(self) -> bool:
-        return self.headers.get("Origin") == f"http://{self.headers.get('Host')}"
 
     def _has_session(self) -> bool:
         for part in self.headers.get("Cookie", "").split(";"):

@@ -1,8 +1,9 @@
-"""Rendering of the page's texts: documents, events, problems and the graph."""
+"""Rendering of the page's texts, which the page can cancel: documents, events, problems, graph."""
 
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final, TypeAlias
@@ -11,32 +12,29 @@ from function_script import documents, objects
 from function_script.blocked import Blocked
 from function_script.diagnostics import Diagnostic
 from function_script.documents import Document
-from function_script.errors import FatalError, InputError
+from function_script.errors import FatalError, InputError, SandboxError
+from function_script.sandbox import Failed, Pool, PoolOptions, Reply
+from function_script.sandbox.execution import Execution, WorkerLost
+from function_script.sandbox.outcome import Cause
 from function_script.tools import author_positions, render
 from function_script.tools.cases.outcome import ResponseRecorder, to_object
 from function_script.tools.playground import cases, graph, problems
-from function_script.tools.playground.cancellation import CancellablePool
 from function_script.tools.playground.folders import Folder
 from function_script.tools.playground.mirror import Mirror
 from function_script.tools.processes.options import PackageOptions
 from function_script.tools.render import (
-    RenderInputs,
-    RenderResult,
     command,
     error_positions,
     functions,
     loading,
     output,
     remote,
-    runners,
     steps,
 )
-from function_script.tools.render.functions import FunctionIndex, Selection
 from function_script.tools.render.pipeline import PipelineError
 from function_script.tools.render.runtimes.address import Remote
-from function_script.tools.render.runtimes.model import FunctionCaller, Runtime
+from function_script.tools.render.runtimes.model import FunctionCaller, Runtime, build_runner
 from function_script.tools.render.runtimes.servers import Servers
-from function_script.tools.render.steps import Step
 from function_script.values import Object
 
 # Gets a problem and its severity.
@@ -51,7 +49,7 @@ class _Project:
 
     composition: Document
     xr: Document
-    inputs: RenderInputs
+    inputs: render.RenderInputs
     functions: Sequence[Object] | None
 
 
@@ -59,9 +57,49 @@ class _Project:
 class _Rendering:
     """The result of rendering, and the responses of the steps as one plain object."""
 
-    result: RenderResult
+    result: render.RenderResult
     outcome: Object
     waiting: Sequence[Blocked]
+
+
+class CancellablePool(Pool):
+    """Runs one step at a time for one rendering; a cancelled one runs no further step."""
+
+    def __init__(self, options: PoolOptions) -> None:
+        super().__init__(options)
+        self._lock = threading.Lock()
+        self._execution: Execution | None = None
+        self._is_cancelled = False
+
+    @contextmanager
+    def cancellable(self) -> Iterator[None]:
+        """Begin a rendering that was not cancelled yet."""
+        with self._lock:
+            self._is_cancelled = False
+        yield
+
+    def cancel(self) -> None:
+        """Kill the worker of the current run."""
+        with self._lock:
+            self._is_cancelled = True
+            if self._execution is not None:
+                self._execution.worker.kill()
+
+    def run(self, data: bytes, timeout_seconds: float | None = None) -> Reply:
+        """Evaluate a request, as `Pool.run`; a cancelled rendering fails."""
+        reply = None if self._is_cancelled else super().run(data, timeout_seconds)
+        if reply is None or self._is_cancelled:
+            return Failed(error=SandboxError.of("the rendering was cancelled"), cause=Cause.KILLED)
+        return reply
+
+    def _run(self, execution: Execution) -> Reply | WorkerLost:
+        with self._lock:
+            self._execution = execution
+        try:
+            return super()._run(execution)
+        finally:
+            with self._lock:
+                self._execution = None
 
 
 class RenderSession:
@@ -75,7 +113,7 @@ class RenderSession:
         self,
         pool: CancellablePool,
         directory: Path,
-        runtimes: Mapping[str, Selection],
+        runtimes: Mapping[str, functions.Selection],
         packages: PackageOptions | None = None,
         timeout_seconds: float = 20.0,
         *,
@@ -184,7 +222,7 @@ class RenderSession:
         inputs = replace(
             project.inputs, report=lambda problem, severity: report(locate(problem), severity)
         )
-        index = FunctionIndex(
+        index = functions.FunctionIndex(
             manifests=project.functions,
             runtimes=self._runtimes,
             annotations={},
@@ -197,7 +235,7 @@ class RenderSession:
             pipeline = steps.parse(inputs.composition)
             runtimes = _find_runtimes(pipeline, index, project.composition, report, caller)
             recorder = ResponseRecorder(
-                runners.build(runtimes, caller, self._timeout_seconds, timeout_flag="")
+                build_runner(runtimes, caller, self._timeout_seconds, timeout_flag="")
             )
             result = render.render(inputs, recorder)
         return _Rendering(
@@ -208,8 +246,8 @@ class RenderSession:
 
 
 def _find_runtimes(
-    pipeline: Sequence[Step],
-    index: FunctionIndex,
+    pipeline: Sequence[steps.Step],
+    index: functions.FunctionIndex,
     composition: Document,
     report: Report,
     caller: FunctionCaller,
@@ -229,7 +267,12 @@ def _find_runtimes(
             problems = error.diagnostics
         else:
             if isinstance(runtime, Remote) and not remote.is_answering(runtime.address):
-                problems = [_unanswered(step, runtime)]
+                message = f'cannot run step "{step.name}": no function answers at {runtime.address}'
+                hint = (
+                    f"serve {step.function} there with --insecure, or start the playground with "
+                    f"--function {step.function}=HOST:PORT or --function {step.function}=skip"
+                )
+                problems = [Diagnostic(message=message, hint=hint)]
         if problems:
             skipping_index = replace(index, runtimes={**index.runtimes, step.function: _SKIP})
             runtimes |= functions.find_runtimes([step], skipping_index)
@@ -240,15 +283,7 @@ def _find_runtimes(
     return runtimes
 
 
-def _unanswered(step: Step, runtime: Remote) -> Diagnostic:
-    return Diagnostic(
-        message=f'cannot run step "{step.name}": no function answers at {runtime.address}',
-        hint=f"serve {step.function} there with --insecure, or start the playground with "
-        f"--function {step.function}=HOST:PORT or --function {step.function}=skip",
-    )
-
-
-def _to_page(rendering: _Rendering, inputs: RenderInputs) -> Object:
+def _to_page(rendering: _Rendering, inputs: render.RenderInputs) -> Object:
     result = rendering.result
     names = ["", *sorted(result.composition.resources)]
     manifests = output.documents(result, output.OutputOptions(full_xr=True))

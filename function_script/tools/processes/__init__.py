@@ -5,11 +5,11 @@
        └──── gRPC ───> relay in the supervisor ──> port 9443 ──┘
 
 In the command's process: ``packages`` (the image of a package), ``cache`` (images on disk),
-``fetching`` (from a registry), ``unpacking`` (layers), ``image_config``, ``server`` (one function),
-``probe`` (the system), ``options``, ``diagnostics``.
+``fetching`` (from a registry), ``unpacking`` (layers), ``server`` (one function), ``probe`` (the
+system), ``options``.
 
 In the supervisor's process, which imports the standard library and nothing else, for a fast start:
-``supervisor``, ``namespaces``, ``confinement``, ``relay``. In both: ``messages``.
+``supervisor``, ``confinement``, ``relay``. In both: ``messages``.
 
 Linux alone has what all of this needs. No module of it is imported elsewhere.
 """

@@ -1,4 +1,6 @@
-"""The images of function packages on disk, each in a directory named by its manifest's digest.
+"""The images of function packages: their configs, and their files on disk.
+
+Each image has a directory named by its manifest's digest:
 
     references/HASH.json        the digest that a reference was resolved to
     images/DIGEST/config.json   the image's config
@@ -13,6 +15,7 @@ import fcntl
 import hashlib
 import json
 import os
+import platform as system
 import re
 import shutil
 from collections.abc import Callable, Iterator
@@ -25,11 +28,63 @@ from function_script.errors import InputError
 from function_script.tools import bounded, manifests
 from function_script.values import Object
 
+# By the kernel's name of a machine, the name in images.
+_ARCHITECTURES: Final = {
+    "x86_64": "amd64",
+    "aarch64": "arm64",
+    "armv7l": "arm",
+    "ppc64le": "ppc64le",
+    "riscv64": "riscv64",
+    "s390x": "s390x",
+}
 _CONFIG: Final = "config.json"
 _DIGEST: Final = re.compile("sha256:[0-9a-f]{64}|sha512:[0-9a-f]{128}")
 ROOT_FILES: Final = "rootfs"
 # A function of another user than ours reads the files: root runs functions as nobody.
 _DIRECTORY_MODE: Final = 0o755
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImageConfig:
+    """The command of an image: its arguments, environment, working directory and user."""
+
+    arguments: tuple[str, ...]
+    environment: dict[str, str]
+    working_directory: str
+    user: str
+
+
+def parse_config(config: Object) -> ImageConfig:
+    """Parse a config. Raises ValueError if it starts nothing on this machine."""
+    platform = "/".join(manifests.text_at(config, key) for key in ("os", "architecture"))
+    if platform != "/" and platform != this_platform():
+        raise ValueError(f"it is built for {platform}, and this machine is {this_platform()}")
+    arguments = (*_texts(config, "Entrypoint"), *_texts(config, "Cmd"))
+    if not arguments or not arguments[0]:
+        raise ValueError("it has no entrypoint: the package has no runtime")
+    pairs = (entry.partition("=") for entry in _texts(config, "Env"))
+    texts = (*arguments, *_texts(config, "Env"))
+    if any("\0" in text for text in texts):
+        raise ValueError("its entrypoint or environment has a character NUL")
+    return ImageConfig(
+        arguments=arguments,
+        environment={name: value for name, equals, value in pairs if name and equals},
+        working_directory=manifests.text_at(config, "config", "WorkingDir") or "/",
+        # USER, or USER:GROUP.
+        user=manifests.text_at(config, "config", "User").partition(":")[0],
+    )
+
+
+def this_platform() -> str:
+    """Return the platform of images for this machine, such as ``linux/amd64``."""
+    machine = system.machine()
+    return f"{system.system().lower()}/{_ARCHITECTURES.get(machine, machine)}"
+
+
+def _texts(config: Object, key: str) -> tuple[str, ...]:
+    items = manifests.object_at(config, "config").get(key)
+    texts = items if isinstance(items, list) else []
+    return tuple(text for text in texts if isinstance(text, str))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,7 +129,9 @@ class ImageCache:
         with _explain_errors(self._images):
             self._images.mkdir(parents=True, exist_ok=True, mode=_DIRECTORY_MODE)
             directory = self._image_path(digest)
-            with _exclusive(directory.with_suffix(".lock")):
+            with directory.with_suffix(".lock").open("a") as lock:
+                # Held until this process ends, at the latest.
+                fcntl.flock(lock, fcntl.LOCK_EX)
                 image = self.image(digest)
                 return image or self._add(directory, config, unpack)
 
@@ -125,14 +182,6 @@ def _explain_errors(directory: Path) -> Iterator[None]:
     except OSError as error:
         cause = (error.strerror or str(error)).lower()
         raise InputError.of(f'cannot write into the cache "{directory}": {cause}') from error
-
-
-@contextmanager
-def _exclusive(path: Path) -> Iterator[None]:
-    """Hold a lock that ends with this process at the latest."""
-    with path.open("a") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        yield
 
 
 def _remove(directory: Path) -> None:

@@ -1,21 +1,17 @@
 """Fetch the image of a package from its registry into the cache."""
 
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Final
 
 from function_script.errors import InputError
-from function_script.tools import manifests
-from function_script.tools.processes import image_config
-from function_script.tools.processes.cache import CachedImage, ImageCache
+from function_script.tools import manifests, xpkg
+from function_script.tools.processes import cache
 from function_script.tools.processes.options import PackageOptions
 from function_script.tools.processes.unpacking import Unpacker
-from function_script.tools.xpkg import digests, expansion, image_loader, images, references
-from function_script.tools.xpkg.progress import NullProgress, Progress
-from function_script.tools.xpkg.references import Reference
-from function_script.tools.xpkg.registry import Repository
+from function_script.tools.xpkg import archives, digests, image_loader, images, references
 from function_script.values import Object
 
 _GIB: Final = 1 << 30
@@ -28,18 +24,18 @@ parse = references.parse
 
 
 def fetch(
-    reference: Reference, image_cache: ImageCache, options: PackageOptions
-) -> tuple[CachedImage, str]:
+    reference: references.Reference, image_cache: cache.ImageCache, options: PackageOptions
+) -> tuple[cache.CachedImage, str]:
     """Return the image of a package for this machine, and its digest.
 
     The layers are fetched if the cache does not have the image. Raises InputError and ValueError.
     """
-    display = options.progress() if options.progress else nullcontext(NullProgress())
+    display = options.progress() if options.progress else nullcontext(xpkg.NullProgress())
     with _FETCHES, display as lines:
         progress = _CancellableProgress(lines, options.is_cancelled or (lambda: False))
         progress.line(f"{reference}: resolving")
-        repository = Repository(reference, "pull", progress=progress)
-        data = _pull_manifest(repository, image_config.this_platform())
+        repository = xpkg.Repository(reference, "pull", progress=progress)
+        data = _pull_manifest(repository, cache.this_platform())
         digest = images.sha256(data)
         image = image_cache.image(digest) or _pull(repository, data, image_cache, progress)
     return image, digest
@@ -48,7 +44,7 @@ def fetch(
 class _CancellableProgress:
     """Ends a fetch from inside, at its next piece."""
 
-    def __init__(self, display: Progress, is_cancelled: Callable[[], bool]) -> None:
+    def __init__(self, display: xpkg.Progress, is_cancelled: Callable[[], bool]) -> None:
         self._display = display
         self._is_cancelled = is_cancelled
 
@@ -67,7 +63,7 @@ class _CancellableProgress:
             raise InputError.of("the fetch was cancelled")
 
 
-def _pull_manifest(repository: Repository, platform: str) -> bytes:
+def _pull_manifest(repository: xpkg.Repository, platform: str) -> bytes:
     """Pull the manifest of the reference, or of this platform if it is an index."""
     data = repository.pull_manifest(repository.reference.version)
     index = image_loader.read_object(data)
@@ -87,14 +83,23 @@ def _platform(entry: Object) -> str:
 
 
 def _pull(
-    repository: Repository, data: bytes, image_cache: ImageCache, progress: Progress
-) -> CachedImage:
+    repository: xpkg.Repository, data: bytes, image_cache: cache.ImageCache, progress: xpkg.Progress
+) -> cache.CachedImage:
     manifest = image_loader.read_object(data)
     descriptor = manifests.object_at(manifest, "config")
     config = image_loader.read_object(repository.pull_blob(descriptor, image_loader.MAX_JSON_BYTES))
     # Nothing is fetched for an image that cannot be started.
-    working_directory = image_config.parse(config).working_directory
-    layers = list(_runtime_layers(manifest, config))
+    working_directory = cache.parse_config(config).working_directory
+    descriptors = manifests.objects_at(manifest, "layers")
+    image_loader.check_count(descriptors)
+    kinds = images.layer_kinds(images.Image(config=config))
+    # The layers with files of the function, and not of the package.
+    layers = [
+        layer
+        for layer in descriptors
+        if images.LABEL not in manifests.object_at(layer, "annotations")
+        and digests.read(layer) not in kinds
+    ]
     sizes = [digests.read_size(layer) for layer in layers]
     compressed_bytes = sum(size or 0 for size in sizes)
     if None in sizes:
@@ -106,7 +111,7 @@ def _pull(
         )
 
     def unpack(directory: Path) -> None:
-        max_bytes = min(expansion.Budget.of(compressed_bytes).readable, _MAX_FILES_BYTES)
+        max_bytes = min(archives.Budget.of(compressed_bytes).readable, _MAX_FILES_BYTES)
         unpacker = Unpacker(directory, max_bytes)
         for layer, size in zip(layers, sizes, strict=True):
             progress.line(f"{digests.read(layer)[:19]} {images.size_text(size or 0)}: fetching")
@@ -114,16 +119,3 @@ def _pull(
         unpacker.complete(working_directory)
 
     return image_cache.add(images.sha256(data), config, unpack)
-
-
-def _runtime_layers(manifest: Object, config: Object) -> Iterable[Object]:
-    """Return the layers that are files of the function, and not of the package."""
-    layers = manifests.objects_at(manifest, "layers")
-    image_loader.check_count(layers)
-    kinds = images.layer_kinds(images.Image(config=config))
-    return [
-        layer
-        for layer in layers
-        if images.LABEL not in manifests.object_at(layer, "annotations")
-        and digests.read(layer) not in kinds
-    ]

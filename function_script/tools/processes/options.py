@@ -1,4 +1,7 @@
-"""The choices of a command about packages; this module imports nothing that is slow or of Linux."""
+"""The choices of a command about packages, and the error of one whose function cannot run.
+
+This module imports nothing that is slow or of Linux.
+"""
 
 from __future__ import annotations
 
@@ -45,3 +48,10 @@ def default_root() -> Path:
             "cannot find a directory for packages: this user has no home directory",
             hint="name one: XDG_CACHE_HOME=DIRECTORY",
         ) from error
+
+
+def cannot_run(
+    function: str, cause: str, *, hint: str | None = None, notes: tuple[str, ...] = ()
+) -> InputError:
+    """Build the error of a function that cannot be run as a process."""
+    return InputError.of(f'cannot run function "{function}": {cause}', hint=hint, notes=notes)

@@ -1,17 +1,15 @@
 """Get the image of a function's package: from the cache, or once from its registry."""
 
 from function_script.errors import FatalError, InputError
-from function_script.tools.processes import cache, image_config
-from function_script.tools.processes.cache import CachedImage
-from function_script.tools.processes.diagnostics import cannot_run
-from function_script.tools.processes.options import PackageOptions, default_root
+from function_script.tools.processes.cache import CachedImage, ImageCache, this_platform
+from function_script.tools.processes.options import PackageOptions, cannot_run, default_root
 
 
 def load(function: str, package: str, options: PackageOptions) -> CachedImage:
     """Return the unpacked image of a package for this machine. Raises InputError."""
     root = options.root or default_root()
-    images = cache.ImageCache(root)
-    platform = image_config.this_platform()
+    images = ImageCache(root)
+    platform = this_platform()
     if options.pull != "Always" and (image := images.find(package, platform)):
         return image
     try:
@@ -23,7 +21,7 @@ def load(function: str, package: str, options: PackageOptions) -> CachedImage:
         raise cannot_run(function, first.message, hint=first.hint) from error
 
 
-def _fetch(package: str, images: cache.ImageCache, options: PackageOptions) -> CachedImage:
+def _fetch(package: str, images: ImageCache, options: PackageOptions) -> CachedImage:
     # The client of registries is slow to import.
     from function_script.tools.processes import fetching  # noqa: PLC0415 - see above
 
@@ -34,5 +32,5 @@ def _fetch(package: str, images: cache.ImageCache, options: PackageOptions) -> C
             hint="run the command once without --offline",
         )
     image, digest = fetching.fetch(reference, images, options)
-    images.add_reference(package, image_config.this_platform(), digest)
+    images.add_reference(package, this_platform(), digest)
     return image

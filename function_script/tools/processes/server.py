@@ -19,15 +19,10 @@ from typing import TYPE_CHECKING, Final
 
 from function_script.diagnostics import CONTROL, cut
 from function_script.errors import InputError
-from function_script.tools.processes import image_config, probe
-from function_script.tools.processes.cache import ROOT_FILES, CachedImage
-from function_script.tools.processes.diagnostics import cannot_run
-from function_script.tools.processes.messages import (
-    MAX_MESSAGE_BYTES,
-    STATUS,
-    Assignment,
-    Report,
-)
+from function_script.tools.processes import probe
+from function_script.tools.processes.cache import ROOT_FILES, CachedImage, parse_config
+from function_script.tools.processes.messages import MAX_MESSAGE_BYTES, STATUS, Assignment, Report
+from function_script.tools.processes.options import cannot_run
 
 if TYPE_CHECKING:
     from function_script.proto.v1 import run_function_pb2 as fnv1
@@ -81,7 +76,7 @@ class FunctionServer:
         self._lock = threading.RLock()
         self._connection: Connection | None = None
         try:
-            self._config = image_config.parse(image.config)
+            self._config = parse_config(image.config)
         except ValueError as error:
             raise cannot_run(function, str(error)) from error
         self._name = f"function-script-{secrets.token_hex(16)}"
@@ -98,7 +93,14 @@ class FunctionServer:
                 if report.state == "refused":
                     self._end()
                     if not self._options.allows_unconfined:
-                        raise self._refusal(report)
+                        reason = probe.describe_errno(report.errno)
+                        call = report.call or "namespaces"
+                        raise cannot_run(
+                            self._function,
+                            f"this system does not let us confine it ({call}: {reason})",
+                            hint=f"trust it with your files: --function {self._function}=process; "
+                            f"or serve it elsewhere: --function {self._function}=HOST:PORT",
+                        )
                     self._spawn(is_confined=False)
                 elif report.state == "listening":
                     self._is_listening = True
@@ -161,7 +163,12 @@ class FunctionServer:
         return cannot_run(self._function, cause, notes=_log_notes(report))
 
     def _spawn(self, *, is_confined: bool) -> None:
-        port = PORT if is_confined else _free_port()
+        port = PORT
+        if not is_confined:
+            # It shares the network of the system, where the port may be in use.
+            with socket.socket() as free:
+                free.bind(("127.0.0.1", 0))
+                port = int(free.getsockname()[1])
         self._port = port
         address = () if is_confined else (f"--address=127.0.0.1:{port}",)
         assignment = Assignment(
@@ -262,15 +269,6 @@ class FunctionServer:
             return f'its entrypoint "{name}" needs an interpreter that the image does not have'
         return f'its entrypoint "{name}" cannot be executed: {os.strerror(number).lower()}'
 
-    def _refusal(self, report: Report) -> InputError:
-        reason = probe.describe_errno(report.errno)
-        return cannot_run(
-            self._function,
-            f"this system does not let us confine it ({report.call or 'namespaces'}: {reason})",
-            hint=f"trust it with your files: --function {self._function}=process; "
-            f"or serve it elsewhere: --function {self._function}=HOST:PORT",
-        )
-
     def _end(self) -> None:
         # Wakes a thread that waits for a report.
         with suppress(OSError):
@@ -292,9 +290,3 @@ def _log_notes(report: Report | None) -> tuple[str, ...]:
 
 def _escape(match: re.Match[str]) -> str:
     return f"\\u{ord(match[0]):04x}"
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])

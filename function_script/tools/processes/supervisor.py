@@ -8,11 +8,10 @@ import os
 import selectors
 import signal
 import socket
-from collections.abc import Iterator
 from contextlib import suppress
 from typing import Final, NoReturn
 
-from function_script.tools.processes import confinement, namespaces
+from function_script.tools.processes import confinement
 from function_script.tools.processes.messages import MAX_MESSAGE_BYTES, STATUS, Assignment, Report
 from function_script.tools.processes.relay import Relay
 
@@ -40,17 +39,17 @@ def main(control_descriptor: int, listener_descriptor: int) -> NoReturn:
         os.set_inheritable(descriptor, False)  # noqa: FBT003 - positional alone
     try:
         confinement.prefer_for_oom()
-        namespaces.leave_keyring()
+        confinement.leave_keyring()
         peer = os.getuid()
         if assignment.is_confined:
             os.chdir(assignment.directory)
-            namespaces.enter()
-            peer = namespaces.peer_user()
+            confinement.enter()
+            peer = confinement.peer_user()
             _continue_in_child(control, listener)
-            namespaces.mount_root("rootfs")
-            namespaces.drop_privileges()
+            confinement.mount_root("rootfs")
+            confinement.drop_privileges()
         else:
-            namespaces.adopt_orphans()
+            confinement.adopt_orphans()
     except OSError as error:
         _send(control, Report(state="refused", call=error.filename or "", errno=error.errno or 0))
         os._exit(1)
@@ -66,7 +65,7 @@ def _continue_in_child(control: socket.socket, listener: socket.socket) -> None:
         listener.close()
         os.waitpid(child, 0)
         os._exit(0)
-    namespaces.end_with_parent()
+    confinement.end_with_parent()
 
 
 class _Supervisor:
@@ -107,21 +106,18 @@ class _Supervisor:
                 break
             seconds = _IDLE_SECONDS
             if not self._is_listening:
-                self._try_port()
+                connection = self._relay.connect()
+                if connection is not None:
+                    connection.close()
+                    self._is_listening = True
+                    self._relay.start()
+                    _send(self._control, Report(state="listening"))
                 attempts += 1
                 seconds = _FIRST_PAUSE_SECONDS if attempts < _SHORT_PAUSES else _PAUSE_SECONDS
             for key, events in self._selector.select(seconds):
                 with suppress(BlockingIOError):
                     key.data(events)
         self._kill()
-
-    def _try_port(self) -> None:
-        connection = self._relay.connect()
-        if connection is not None:
-            connection.close()
-            self._is_listening = True
-            self._relay.start()
-            _send(self._control, Report(state="listening"))
 
     def _answer(self) -> None:
         """Answer a request of the command; end if it has ended."""
@@ -132,9 +128,16 @@ class _Supervisor:
         if self._is_over:
             return
         self._read_log()
-        # Without a network of its own, the ports are those of the whole machine.
-        ports = sorted(set(_listening_ports())) if self._assignment.is_confined else []
-        _send(self._control, Report(state="status", log=self._log_text(), ports=tuple(ports)))
+        ports: set[int] = set()
+        # Without a network of its own, the ports would be those of the whole machine.
+        for name in ("tcp", "tcp6") if self._assignment.is_confined else ():
+            with suppress(OSError), open(f"/proc/self/net/{name}") as file:  # noqa: PTH123 - light
+                for line in file.readlines()[1:]:
+                    fields = line.split()
+                    if fields[3] == _LISTEN:
+                        ports.add(int(fields[1].rpartition(":")[2], 16))
+        report = Report(state="status", log=self._log_text(), ports=tuple(sorted(ports)))
+        _send(self._control, report)
 
     def _read_log(self) -> None:
         """Read what the function has printed; end a function that prints without end."""
@@ -220,12 +223,3 @@ def _children() -> list[int]:
             return list(map(int, file.read().split()))
     except OSError:
         return []
-
-
-def _listening_ports() -> Iterator[int]:
-    for name in ("tcp", "tcp6"):
-        with suppress(OSError), open(f"/proc/self/net/{name}") as file:  # noqa: PTH123 - as above
-            for line in file.readlines()[1:]:
-                fields = line.split()
-                if fields[3] == _LISTEN:
-                    yield int(fields[1].rpartition(":")[2], 16)

@@ -14,7 +14,7 @@ import tarfile
 from pathlib import Path
 from typing import IO, Final, cast
 
-from function_script.tools.xpkg import archives, expansion
+from function_script.tools.xpkg import archives
 
 _WHITEOUT: Final = ".wh."
 _OPAQUE: Final = ".wh..wh..opq"
@@ -63,10 +63,10 @@ class Unpacker:
                 "a layer is compressed with zstd, which is not read here; "
                 "container runtimes read it: --function NAME=docker"
             )
-        budget = expansion.Budget(self._max_bytes)
+        budget = archives.Budget(self._max_bytes)
         reader: IO[bytes] = io.BytesIO(data)
         if archives.is_gzip(data):
-            reader = cast("IO[bytes]", expansion.gunzip(data, budget))
+            reader = cast("IO[bytes]", archives.gunzip(data, budget))
         self._layer.clear()
         try:
             with tarfile.open(fileobj=reader, mode="r|", tarinfo=_Member) as archive:
@@ -109,7 +109,9 @@ class Unpacker:
             _remove(f"{directory}/{target}")
         else:
             self._write(archive, member, path)
-            self._record(path)
+            while len(path) > len(self._root) and path not in self._layer:
+                self._layer.add(path)
+                path = path.rpartition("/")[0]
 
     def _write(self, archive: tarfile.TarFile, member: tarfile.TarInfo, path: str) -> None:
         if member.isdir():
@@ -118,8 +120,17 @@ class Unpacker:
                 os.mkdir(path)  # noqa: PTH102 - see `_locate`
             os.chmod(path, member.mode & 0o777 | 0o755)  # noqa: PTH101, S103 - see `cache`
             return
-        _check_kind(member)
-        source = self._link_source(member) if member.islnk() else ""
+        if member.isdev():
+            kind = "a named pipe" if member.isfifo() else "a device"
+            raise ValueError(f"its file {member.name!r} is {kind}, which is not unpacked")
+        if member.issparse():
+            raise ValueError(f"its file {member.name!r} is sparse, which no image has")
+        source = ""
+        if member.islnk():
+            source = self._locate(member.linkname) or ""
+            if not source or not os.path.lexists(source) or _is_directory(source):
+                text = "is a link to a file that it does not have"
+                raise ValueError(f"its file {member.name!r} {text}")
         if source == path:
             return
         _remove(path)
@@ -134,7 +145,7 @@ class Unpacker:
         self._remaining_bytes -= member.size
         if member.size < 0 or self._remaining_bytes < 0:
             raise ValueError(
-                f"its files have more than {self._max_bytes // expansion.MIB:,} MiB together"
+                f"its files have more than {self._max_bytes // archives.MIB:,} MiB together"
             )
         content = archive.extractfile(member)
         with open(path, "xb") as file:  # noqa: PTH123 - see `_locate`
@@ -146,12 +157,6 @@ class Unpacker:
         # Compiled Python files are for sources of this time.
         seconds = min(max(member.mtime, 0), 1 << 33)
         os.utime(path, (seconds, seconds))
-
-    def _link_source(self, member: tarfile.TarInfo) -> str:
-        source = self._locate(member.linkname)
-        if source is None or not os.path.lexists(source) or _is_directory(source):
-            raise ValueError(f"its file {member.name!r} is a link to a file that it does not have")
-        return source
 
     def _locate(self, name: str) -> str | None:
         """Return the path of a file of the image; make its directories. None: the image's root.
@@ -195,11 +200,6 @@ class Unpacker:
                 raise ValueError(f"its file {name!r} is below a file that is no directory")
         return "/".join(current)
 
-    def _record(self, path: str) -> None:
-        while len(path) > len(self._root) and path not in self._layer:
-            self._layer.add(path)
-            path = path.rpartition("/")[0]
-
     def _remove_lower(self, directory: str) -> None:
         """Remove what lower layers have in a directory."""
         for name in os.listdir(directory):  # noqa: PTH208 - see `_locate`
@@ -208,14 +208,6 @@ class Unpacker:
                 _remove(path)
             elif _is_directory(path):
                 self._remove_lower(path)
-
-
-def _check_kind(member: tarfile.TarInfo) -> None:
-    if member.isdev():
-        kind = "a named pipe" if member.isfifo() else "a device"
-        raise ValueError(f"its file {member.name!r} is {kind}, which is not unpacked")
-    if member.issparse():
-        raise ValueError(f"its file {member.name!r} is sparse, which no image has")
 
 
 def _is_directory(path: str) -> bool:

@@ -1,27 +1,88 @@
 """Fetch the content of a reference: from the cache on disk, else from its host."""
 
-from __future__ import annotations
-
+import hashlib
+import os
+import tempfile
 import threading
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from function_script.remote import content, login
+from function_script.remote.reference import RemoteReference
 from function_script.remote.store import FetchKey
 from function_script.tools.remote import git, oci
-from function_script.tools.remote.errors import FetchError
-from function_script.tools.xpkg.registry import Patience, Trust
-
-if TYPE_CHECKING:
-    from function_script.remote.login import Login
-    from function_script.remote.reference import RemoteReference
-    from function_script.tools.remote.disk_cache import DiskCache
+from function_script.tools.remote.selection import FetchError
+from function_script.tools.xpkg import Trust
+from function_script.tools.xpkg.transport import Patience
 
 # A fetch that failed is tried again by the server, so that each is short.
 PATIENCE: Final = Patience(exchange_seconds=30.0, silence_seconds=15.0, pauses=())
 _FETCH_SECONDS: Final = 60.0
+_MAX_CACHE_BYTES: Final = 256 << 20
+_HASH_BYTES: Final = 32
+# A name must not tell a weak password: of each guess, the hash takes a twentieth of a second.
+_SCRYPT_COST: Final = 1 << 14
+
+
+class DiskCache:
+    """The contents below ``directory``, the least recently used ones removed beyond a bound.
+
+    Each is in a file named by its reference and the scope of its credentials. The file has the
+    digest of its content, so that a broken one is fetched again. Whoever can write into the
+    directory can write programs.
+    """
+
+    def __init__(self, directory: Path, max_bytes: int = _MAX_CACHE_BYTES) -> None:
+        self._directory = directory
+        self._max_bytes = max_bytes
+
+    def find(self, key: FetchKey) -> bytes | None:
+        """Return encoded content; None for one that is not there or is broken."""
+        path = self._path(key)
+        try:
+            data = path.read_bytes()
+        except OSError:
+            return None
+        payload = data[_HASH_BYTES:]
+        if hashlib.sha256(payload).digest() != data[:_HASH_BYTES]:
+            return None
+        with suppress(OSError):
+            os.utime(path)
+        return payload
+
+    def put(self, key: FetchKey, payload: bytes) -> None:
+        """Store content; without room on the disk it is not stored."""
+        path = self._path(key)
+        part = ""
+        try:
+            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            descriptor, part = tempfile.mkstemp(prefix=".part-", dir=path.parent)
+            with os.fdopen(descriptor, "wb") as stream:
+                stream.write(hashlib.sha256(payload).digest() + payload)
+            Path(part).replace(path)
+            # Beyond the bound, the least recently used ones go.
+            files = [(each.stat(), each) for each in self._directory.iterdir() if each.is_file()]
+            files.sort(key=lambda item: item[0].st_mtime)
+            excess = sum(status.st_size for status, _ in files) - self._max_bytes
+            for status, file in files:
+                if excess <= 0:
+                    return
+                file.unlink(missing_ok=True)
+                excess -= status.st_size
+        except OSError:
+            with suppress(OSError):
+                Path(part).unlink(missing_ok=True)
+
+    def _path(self, key: FetchKey) -> Path:
+        name = key.reference.key
+        if key.scope:
+            name = hashlib.scrypt(
+                key.scope.encode(), salt=name.encode(), n=_SCRYPT_COST, r=8, p=1, dklen=_HASH_BYTES
+            ).hex()
+        return self._directory / name
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,7 +93,7 @@ class Source:
     None: nothing is on disk.
     """
 
-    find_login: Callable[[RemoteReference], Login | None]
+    find_login: Callable[[RemoteReference], login.Login | None]
     cache: DiskCache | None = None
     ca_file: Path | None = None
     plain_http: bool = False
@@ -45,12 +106,19 @@ class Source:
             return payload
         if self.is_offline:
             raise FetchError("it is not in the cache, and --offline is set")
-        payload = content.encode(self._download(key.reference, self._login(key, credentials)))
+        try:
+            if credentials is None:
+                login_for_host = self.find_login(key.reference)
+            else:
+                login_for_host = login.of_step(credentials, key.reference.host)
+        except ValueError as error:
+            raise FetchError(f"cannot read the credentials: {error}") from error
+        payload = content.encode(self._download(key.reference, login_for_host))
         if self.cache is not None:
             self.cache.put(key, payload)
         return payload
 
-    def trust(self, login_for_host: Login | None) -> Trust:
+    def trust(self, login_for_host: login.Login | None) -> Trust:
         """Return the options of connections to a registry."""
         return Trust(
             plain_http=self.plain_http,
@@ -60,37 +128,24 @@ class Source:
             patience=PATIENCE,
         )
 
-    def _login(self, key: FetchKey, credentials: Mapping[str, bytes] | None) -> Login | None:
-        try:
-            if credentials is None:
-                return self.find_login(key.reference)
-            return login.of_step(credentials, key.reference.host)
-        except ValueError as error:
-            raise FetchError(f"cannot read the credentials: {error}") from error
-
     def _download(
-        self, reference: RemoteReference, login_for_host: Login | None
+        self, reference: RemoteReference, login_for_host: login.Login | None
     ) -> content.Content:
         try:
-            return self._download_from_host(reference, login_for_host)
+            if reference.transport == "git":
+                access = git.Access(
+                    login=login_for_host, ca_file=self.ca_file, plain_http=self.plain_http
+                )
+                return git.fetch(reference, access)
+            trust = self.trust(login_for_host)
+            return _bounded(lambda: oci.fetch(reference, trust))
         except FetchError as error:
             # A host may repeat what it was sent.
             reason = _mask(error.reason, login_for_host)
             raise FetchError(reason, _mask(error.hint, login_for_host)) from error
 
-    def _download_from_host(
-        self, reference: RemoteReference, login_for_host: Login | None
-    ) -> content.Content:
-        if reference.transport == "git":
-            access = git.Access(
-                login=login_for_host, ca_file=self.ca_file, plain_http=self.plain_http
-            )
-            return git.fetch(reference, access)
-        trust = self.trust(login_for_host)
-        return _bounded(lambda: oci.fetch(reference, trust))
 
-
-def _mask(text: str, login_for_host: Login | None) -> str:
+def _mask(text: str, login_for_host: login.Login | None) -> str:
     """Return a text without the secrets of a login."""
     if login_for_host is None:
         return text

@@ -4,8 +4,6 @@ It gets an empty home, no configuration, no hooks and no prompt; it speaks HTTPS
 redirect, and checks nothing out. Objects are named by their hashes, which ``git`` computes.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 import signal
@@ -18,18 +16,15 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Self
+from typing import Final, Self
 
 from function_script.diagnostics import cut
-from function_script.remote.content import MAX_BYTES
+from function_script.remote.content import MAX_BYTES, Content
+from function_script.remote.login import Login
+from function_script.remote.reference import RemoteReference
 from function_script.tools.remote import selection
-from function_script.tools.remote.errors import FetchError
+from function_script.tools.remote.selection import FetchError
 from function_script.tools.xpkg.references import is_loopback
-
-if TYPE_CHECKING:
-    from function_script.remote.content import Content
-    from function_script.remote.login import Login
-    from function_script.remote.reference import RemoteReference
 
 _SECONDS: Final = 60.0
 _MAX_LISTING_BYTES: Final = 16 << 20
@@ -101,7 +96,7 @@ def resolve(url: str, revision: str, access: Access) -> str:
 
 
 @contextmanager
-def _open(url: str, access: Access) -> Iterator[_Git]:
+def _open(url: str, access: Access) -> Iterator["_Git"]:
     is_plain = url.startswith("http:")
     host = url.partition("://")[2].partition("/")[0]
     if is_plain and not (access.plain_http or is_loopback(host)):
@@ -206,7 +201,9 @@ class _Git:
         timer.start()
         with process, _Drain(process) as errors:
             try:
-                output = _read_bounded(process, max_bytes)
+                output = b"" if process.stdout is None else process.stdout.read(max_bytes + 1)
+                if len(output) > max_bytes:
+                    raise selection.too_large()
                 code = process.wait()
             finally:
                 timer.cancel()
@@ -242,13 +239,6 @@ class _Drain:
         stream = self._process.stderr
         while stream is not None and (chunk := os.read(stream.fileno(), _CHUNK_BYTES)):
             self._head = (self._head + chunk)[:_CHUNK_BYTES]
-
-
-def _read_bounded(process: subprocess.Popen[bytes], max_bytes: int) -> bytes:
-    data = b"" if process.stdout is None else process.stdout.read(max_bytes + 1)
-    if len(data) > max_bytes:
-        raise selection.too_large()
-    return data
 
 
 def _kill(process: subprocess.Popen[bytes]) -> None:

@@ -1,44 +1,50 @@
 """Remote programs in the author's commands: from `vendor/`, the user's cache, or their hosts.
 
-The hosts are those that the Composition names. Logins are those of `docker login`.
+The hosts are those that the Composition names. Logins are those of `docker login`. `vendor/` is in
+the author's project, and `vendor --output` writes it:
+
+    index.json                      each reference by its key, with its files and their digest
+    HOST/REPOSITORY@VERSION/PATH    the files
 """
 
-from __future__ import annotations
-
+import hashlib
+import json
 import os
-from dataclasses import replace
-from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, replace
+from pathlib import Path, PurePosixPath
+from typing import Final
 
 from function_script import wire
 from function_script.errors import InputError
+from function_script.inputs import MissingContent
 from function_script.problems import Problem
 from function_script.remote import content
+from function_script.remote.login import Login
+from function_script.remote.reference import RemoteReference
 from function_script.remote.store import FetchKey
+from function_script.tools import bounded, manifests
 from function_script.tools.processes.options import PackageOptions, default_root
-from function_script.tools.remote import vendored
-from function_script.tools.remote.disk_cache import DiskCache
-from function_script.tools.remote.errors import FetchError
-from function_script.tools.remote.fetching import Source
+from function_script.tools.remote import selection
+from function_script.tools.remote.fetching import DiskCache, Source
 from function_script.tools.xpkg import credentials as docker
+from function_script.values import Object
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from function_script.inputs import MissingContent
-    from function_script.remote.login import Login
-    from function_script.remote.reference import RemoteReference
-
+VENDOR: Final = Path("vendor")
+"""The folder that commands read, in the current directory."""
+_INDEX: Final = "index.json"
 _DOCKER_HUB: Final = "https://index.docker.io/v1/"
 
 
 def source_of(packages: PackageOptions) -> Source:
     """Return the source of a command."""
     root = packages.root or default_root()
+    # OpenSSL reads the file by itself, and git does not.
+    ca_file = os.environ.get("SSL_CERT_FILE")
     return Source(
         find_login=_find_login,
         cache=DiskCache(root / "remote"),
-        ca_file=_ca_file(),
+        ca_file=Path(ca_file) if ca_file else None,
         is_offline=packages.pull == "Never",
     )
 
@@ -47,7 +53,7 @@ def fetch(
     source: Source, reference: RemoteReference, credentials: Mapping[str, bytes] | None = None
 ) -> bytes:
     """Return encoded content from `vendor/`, the cache or its host. Raises FetchError."""
-    payload = vendored.find(vendored.DEFAULT, replace(reference, credentials=""))
+    payload = find_vendored(VENDOR, replace(reference, credentials=""))
     return fetch_from_host(source, reference, credentials) if payload is None else payload
 
 
@@ -62,7 +68,7 @@ def find(reference: RemoteReference) -> content.Content | None:
     """Return content that is on this machine; None for other."""
     try:
         payload = fetch(source_of(PackageOptions(pull="Never")), reference)
-    except (FetchError, InputError):
+    except (selection.FetchError, InputError):
         return None
     return content.decode(payload)
 
@@ -76,7 +82,7 @@ def attach(data: bytes, missing: Sequence[MissingContent], source: Source) -> by
         try:
             login = step_credentials.get(reference.credentials)
             payloads[reference] = fetch(source, reference, login)
-        except FetchError as error:
+        except selection.FetchError as error:
             text = f"cannot fetch {reference}: {error.reason}"
             problems.append(Problem(path, text, error.hint or None))
     if problems:
@@ -91,7 +97,63 @@ def _find_login(reference: RemoteReference) -> Login | None:
         raise ValueError(str(error)) from error
 
 
-def _ca_file() -> Path | None:
-    """Return the file that OpenSSL reads by itself, for git, which does not."""
-    name = os.environ.get("SSL_CERT_FILE")
-    return Path(name) if name else None
+def digest(payload: bytes) -> str:
+    """Return the digest of encoded content."""
+    return f"sha256:{hashlib.sha256(payload).hexdigest()}"
+
+
+def find_vendored(directory: Path, reference: RemoteReference) -> bytes | None:
+    """Return encoded content; None if the folder does not have it.
+
+    Raises FetchError for files that differ from the index.
+    """
+    path = directory / _INDEX
+    try:
+        index = bounded.read_json(path.read_bytes())
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except (OSError, ValueError) as error:
+        raise selection.FetchError(f'cannot read "{path}"') from error
+    entry = manifests.object_at(index if isinstance(index, dict) else {}, reference.key)
+    if not entry:
+        return None
+    folder = directory / selection.check_name(manifests.text_at(entry, "folder"))
+    texts: dict[str, str] = {}
+    names = entry.get("files")
+    try:
+        for name in names if isinstance(names, list) else ():
+            texts[str(name)] = (folder / selection.check_name(str(name))).read_bytes().decode()
+    except (OSError, ValueError) as error:
+        raise selection.FetchError(f'its copy in "{folder}" cannot be read') from error
+    payload = content.encode(content.Content(texts=texts, is_file=entry.get("isFile") is True))
+    if digest(payload) != entry.get("digest"):
+        hint = "`function-script vendor --output` writes it again"
+        raise selection.FetchError(f'its copy in "{folder}" was changed', hint)
+    return payload
+
+
+def write_vendored(directory: Path, payloads: Mapping[RemoteReference, bytes]) -> None:
+    """Write contents into a folder, and an index of them alone. Raises InputError."""
+    index: Object = {}
+    try:
+        for reference, payload in payloads.items():
+            decoded = content.decode(payload)
+            path = PurePosixPath(reference.name_of(""))
+            folder = path.parent if decoded.is_file else path
+            for name, text in decoded.texts.items():
+                file = directory / folder / selection.check_name(name)
+                file.parent.mkdir(parents=True, exist_ok=True)
+                file.write_bytes(text.encode())
+            index[reference.key] = {
+                "reference": asdict(reference),
+                "folder": str(folder),
+                "files": [*sorted(decoded.texts)],
+                "isFile": decoded.is_file,
+                "digest": digest(payload),
+            }
+        directory.mkdir(parents=True, exist_ok=True)
+        text = json.dumps(index, indent=2, sort_keys=True, ensure_ascii=False)
+        (directory / _INDEX).write_text(f"{text}\n", encoding="utf-8")
+    except OSError as error:
+        cause = (error.strerror or str(error)).lower()
+        raise InputError.of(f'cannot write "{directory}": {cause}') from error

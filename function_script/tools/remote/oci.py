@@ -1,29 +1,28 @@
-"""Artifacts of registries: the files in their layers."""
-
-from __future__ import annotations
+"""Artifacts of registries: fetch the files in their layers, and push programs and modules."""
 
 import io
+import json
 import tarfile
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Final
 
 from function_script.errors import InputError
-from function_script.remote.content import MAX_BYTES
-from function_script.tools import bounded, manifests
+from function_script.remote.content import MAX_BYTES, MAX_FILES, Content
+from function_script.remote.reference import RemoteReference
+from function_script.tools import bounded, manifests, xpkg
 from function_script.tools.remote import selection
-from function_script.tools.remote.errors import FetchError
-from function_script.tools.xpkg import archives, expansion, references
-from function_script.tools.xpkg.registry import Repository
-
-if TYPE_CHECKING:
-    from function_script.remote.content import Content
-    from function_script.remote.reference import RemoteReference
-    from function_script.tools.xpkg.registry import Trust
-    from function_script.values import Object
+from function_script.tools.remote.selection import FetchError
+from function_script.tools.xpkg import archives, images, references
+from function_script.values import Object
 
 ARTIFACT_TYPE: Final = "application/vnd.function-script.module.v1"
 LAYER_TYPE: Final = "application/vnd.function-script.module.v1.tar+gzip"
 TITLE: Final = "org.opencontainers.image.title"
 """The annotation with the name of a file that is a layer of its own, as ORAS pushes it."""
+_MANIFEST_TYPE: Final = "application/vnd.oci.image.manifest.v1+json"
+_EMPTY_TYPE: Final = "application/vnd.oci.empty.v1+json"
+_EMPTY: Final = b"{}"
 _MAX_LAYERS: Final = 20
 _MAX_LAYER_BYTES: Final = 2 * MAX_BYTES
 # An artifact of several folders, of which a reference names one.
@@ -31,11 +30,11 @@ _MAX_EXPANDED_BYTES: Final = 8 * MAX_BYTES
 _MAX_MEMBERS: Final = 20_000
 
 
-def fetch(reference: RemoteReference, trust: Trust) -> Content:
+def fetch(reference: RemoteReference, trust: xpkg.Trust) -> Content:
     """Fetch the files of a reference, verified by its digest. Raises FetchError."""
     try:
         name = references.parse(f"{reference.location}@{reference.version}")
-        repository = Repository(name, "pull", trust)
+        repository = xpkg.Repository(name, "pull", trust)
         files = _read_files(repository, reference.version)
     except InputError as error:
         (problem,) = error.diagnostics
@@ -47,7 +46,7 @@ def fetch(reference: RemoteReference, trust: Trust) -> Content:
     return selection.read_texts(selected, reference.path, files.__getitem__)
 
 
-def _read_files(repository: Repository, digest: str) -> dict[str, bytes]:
+def _read_files(repository: xpkg.Repository, digest: str) -> dict[str, bytes]:
     manifest = bounded.read_json(repository.pull_manifest(digest))
     if not isinstance(manifest, dict):
         raise FetchError("its manifest is no object")
@@ -58,17 +57,17 @@ def _read_files(repository: Repository, digest: str) -> dict[str, bytes]:
     if len(layers) > _MAX_LAYERS:
         raise FetchError(f"it has more than {_MAX_LAYERS} layers")
     files: dict[str, bytes] = {}
-    budget = expansion.Budget(_MAX_EXPANDED_BYTES)
+    budget = archives.Budget(_MAX_EXPANDED_BYTES)
     for layer in layers:
         files |= _read_layer(layer, repository.pull_blob(layer, _MAX_LAYER_BYTES), budget)
     return files
 
 
-def _read_layer(layer: Object, data: bytes, budget: expansion.Budget) -> dict[str, bytes]:
+def _read_layer(layer: Object, data: bytes, budget: archives.Budget) -> dict[str, bytes]:
     """Return the files of an archive, or the one file that the layer is."""
     title = manifests.text_at(layer, "annotations", TITLE)
     if archives.is_gzip(data):
-        return _read_archive(expansion.gunzip(data, budget).read())
+        return _read_archive(archives.gunzip(data, budget).read())
     if manifests.text_at(layer, "mediaType").endswith("tar"):
         budget.spend(len(data))
         return _read_archive(data)
@@ -98,3 +97,78 @@ def _read_archive(data: bytes) -> dict[str, bytes]:
     except tarfile.TarError as error:
         raise FetchError(f"one of its layers is no archive: {error}") from error
     return files
+
+
+def push(
+    name: str,
+    paths: Sequence[Path],
+    progress: xpkg.Progress | None = None,
+    trust: xpkg.Trust | None = None,
+) -> str:
+    """Push files, and the files below directories, under the tag of ``name``.
+
+    Return the reference with its digest. The same files give the same digest. Raises InputError.
+    """
+    reference = references.parse(name)
+    if reference.is_pinned:
+        raise InputError.of(f'cannot push to "{name}": a digest is no tag')
+    layer = archives.gzip_stored(archives.tar(_read_local_files(paths)))
+    repository = xpkg.Repository(reference, "pull,push", trust, progress)
+    for data in (layer, _EMPTY):
+        digest = images.sha256(data)
+        if not repository.has_blob(digest):
+            repository.push_blob(xpkg.Body(data, progress or xpkg.NullProgress()), digest)
+    manifest = {
+        "schemaVersion": 2,
+        "mediaType": _MANIFEST_TYPE,
+        "artifactType": ARTIFACT_TYPE,
+        "config": _descriptor(_EMPTY_TYPE, _EMPTY),
+        "layers": [_descriptor(LAYER_TYPE, layer)],
+    }
+    text = json.dumps(manifest, separators=(",", ":")).encode()
+    repository.push_manifest(text, _MANIFEST_TYPE, reference.version)
+    return f"{name}@{images.sha256(text)}"
+
+
+def _descriptor(media_type: str, data: bytes) -> Object:
+    return {"mediaType": media_type, "size": len(data), "digest": images.sha256(data)}
+
+
+def _read_local_files(paths: Iterable[Path]) -> dict[str, bytes]:
+    """Return the files by their names: below a directory its paths, and a file's last part.
+
+    Hidden files are left out.
+    """
+    files: dict[str, Path] = {}
+    for path in paths:
+        if path.is_dir():
+            below = (each for each in sorted(path.rglob("*")) if each.is_file())
+            named = {each.relative_to(path).as_posix(): each for each in below}
+        else:
+            named = {path.name: path}
+        for name, file in named.items():
+            if selection.is_hidden(name):
+                continue
+            if name in files:
+                raise InputError.of(f'cannot push "{file}": "{files[name]}" has the same name')
+            files[name] = file
+    if not files:
+        raise InputError.of("cannot push a module without files")
+    if len(files) > MAX_FILES:
+        raise InputError.of(f"cannot push more than {MAX_FILES:,} files")
+    contents = {name: _read_text(files[name]) for name in sorted(files)}
+    if sum(map(len, contents.values())) > MAX_BYTES:
+        raise InputError.of(f"cannot push more than {MAX_BYTES >> 20} MiB")
+    return contents
+
+
+def _read_text(path: Path) -> bytes:
+    try:
+        data = path.read_bytes()
+        data.decode()
+    except UnicodeDecodeError as error:
+        raise InputError.of(f'cannot push "{path}": it is not UTF-8 text') from error
+    except OSError as error:
+        cause = (error.strerror or str(error)).lower()
+        raise InputError.of(f'cannot read "{path}": {cause}') from error
+    return data

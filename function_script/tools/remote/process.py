@@ -3,31 +3,23 @@
 It has a network and the operator's credentials, and no requests. It ends with its socket.
 """
 
-from __future__ import annotations
-
 import os
 import resource
 import signal
 import socket
 import threading
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from function_script.remote import frames, login
-from function_script.remote.fetcher import FetcherOptions
+from function_script.remote import fetcher, login
+from function_script.remote.reference import RemoteReference
 from function_script.remote.store import Failure, FetchKey
 from function_script.sandbox import rlimits
-from function_script.tools.remote.disk_cache import DiskCache
-from function_script.tools.remote.errors import FetchError
-from function_script.tools.remote.fetching import Source
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from function_script.remote.login import Login
-    from function_script.remote.reference import RemoteReference
+from function_script.tools.remote.fetching import DiskCache, Source
+from function_script.tools.remote.selection import FetchError
 
 _THREADS: Final = 4
 _MAX_MEMORY_BYTES: Final = 2 << 30
@@ -40,7 +32,7 @@ def main(descriptor: int, options_text: str) -> None:
     # This process's memory holds credentials.
     rlimits.forbid_inspection()
     resource.setrlimit(resource.RLIMIT_AS, (_MAX_MEMORY_BYTES, _MAX_MEMORY_BYTES))
-    options = FetcherOptions.from_json(options_text)
+    options = fetcher.FetcherOptions.from_json(options_text)
     source = build_source(options)
     connection = socket.socket(fileno=descriptor)
     stream = connection.makefile("rwb")
@@ -49,21 +41,21 @@ def main(descriptor: int, options_text: str) -> None:
     def serve(number: int, key: FetchKey, credentials: Mapping[str, bytes] | None) -> None:
         outcome = _fetch(source, key, credentials)
         with lock, suppress(OSError):
-            frames.write_outcome(stream, number, outcome)
+            fetcher.write_outcome(stream, number, outcome)
 
     threads = ThreadPoolExecutor(_THREADS, "fetch")
     with suppress(EOFError, OSError):
         while True:
-            threads.submit(serve, *frames.read_order(stream))
+            threads.submit(serve, *fetcher.read_order(stream))
     # Threads that wait for a slow host must not delay the end.
     os._exit(0)
 
 
-def build_source(options: FetcherOptions) -> Source:
+def build_source(options: fetcher.FetcherOptions) -> Source:
     """Return the source of an operator's options."""
     path = options.credentials
 
-    def find_login(reference: RemoteReference) -> Login | None:
+    def find_login(reference: RemoteReference) -> login.Login | None:
         if not path:
             return None
         try:

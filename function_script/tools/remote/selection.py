@@ -1,6 +1,7 @@
-"""The selection of a reference's texts among the files of an artifact or a commit."""
+"""The selection of a reference's texts among the files of an artifact or a commit.
 
-from __future__ import annotations
+Its failure is that of a fetch.
+"""
 
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import PurePosixPath
@@ -8,9 +9,17 @@ from typing import Final
 
 from function_script import spelling
 from function_script.remote.content import MAX_BYTES, MAX_FILES, Content
-from function_script.tools.remote.errors import FetchError
 
 _MAX_NAME: Final = 1_000
+
+
+class FetchError(Exception):
+    """Content cannot be fetched; ``hint`` may be ""."""
+
+    def __init__(self, reason: str, hint: str = "") -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.hint = hint
 
 
 def check_name(name: str) -> str:

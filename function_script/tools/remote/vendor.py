@@ -1,28 +1,77 @@
-"""Lock the remote programs of Compositions, and copy them into a folder.
+"""Pin the remote programs of Compositions, lock them, and copy them into a folder.
 
-A lock file is beside the files that it is for. It has each reference with the digest of its texts,
-and the tag or branch that the reference was made of.
+A pinned reference has a digest or a commit, which is written into the file in place of a tag or a
+branch. A lock file is beside the files that it is for. It has each reference with the digest of its
+texts, and the tag or branch that the reference was made of.
 """
 
-from __future__ import annotations
-
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Final
+from typing import Final, Self
 
-from function_script.errors import InputError
-from function_script.problems import Problem
+from function_script import objects
+from function_script.documents import Document
+from function_script.errors import FatalError, InputError
+from function_script.problems import Problem, ProblemList
+from function_script.reader import ObjectReader, format_path
+from function_script.remote import parsing
 from function_script.remote.reference import RemoteReference
-from function_script.tools import bounded, manifests
-from function_script.tools.remote import local, pinning, vendored
-from function_script.tools.remote.errors import FetchError
+from function_script.tools import bounded, manifests, sources, step_inputs
+from function_script.tools.check import searching
+from function_script.tools.remote import git, local
 from function_script.tools.remote.fetching import Source
-from function_script.tools.remote.pinning import Place
+from function_script.tools.remote.selection import FetchError
+from function_script.tools.xpkg import Repository, images, references
 from function_script.values import Object, Value
 
 LOCK: Final = "function-script.lock"
+_MANY: Final = "modulesFrom"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Place:
+    """A ``remote`` object in a file; ``path`` leads to it in the document."""
+
+    file: Path
+    document: Document
+    path: objects.Path
+    value: Object
+
+    @property
+    def field(self) -> str:
+        """Return the path of the object for messages: ``input.modulesFrom[0].remote``."""
+        begin = self.path.index("input") if "input" in self.path else 0
+        return format_path(self.path[begin:]) if begin else format_path(("input", *self.path))
+
+    @property
+    def version_field(self) -> tuple[str, str]:
+        """Return the keys of the field with the version."""
+        return ("git", "commit") if isinstance(self.value.get("git"), dict) else ("oci", "ref")
+
+    @property
+    def version(self) -> str:
+        """Return the text of that field."""
+        return manifests.text_at(self.value, *self.version_field)
+
+    def read(self) -> RemoteReference:
+        """Return the reference. Raises InputError for one that is not pinned or wrong."""
+        problems = ProblemList()
+        reference = parsing.read(ObjectReader(self.value, self.field, problems))
+        if reference is None or problems:
+            raise self._error(problems)
+        return reference
+
+    def with_version(self, text: str) -> Self:
+        """Return the place with another version."""
+        section, key = self.version_field
+        changed: Object = {**manifests.object_at(self.value, section), key: text}
+        return replace(self, value={**self.value, section: changed})
+
+    def _error(self, problems: ProblemList) -> InputError:
+        span = self.document.span((*self.path, *self.version_field))
+        return InputError(*(problem.to_diagnostic(span=span) for problem in problems))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,24 +97,22 @@ def vendor(
     """
     payloads: dict[RemoteReference, bytes] = {}
     entries: dict[Path, dict[str, Entry]] = {}
-    for place in pinning.find(arguments):
-        locked = _read(place.file.parent)
-        revision = (
-            _find_revision(place, locked) if is_update or not pinning.is_pinned(place) else ""
-        )
-        pinned, name = pinning.resolve(place, source, revision)
+    for place in _find_places(arguments):
+        locked = _read_lock(place.file.parent)
+        revision = _find_revision(place, locked) if is_update or not _is_pinned(place) else ""
+        pinned, name = _resolve(place, source, revision)
         reference = replace(pinned.read(), credentials="")
         payload = _fetch(pinned, source, reference)
-        pinning.write(place, pinned)
+        _write_version(place, pinned)
         payloads[reference] = payload
         former = locked.get(reference.key)
         name = name or ("" if former is None else former.revision)
-        entry = Entry(reference=reference, digest=vendored.digest(payload), revision=name)
+        entry = Entry(reference=reference, digest=local.digest(payload), revision=name)
         entries.setdefault(place.file.parent, {})[reference.key] = entry
     for directory, group in entries.items():
-        _write(directory, group.values())
+        _write_lock(directory, group.values())
     if output is not None:
-        vendored.write(output, payloads)
+        local.write_vendored(output, payloads)
     return [entry for group in entries.values() for entry in group.values()]
 
 
@@ -73,8 +120,8 @@ def check(arguments: Sequence[str], output: Path | None) -> list[str]:
     """Return what differs between files, their lock files and the folder ``output``."""
     differences: list[str] = []
     references: dict[Path, dict[str, RemoteReference]] = {}
-    for place in pinning.find(arguments):
-        if not pinning.is_pinned(place):
+    for place in _find_places(arguments):
+        if not _is_pinned(place):
             differences.append(f'{place.file}: {place.field}: "{place.version}" is not pinned')
             continue
         reference = replace(place.read(), credentials="")
@@ -87,7 +134,7 @@ def check(arguments: Sequence[str], output: Path | None) -> list[str]:
 def _compare(
     directory: Path, references: Mapping[str, RemoteReference], output: Path | None
 ) -> list[str]:
-    locked = _read(directory)
+    locked = _read_lock(directory)
     path = directory / LOCK
     differences = [
         f"{path}: {reference} is missing"
@@ -103,28 +150,28 @@ def _compare(
         if output is None or key not in references:
             continue
         try:
-            payload = vendored.find(output, entry.reference)
+            payload = local.find_vendored(output, entry.reference)
         except FetchError as error:
             differences.append(f"{output}: {entry.reference}: {error.reason}")
             continue
         if payload is None:
             differences.append(f"{output}: {entry.reference} is missing")
-        elif vendored.digest(payload) != entry.digest:
+        elif local.digest(payload) != entry.digest:
             differences.append(f"{output}: {entry.reference} is not what is locked")
     return differences
 
 
-def _find_revision(place: Place, locked: Mapping[str, Entry]) -> str:
+def _find_revision(place: _Place, locked: Mapping[str, Entry]) -> str:
     """Return the tag or branch of a place; "" for one that has none."""
     if place.version_field[0] == "oci":
-        return pinning.tag_of(place.version)
-    if not pinning.is_pinned(place):
+        return _tag_of(place.version)
+    if not _is_pinned(place):
         return place.version
     entry = locked.get(replace(place.read(), credentials="").key)
     return "" if entry is None else entry.revision
 
 
-def _fetch(place: Place, source: Source, reference: RemoteReference) -> bytes:
+def _fetch(place: _Place, source: Source, reference: RemoteReference) -> bytes:
     try:
         return local.fetch_from_host(source, reference)
     except FetchError as error:
@@ -132,7 +179,7 @@ def _fetch(place: Place, source: Source, reference: RemoteReference) -> bytes:
         raise InputError(Problem(place.field, text, error.hint or None).to_diagnostic()) from error
 
 
-def _read(directory: Path) -> dict[str, Entry]:
+def _read_lock(directory: Path) -> dict[str, Entry]:
     """Return the entries of a lock file by the keys of their references. Raises InputError."""
     path = directory / LOCK
     try:
@@ -160,7 +207,7 @@ def _parse(item: Object) -> Entry:
     )
 
 
-def _write(directory: Path, entries: Iterable[Entry]) -> None:
+def _write_lock(directory: Path, entries: Iterable[Entry]) -> None:
     references: list[Value] = []
     for entry in sorted(entries, key=lambda each: (str(each.reference), each.reference.path)):
         fields = entry.to_json()
@@ -173,3 +220,105 @@ def _write(directory: Path, entries: Iterable[Entry]) -> None:
     except OSError as error:
         cause = (error.strerror or str(error)).lower()
         raise InputError.of(f'cannot write "{path}": {cause}') from error
+
+
+def _find_places(arguments: Sequence[str]) -> Iterator[_Place]:
+    """Yield the remote programs and modules of files. Raises FatalError."""
+    for file in searching.find(arguments, ()):
+        if not isinstance(file, searching.File):
+            continue
+        if file.error is not None:
+            raise file.error
+        if file.name == sources.STDIN:
+            raise InputError.of("cannot pin references on stdin: name a file")
+        for document in file.documents:
+            for step_input in step_inputs.find_ours(document):
+                yield from _find_in(Path(file.name), step_input)
+
+
+def _find_in(file: Path, step_input: step_inputs.StepInput) -> Iterator[_Place]:
+    value = step_input.value
+    modules = value.get(_MANY)
+    holders: list[tuple[objects.Path, object]] = [((), value)]
+    holders += [
+        ((_MANY, i), item) for i, item in enumerate(modules if isinstance(modules, list) else ())
+    ]
+    for path, holder in holders:
+        remote = holder.get(parsing.FIELD) if isinstance(holder, dict) else None
+        whole = (*step_input.path, *path, parsing.FIELD)
+        if isinstance(remote, str):
+            field = format_path(("input", *path, parsing.FIELD))
+            hint = f"write `{parsing.form_of(remote)}`"
+            problem = Problem(field, "must be an object, not a string", hint)
+            raise InputError(problem.to_diagnostic(span=step_input.document.span(whole)))
+        if isinstance(remote, dict):
+            yield _Place(file=file, document=step_input.document, path=whole, value=remote)
+
+
+def _resolve(place: _Place, source: Source, revision: str = "") -> tuple[_Place, str]:
+    """Return the place with a digest or a commit, and the tag or branch that it was.
+
+    ``revision`` replaces the version of a repository. Raises InputError.
+    """
+    try:
+        if place.version_field[0] == "git":
+            if not revision and _is_pinned(place):
+                return place, ""
+            revision = revision or place.version
+            url = manifests.text_at(place.value, "git", "url")
+            # Checks the URL before anything is sent.
+            login = source.find_login(place.with_version("0" * 40).read())
+            access = git.Access(login=login, ca_file=source.ca_file, plain_http=source.plain_http)
+            return place.with_version(git.resolve(url, revision, access)), revision
+        name, at, _ = place.version.partition("@")
+        if at and not revision:
+            return place, _tag_of(place.version)
+        reference = references.parse(name)
+        # The login is for this host alone.
+        pinned = RemoteReference(transport="oci", location=reference.name, version=name)
+        trust = source.trust(source.find_login(pinned))
+        data = Repository(reference, "pull", trust).pull_manifest(reference.version)
+        return place.with_version(f"{name}@{images.sha256(data)}"), reference.version
+    except FetchError as error:
+        problem = Problem(place.field, f"cannot resolve it: {error.reason}", error.hint or None)
+        raise InputError(problem.to_diagnostic()) from error
+
+
+def _tag_of(ref: str) -> str:
+    """Return the tag of a reference; "" for one without a tag."""
+    tag = ref.partition("@")[0].rpartition("/")[2].partition(":")[2]
+    return tag if "/" in ref else ""
+
+
+def _is_pinned(place: _Place) -> bool:
+    """Report whether the version is a digest or a commit."""
+    try:
+        place.read()
+    except FatalError:
+        return False
+    return True
+
+
+def _write_version(before: _Place, after: _Place) -> None:
+    """Write the version of ``after`` over that of ``before`` in its file. Raises InputError."""
+    if before.version == after.version:
+        return
+    span = before.document.span((*before.path, *before.version_field))
+    try:
+        text = before.file.read_bytes().decode()
+        lines = text.splitlines(keepends=True)
+        number = 0 if span is None else span.line - 1
+        start = 0 if span is None or span.column is None else span.column - 1
+        position = lines[number].find(before.version, start)
+        if span is None or position < 0:
+            raise InputError.of(
+                f'cannot write the version into "{before.file}"',
+                span=span,
+                hint=f"write `{after.version}` in place of `{before.version}`",
+            )
+        line = lines[number]
+        lines[number] = line[:position] + after.version + line[position + len(before.version) :]
+        before.file.write_bytes("".join(lines).encode())
+    except OSError as error:
+        cause = (error.strerror or str(error)).lower()
+        raise InputError.of(f'cannot write "{before.file}": {cause}') from error

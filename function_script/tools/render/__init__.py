@@ -14,14 +14,8 @@ from function_script.tools import manifests
 from function_script.tools.render import messages, pipeline, steps, xrds
 from function_script.tools.render import xr as xrs
 from function_script.tools.render.compose import Composition, compose, failed, untouched
-from function_script.tools.render.errors import XrError
-from function_script.tools.render.requirements import (
-    PipelineInputs,
-    RequirementSource,
-    Runner,
-    Store,
-)
-from function_script.tools.render.xr import Xr
+from function_script.tools.render.requirements import PipelineInputs, RequirementSource, Runner
+from function_script.tools.render.xr import Xr, XrError
 from function_script.values import Object
 
 
@@ -73,12 +67,18 @@ def reconcile(inputs: RenderInputs, runner: Runner) -> RenderResult:
         composition = untouched(xr)
         return RenderResult(xr=xr.file, composition=composition, events=composition.events)
     source = RequirementSource.build(inputs, [xr.manifest, *inputs.observed])
-    observed = _observed_by_name(xr, inputs.observed, source.store)
+    observed: dict[str, Object] = {}
+    for manifest in inputs.observed:
+        namespace = xr.namespace or manifests.namespace(manifest)
+        type_ = (manifests.text_at(manifest, "apiVersion"), manifests.text_at(manifest, "kind"))
+        # Of two with one key the store has the last.
+        current = source.store.find(*type_, namespace, manifests.name(manifest)) or manifest
+        observed[manifests.annotation(current, manifests.RESOURCE_NAME)] = current
     start = pipeline.InitialState(
         observed=messages.state(
-            _with_details(xr.manifest, source.store, has_details=xr.is_legacy),
+            _with_details(xr.manifest, source, has_details=xr.is_legacy),
             {
-                name: _with_details(manifest, source.store, has_details=True)
+                name: _with_details(manifest, source, has_details=True)
                 for name, manifest in observed.items()
             },
         ),
@@ -127,22 +127,13 @@ def _validate(xr: Object, xrd: Object, report: Callable[[Diagnostic, str], None]
         raise XrError(*verdict.errors)
 
 
-def _observed_by_name(xr: Xr, observed: Sequence[Object], store: Store) -> dict[str, Object]:
-    """Return observed resources by resource name; of two with one key the store has the last."""
-    by_name = {}
-    for manifest in observed:
-        namespace = xr.namespace or manifests.namespace(manifest)
-        type_ = (manifests.text_at(manifest, "apiVersion"), manifests.text_at(manifest, "kind"))
-        current = store.find(*type_, namespace, manifests.name(manifest)) or manifest
-        by_name[manifests.annotation(current, manifests.RESOURCE_NAME)] = current
-    return by_name
-
-
-def _with_details(manifest: Object, store: Store, *, has_details: bool) -> messages.Observed:
+def _with_details(
+    manifest: Object, source: RequirementSource, *, has_details: bool
+) -> messages.Observed:
     """Return the object with the data of its connection secret."""
     reference = manifests.object_at(manifest, "spec", "writeConnectionSecretToRef")
     namespace = manifests.namespace(manifest) or manifests.text_at(reference, "namespace")
-    secret = store.find("v1", "Secret", namespace, manifests.text_at(reference, "name"))
+    secret = source.store.find("v1", "Secret", namespace, manifests.text_at(reference, "name"))
     if secret is None or not has_details:
         return messages.Observed(manifest=manifest)
     return messages.Observed(manifest=manifest, connection_details=messages.secret_data(secret))

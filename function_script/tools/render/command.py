@@ -7,33 +7,23 @@ from typing import Final
 from function_script import diagnostics, documents, objects
 from function_script.diagnostics import Diagnostic
 from function_script.documents import Document
-from function_script.engines.registry import LANGUAGES
-from function_script.errors import InputError
 from function_script.sandbox import Pool
 from function_script.tools import local_pool, manifests, render
 from function_script.tools.render import (
-    RenderInputs,
-    RenderResult,
-    claims,
     error_positions,
     functions,
     loading,
+    notes,
     operation,
     output,
-    revision_note,
-    runners,
     steps,
-    templates,
+    xrds,
 )
-from function_script.tools.render.functions import Explanation, FunctionIndex, Selection
-from function_script.tools.render.loading import OperationPaths, PipelinePaths, RenderPaths
-from function_script.tools.render.operation import OperationInputs, OperationResult
 from function_script.tools.render.output import OutputOptions
 from function_script.tools.render.requirements import Runner
-from function_script.tools.render.runtimes.model import FunctionCaller
+from function_script.tools.render.runtimes.model import FunctionCaller, build_runner
 from function_script.tools.render.runtimes.servers import Servers
-from function_script.tools.render.steps import Step
-from function_script.values import Object, Value
+from function_script.values import Object
 
 _TEMPLATE: Final = "operationTemplate"
 
@@ -47,7 +37,7 @@ class Options:
     """
 
     output: OutputOptions
-    runtimes: Mapping[str, Selection] = field(default_factory=dict)
+    runtimes: Mapping[str, functions.Selection] = field(default_factory=dict)
     annotations: Mapping[str, str] = field(default_factory=dict)
     timeout_seconds: float = 60.0
     servers: Servers = field(default_factory=Servers)
@@ -57,12 +47,12 @@ class Options:
     print: Callable[[str], None]
 
 
-def render_text(paths: RenderPaths, options: Options, pool: Pool) -> str:
+def render_text(paths: loading.RenderPaths, options: Options, pool: Pool) -> str:
     """Render a Composition to a YAML stream. Raises FatalError, positions in the files."""
     return documents.to_yaml_stream(render_documents(paths, options, pool))
 
 
-def render_documents(paths: RenderPaths, options: Options, pool: Pool) -> list[Object]:
+def render_documents(paths: loading.RenderPaths, options: Options, pool: Pool) -> list[Object]:
     """Render a Composition to documents. Raises FatalError, positions in the files."""
     programs = paths.programs or local_pool.programs_beside(paths.composition)
     composition = loading.load_one(paths.composition, "a Composition")
@@ -77,16 +67,10 @@ def render_documents(paths: RenderPaths, options: Options, pool: Pool) -> list[O
         if severity == "error" or not options.is_quiet:
             options.print(f"{diagnostics.to_frame(locate(problem), severity)}\n")
 
-    if not options.is_quiet and any(
-        name in composition.text
-        for language in LANGUAGES.values()
-        for name in language.clock_functions
-    ):
-        from function_script.tools.render import clock_note  # noqa: PLC0415 - slow
-
-        for note in clock_note.find(composition, xr.value):
+    if not options.is_quiet:
+        for note in notes.find_clock_reads(composition, xr.value):
             options.print(f"note: {note}")
-    if revision := revision_note.find(composition.value, xr.value):
+    if revision := notes.find_other_revision(composition.value, xr.value):
         options.print(f"note: {revision}")
     inputs = load_inputs(paths, composition, xr)
     if not options.skips_xr_validation:
@@ -99,7 +83,7 @@ def render_documents(paths: RenderPaths, options: Options, pool: Pool) -> list[O
     return output.documents(result, options.output)
 
 
-def _print_warnings(result: RenderResult, print_: Callable[[str], None]) -> None:
+def _print_warnings(result: render.RenderResult, print_: Callable[[str], None]) -> None:
     """Print what our steps warn of; those of programs and of other functions are events alone."""
     warnings = [event for event in result.events if event.severity == "Warning"]
     if warnings:
@@ -110,15 +94,21 @@ def _print_warnings(result: RenderResult, print_: Callable[[str], None]) -> None
                 print_(f"warning: {event.message}")
 
 
-def render_operation(paths: OperationPaths, options: Options, pool: Pool) -> str:
+def render_operation(paths: loading.OperationPaths, options: Options, pool: Pool) -> str:
     """Run an Operation and return a YAML stream. Raises FatalError, positions in the files."""
     programs = paths.programs or local_pool.programs_beside(paths.operation)
     document = loading.load_one(paths.operation, "an Operation")
-    inputs = _load_operation_inputs(paths, document.value)
+    manifest = operation.to_operation(document.value)
+    shared_inputs = loading.load_shared(paths)
+    if paths.watched is not None:
+        watched = loading.load_one(paths.watched, "the watched resource").value
+        operation.require(manifest, watched)
+        shared_inputs["required"] = [*shared_inputs["required"], watched]
+    inputs = operation.OperationInputs(operation=manifest, **shared_inputs)
     template = manifests.object_at(document.value, "spec", _TEMPLATE)
     prefix = ("spec", _TEMPLATE) if template else ()
 
-    def find_input(step: Step) -> objects.Path:
+    def find_input(step: steps.Step) -> objects.Path:
         return (*prefix, *error_positions.composition_input_path(step))
 
     with error_positions.map_errors(document, programs, find_input):
@@ -128,11 +118,12 @@ def render_operation(paths: OperationPaths, options: Options, pool: Pool) -> str
         runner = _build_runner(steps.parse_operation(inputs.operation), paths, options, pool)
         result = operation.render(inputs, runner)
     has_context = bool(paths.context or paths.context_values)
-    result = _with_context_steps(result, options.output, has_context=has_context)
-    return documents.to_yaml_stream(output.operation_documents(result, options.output))
+    return documents.to_yaml_stream(
+        output.operation_documents(result, options.output, has_context=has_context)
+    )
 
 
-def explain_composition(paths: RenderPaths, options: Options) -> Explanation:
+def explain_composition(paths: loading.RenderPaths, options: Options) -> functions.Explanation:
     """Explain how the functions of a Composition would run. Raises FatalError."""
     composition = loading.load_one(paths.composition, "a Composition")
     programs = paths.programs or local_pool.programs_beside(paths.composition)
@@ -140,7 +131,7 @@ def explain_composition(paths: RenderPaths, options: Options) -> Explanation:
         return functions.explain(steps.parse(composition.value), _load_index(paths, options))
 
 
-def explain_operation(paths: OperationPaths, options: Options) -> Explanation:
+def explain_operation(paths: loading.OperationPaths, options: Options) -> functions.Explanation:
     """Explain how the functions of an Operation, or of its template, would run."""
     document = loading.load_one(paths.operation, "an Operation")
     template = manifests.object_at(document.value, "spec", _TEMPLATE)
@@ -149,7 +140,7 @@ def explain_operation(paths: OperationPaths, options: Options) -> Explanation:
 
 
 def _build_runner(
-    pipeline: Sequence[Step], paths: PipelinePaths, options: Options, pool: Pool
+    pipeline: Sequence[steps.Step], paths: loading.PipelinePaths, options: Options, pool: Pool
 ) -> Runner:
     for note in functions.find_unused(pipeline, options.runtimes):
         options.print(f"note: {note}")
@@ -157,13 +148,13 @@ def _build_runner(
     caller = FunctionCaller(
         pool=pool, print=options.print, servers=options.servers, is_quiet=options.is_quiet
     )
-    return runners.build(runtimes, caller, options.timeout_seconds)
+    return build_runner(runtimes, caller, options.timeout_seconds)
 
 
-def _load_index(paths: PipelinePaths, options: Options) -> FunctionIndex:
+def _load_index(paths: loading.PipelinePaths, options: Options) -> functions.FunctionIndex:
     file = None if paths.functions is None else loading.load_values([paths.functions])
     functions.check_kinds(file or [])
-    return FunctionIndex(
+    return functions.FunctionIndex(
         manifests=file,
         runtimes=options.runtimes,
         annotations=options.annotations,
@@ -171,7 +162,9 @@ def _load_index(paths: PipelinePaths, options: Options) -> FunctionIndex:
     )
 
 
-def load_inputs(paths: RenderPaths, composition: Document, xr: Document) -> RenderInputs:
+def load_inputs(
+    paths: loading.RenderPaths, composition: Document, xr: Document
+) -> render.RenderInputs:
     """Load the inputs of a rendering from their files. Raises FatalError."""
     observed = [] if paths.observed is None else loading.load_all(paths.observed)
     shared_inputs = loading.load_shared(paths)
@@ -183,10 +176,10 @@ def load_inputs(paths: RenderPaths, composition: Document, xr: Document) -> Rend
         # Crossplane must be able to make a CRD of it.
         catalog.check_definitions([document])
         xrd = document.value
-    composite = claims.resolve(xr.value, xrd)
+    composite = xrds.resolve_claim(xr.value, xrd)
     observed = [document for document in observed if not _is_output(document.value, composite)]
     spans = {index: document.span() for index, document in enumerate(observed)}
-    return RenderInputs(
+    return render.RenderInputs(
         xr=composite,
         composition=composition.value,
         observed=[document.value for document in observed],
@@ -206,37 +199,3 @@ def _is_output(manifest: Object, xr: Object) -> bool:
         manifests.name(xr),
         manifests.namespace(xr),
     )
-
-
-def _load_operation_inputs(paths: OperationPaths, manifest: Object) -> OperationInputs:
-    operation_ = templates.to_operation(manifest)
-    shared_inputs = loading.load_shared(paths)
-    if paths.watched is not None:
-        watched = loading.load_one(paths.watched, "the watched resource").value
-        templates.require(operation_, watched)
-        shared_inputs["required"] = [*shared_inputs["required"], watched]
-    return operation.OperationInputs(operation=operation_, **shared_inputs)
-
-
-def _with_context_steps(
-    result: OperationResult, options: OutputOptions, *, has_context: bool
-) -> OperationResult:
-    """Add the steps by which the official command passes context, and which it prints."""
-    if result.operation is None:
-        raise InputError.of("cannot show an Operation that was not run")
-    manifest: Object = {key: objects.deep_copy(value) for key, value in result.operation.items()}
-    pipeline: list[Value] = [*manifests.objects_at(manifest, "spec", "pipeline")]
-    if has_context:
-        pipeline.insert(0, _context_step("inject", "Seed"))
-    if options.context:
-        pipeline.append(_context_step("extract", "Capture"))
-    manifests.make_object(manifest, "spec")["pipeline"] = pipeline
-    return replace(result, operation=manifest)
-
-
-def _context_step(verb: str, mode: str) -> Object:
-    return {
-        "step": f"crossplane-render-{verb}-context",
-        "functionRef": {"name": "crossplane-render-context"},
-        "input": {"mode": mode},
-    }

@@ -1,7 +1,5 @@
 """Turn desired state into composed resources, the XR and events, by Crossplane's rules."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
@@ -37,14 +35,18 @@ def compose(xr: Xr, observed: Mapping[str, Object], outcome: PipelineResult) -> 
     overridden: list[Event] = []
     for name in sorted(desired):
         manifest = messages.read_struct(desired[name].resource)
-        _keep_identity(manifest, observed.get(name))
+        if name in observed:
+            # Functions cannot change the name and namespace of a resource that exists.
+            for field in ("namespace", "name", "generateName"):
+                value = manifests.text_at(observed[name], "metadata", field)
+                manifests.set_text(manifest, value, "metadata", field)
         overridden += _override_namespace(manifest, name, xr)
         _own(manifest, name, xr)
         _set_name(manifest, name, xr)
         resources[name] = manifest
     unready = [name for name in sorted(desired) if desired[name].ready != fnv1.READY_TRUE]
     return Composition(
-        xr=_composed_xr(xr, outcome, resources.values(), _ready_condition(outcome, unready)),
+        xr=_composed_xr(xr, outcome, resources.values(), unready),
         resources=resources,
         events=(*outcome.events, *overridden, *map(unready_event, unready)),
         deleted=tuple(
@@ -97,14 +99,6 @@ def untouched(xr: Xr) -> Composition:
     return Composition(xr=manifest, resources={}, events=(event,))
 
 
-def _keep_identity(manifest: Object, observed: Object | None) -> None:
-    """Set the name and namespace of the observed resource; functions cannot change them."""
-    if observed is not None:
-        for field in ("namespace", "name", "generateName"):
-            value = manifests.text_at(observed, "metadata", field)
-            manifests.set_text(manifest, value, "metadata", field)
-
-
 def _override_namespace(manifest: Object, name: str, xr: Xr) -> list[Event]:
     """Set the XR's namespace; return a warning if the function set another one."""
     namespace = manifests.namespace(manifest)
@@ -132,10 +126,6 @@ def _own(manifest: Object, name: str, xr: Xr) -> None:
         for key in (manifests.CLAIM_NAME, manifests.CLAIM_NAMESPACE):
             own_labels[key] = labels[key]
     manifests.add_texts(manifest, own_labels, "metadata", "labels")
-    _set_controller(manifest, name, xr)
-
-
-def _set_controller(manifest: Object, name: str, xr: Xr) -> None:
     owner = manifests.controller(manifest)
     if owner is not None and owner.get("uid") != xr.uid:
         raise DocumentError.of(
@@ -178,15 +168,6 @@ def _set_name(manifest: Object, name: str, xr: Xr) -> None:
         )
 
 
-def _ready_condition(outcome: PipelineResult, unready: list[str]) -> Condition:
-    ready = outcome.desired.composite.ready
-    if ready == fnv1.READY_TRUE:
-        return conditions.AVAILABLE
-    if ready == fnv1.READY_FALSE:
-        return conditions.CREATING
-    return conditions.unready(unready) if unready else conditions.AVAILABLE
-
-
 def unready_event(name: str) -> Event:
     """Return the event of a composed resource that is not ready."""
     return Event(
@@ -197,7 +178,7 @@ def unready_event(name: str) -> Event:
 
 
 def _composed_xr(
-    xr: Xr, outcome: PipelineResult, resources: Iterable[Object], ready: Condition
+    xr: Xr, outcome: PipelineResult, resources: Iterable[Object], unready: list[str]
 ) -> Object:
     """Return the XR's identity, references and status, without the rest of the file."""
     composed: Object = {"apiVersion": xr.api_version, "kind": xr.kind}
@@ -210,6 +191,13 @@ def _composed_xr(
     # Conditions of the file come after those of the desired status.
     conditions.restore(composed, conditions.read(xr.manifest))
     custom = _custom_conditions(outcome)
+    verdict = outcome.desired.composite.ready
+    if verdict == fnv1.READY_FALSE:
+        ready = conditions.CREATING
+    elif unready and verdict != fnv1.READY_TRUE:
+        ready = conditions.unready(unready)
+    else:
+        ready = conditions.AVAILABLE
     conditions.mark(composed, [*custom, conditions.SYNCED, ready])
     _name_claim_conditions(composed, custom, xr)
     # If nothing changed, Crossplane's last write was an earlier one, of the whole XR.

@@ -86,7 +86,10 @@ def restore(xr: Object, conditions: Sequence[Object]) -> None:
     for condition in conditions:
         indexes = [i for i, item in enumerate(current) if item["type"] == condition["type"]]
         for index in indexes:
-            if not _is_equal(current[index], condition):
+            fields = ["type", "status", "reason", "message"]
+            if "observedGeneration" in current[index] and "observedGeneration" in condition:
+                fields.append("observedGeneration")
+            if any(current[index].get(field) != condition.get(field) for field in fields):
                 current[index] = condition
         if not indexes:
             current.append(condition)
@@ -131,10 +134,3 @@ def _to_object(condition: Condition, generation: int) -> Object:
     if generation:
         item["observedGeneration"] = generation
     return item
-
-
-def _is_equal(one: Object, other: Object) -> bool:
-    keys = ["type", "status", "reason", "message"]
-    if "observedGeneration" in one and "observedGeneration" in other:
-        keys.append("observedGeneration")
-    return all(one.get(key) == other.get(key) for key in keys)

@@ -4,35 +4,27 @@ The official command has started the functions and gives their addresses. The ad
 stands for this function, which runs in the sandbox.
 """
 
-from __future__ import annotations
-
 import json
 import time
 from collections.abc import Callable, Iterable
 from contextlib import ExitStack
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from google.protobuf import json_format
 from google.protobuf.message import DecodeError
+from google.protobuf.struct_pb2 import Struct
 
 from function_script.errors import FatalError, InputError
 from function_script.limits import Limits
 from function_script.proto.render import render_pb2
 from function_script.sandbox import Pool, PoolOptions
 from function_script.tools import render
-from function_script.tools.render import messages, operation, requirements, runners, templates
-from function_script.tools.render.pipeline import Event
-from function_script.tools.render.requirements import RequirementSource, Runner
+from function_script.tools.render import messages, operation, pipeline, requirements, steps
 from function_script.tools.render.runtimes.address import Remote
 from function_script.tools.render.runtimes.local import Local
-from function_script.tools.render.runtimes.model import FunctionCaller, Runtime
-from function_script.tools.render.steps import Step
+from function_script.tools.render.runtimes.model import FunctionCaller, Runtime, build_runner_for
 from function_script.values import Object
-
-if TYPE_CHECKING:
-    from google.protobuf.struct_pb2 import Struct
-
 
 LOCAL: Final = "local"
 
@@ -54,6 +46,40 @@ class EngineResponse:
     failure: FatalError | None = None
 
 
+class _RunnerFactory:
+    """Builds the runner of a request; the sandbox starts only if a step runs in it."""
+
+    def __init__(self, stack: ExitStack, options: Options) -> None:
+        self._stack = stack
+        self._options = options
+
+    def build(self, functions: Iterable[render_pb2.FunctionInput]) -> requirements.Runner:
+        """Build a runner that calls ``functions`` at their addresses."""
+        runtimes: dict[str, Runtime] = {}
+        for each in functions:
+            runtime = (
+                Local()
+                if each.address == LOCAL
+                else Remote(address=each.address, hint=f"serve {each.name} there with --insecure")
+            )
+            runtimes.setdefault(each.name, runtime)
+
+        def find(step: steps.Step) -> Runtime:
+            if step.function not in runtimes:
+                raise InputError.of(
+                    f'cannot run step "{step.name}": the request has no function "{step.function}"',
+                    hint="list it among the functions",
+                )
+            return runtimes[step.function]
+
+        pool = None
+        if Local() in runtimes.values():
+            pool_options = PoolOptions(limits=self._options.limits, workers=1, min_idle=0)
+            pool = self._stack.enter_context(Pool(pool_options))
+        caller = FunctionCaller(pool=pool, print=self._options.print)
+        return build_runner_for(find, caller, self._options.timeout_seconds)
+
+
 def respond(request: bytes, options: Options) -> EngineResponse:
     """Render what a request holds. Raises FatalError if there is no response."""
     render_request = render_pb2.RenderRequest()
@@ -66,34 +92,30 @@ def respond(request: bytes, options: Options) -> EngineResponse:
             "with --crossplane-binary",
         ) from error
     response = render_pb2.RenderResponse(meta={})
+    failure = None
     with ExitStack() as stack:
-        failure = _fill(response, render_request, _RunnerFactory(stack, options))
+        factory = _RunnerFactory(stack, options)
+        match render_request.WhichOneof("input"):
+            case "composite":
+                failure = _compose(response.composite, render_request.composite, factory)
+            case "operation":
+                failure = _operate(response.operation, render_request.operation, factory)
+            case "cron_operation":
+                cron = render_request.cron_operation
+                has_time = cron.HasField("scheduled_time")
+                now = cron.scheduled_time.seconds if has_time else time.time()
+                manifest = operation.from_cron(messages.read_struct(cron.cron_operation), int(now))
+                messages.write_struct(response.cron_operation.operation, manifest)
+            case "watch_operation":
+                watch = render_request.watch_operation
+                manifest = operation.from_watch(
+                    messages.read_struct(watch.watch_operation),
+                    messages.read_struct(watch.watched_resource),
+                )
+                messages.write_struct(response.watch_operation.operation, manifest)
+            case _:
+                raise InputError.of("cannot answer the request: it holds nothing to render")
     return EngineResponse(response=response.SerializeToString(), failure=failure)
-
-
-def _fill(
-    response: render_pb2.RenderResponse, request: render_pb2.RenderRequest, factory: _RunnerFactory
-) -> FatalError | None:
-    match request.WhichOneof("input"):
-        case "composite":
-            return _compose(response.composite, request.composite, factory)
-        case "operation":
-            return _operate(response.operation, request.operation, factory)
-        case "cron_operation":
-            cron = request.cron_operation
-            now = cron.scheduled_time.seconds if cron.HasField("scheduled_time") else time.time()
-            manifest = templates.from_cron(messages.read_struct(cron.cron_operation), int(now))
-            messages.write_struct(response.cron_operation.operation, manifest)
-        case "watch_operation":
-            watch = request.watch_operation
-            manifest = templates.from_watch(
-                messages.read_struct(watch.watch_operation),
-                messages.read_struct(watch.watched_resource),
-            )
-            messages.write_struct(response.watch_operation.operation, manifest)
-        case _:
-            raise InputError.of("cannot answer the request: it holds nothing to render")
-    return None
 
 
 def _compose(
@@ -132,7 +154,7 @@ def _operate(
         operation.OperationInputs(
             operation={
                 **messages.read_struct(inputs.operation),
-                "apiVersion": templates.API_VERSION,
+                "apiVersion": operation.API_VERSION,
                 "kind": "Operation",
             },
             required=_objects(inputs.required_resources),
@@ -151,51 +173,17 @@ def _operate(
     return result.failure
 
 
-class _RunnerFactory:
-    """Builds the runner of a request; the sandbox starts only if a step runs in it."""
-
-    def __init__(self, stack: ExitStack, options: Options) -> None:
-        self._stack = stack
-        self._options = options
-
-    def build(self, functions: Iterable[render_pb2.FunctionInput]) -> Runner:
-        """Build a runner that calls ``functions`` at their addresses."""
-        runtimes: dict[str, Runtime] = {}
-        for each in functions:
-            runtime = (
-                Local()
-                if each.address == LOCAL
-                else Remote(address=each.address, hint=f"serve {each.name} there with --insecure")
-            )
-            runtimes.setdefault(each.name, runtime)
-
-        def find(step: Step) -> Runtime:
-            if step.function not in runtimes:
-                raise InputError.of(
-                    f'cannot run step "{step.name}": the request has no function "{step.function}"',
-                    hint="list it among the functions",
-                )
-            return runtimes[step.function]
-
-        pool = None
-        if Local() in runtimes.values():
-            pool_options = PoolOptions(limits=self._options.limits, workers=1, min_idle=0)
-            pool = self._stack.enter_context(Pool(pool_options))
-        caller = FunctionCaller(pool=pool, print=self._options.print)
-        return runners.build_for(find, caller, self._options.timeout_seconds)
-
-
 def _objects(structs: Iterable[Struct]) -> list[Object]:
     return [messages.read_struct(struct) for struct in structs]
 
 
-def _event(event: Event) -> render_pb2.Event:
+def _event(event: pipeline.Event) -> render_pb2.Event:
     return render_pb2.Event(type=event.severity, reason=event.reason, message=event.message)
 
 
 def _add_requirements(
     output: render_pb2.CompositeOutput | render_pb2.OperationOutput,
-    source: RequirementSource | None,
+    source: requirements.RequirementSource | None,
 ) -> None:
     """Add the selectors of what functions required, as Structs of the function protocol."""
     if source is None:

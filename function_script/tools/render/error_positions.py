@@ -3,23 +3,18 @@
 The commands wrap everything that reads or runs a pipeline in `map_errors`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from function_script import objects
 from function_script.diagnostics import Diagnostic
+from function_script.documents import Document
 from function_script.errors import InputError
-from function_script.tools.render.errors import XrError
 from function_script.tools.render.pipeline import PipelineError
 from function_script.tools.render.steps import Step
-
-if TYPE_CHECKING:
-    from function_script.documents import Document
-
+from function_script.tools.render.xr import XrError
 
 # Returns the path of a step's input in its document.
 InputPath: TypeAlias = "Callable[[Step], objects.Path]"
@@ -51,29 +46,22 @@ def map_errors(
             raise
         raise XrError(*map(locate_xr, error.diagnostics)) from error
     except PipelineError as error:
-        raise _map_to_program(error, document, programs, find_input(error.step)) from error
+        from function_script.tools import author_positions, step_inputs  # noqa: PLC0415 - slow
+
+        step = error.step
+        step_input = step_inputs.StepInput(
+            step=step.name, value=step.input or {}, document=document, path=find_input(step)
+        )
+        problems = [
+            author_positions.map_to_source(problem, step_input, programs)
+            for problem in error.diagnostics
+        ]
+        raise PipelineError(step, *sorted(problems, key=_position)) from error
     except InputError as error:
         from function_script.tools import author_positions  # noqa: PLC0415 - slow
 
         problems = [author_positions.to_field(problem, document) for problem in error.diagnostics]
         raise InputError(*sorted(problems, key=_position)) from error
-
-
-def _map_to_program(
-    error: PipelineError, document: Document, programs: Path | None, path: objects.Path
-) -> PipelineError:
-    """Map the error of a step whose input is at ``path``."""
-    from function_script.tools import author_positions, step_inputs  # noqa: PLC0415 - slow
-
-    step = error.step
-    step_input = step_inputs.StepInput(
-        step=step.name, value=step.input or {}, document=document, path=path
-    )
-    problems = [
-        author_positions.map_to_source(problem, step_input, programs)
-        for problem in error.diagnostics
-    ]
-    return PipelineError(step, *sorted(problems, key=_position))
 
 
 def _position(problem: Diagnostic) -> tuple[str, int, int]:

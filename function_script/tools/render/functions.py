@@ -3,8 +3,6 @@
 This is done before the pipeline runs, so that a function that cannot run is an error at once.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
@@ -16,7 +14,7 @@ from function_script.problems import suggest
 from function_script.tools import manifests
 from function_script.tools.render.runtimes import RUNTIMES
 from function_script.tools.render.runtimes.address import TARGET, Remote, RemoteKind
-from function_script.tools.render.runtimes.contained import Builtin
+from function_script.tools.render.runtimes.local import Builtin
 from function_script.tools.render.runtimes.model import FunctionReference, Runtime, RuntimeKind
 from function_script.tools.render.steps import Step
 from function_script.values import Object
@@ -92,7 +90,7 @@ class Explanation:
 
 def explain(steps: Iterable[Step], index: FunctionIndex) -> Explanation:
     """Explain how every step's function would run."""
-    verdicts = _choose_all(steps, index)
+    verdicts = [_choose(step, index) for step in steps]
     return Explanation(
         lines=tuple(verdict.explain() for verdict in verdicts if isinstance(verdict, Choice)),
         problems=tuple(verdict for verdict in verdicts if isinstance(verdict, Diagnostic)),
@@ -115,7 +113,7 @@ def parse_runtime(text: str) -> tuple[str, Selection]:
 
 def find_runtimes(steps: Iterable[Step], index: FunctionIndex) -> dict[str, Runtime]:
     """Return the runtime of every step's function. Raises InputError with all that have none."""
-    verdicts = _choose_all(steps, index)
+    verdicts = [_choose(step, index) for step in steps]
     problems = [verdict for verdict in verdicts if isinstance(verdict, Diagnostic)]
     if problems:
         raise InputError(*problems)
@@ -126,12 +124,8 @@ def find_runtimes(steps: Iterable[Step], index: FunctionIndex) -> dict[str, Runt
     }
 
 
-def _choose_all(steps: Iterable[Step], index: FunctionIndex) -> list[Choice | Diagnostic]:
-    """Return the choice for every step, or the problem of one that cannot run."""
-    return [_choose(step, index) for step in steps]
-
-
 def _choose(step: Step, index: FunctionIndex) -> Choice | Diagnostic:
+    """Return the choice for a step, or the problem of one that cannot run."""
     function = _describe(step, index)
     try:
         choice = (
@@ -147,8 +141,13 @@ def _choose(step: Step, index: FunctionIndex) -> Choice | Diagnostic:
         return _no_choice(function, index)
     if isinstance(choice, Diagnostic):
         return choice
-    if index.is_strict and isinstance(choice.runtime, Builtin):
-        return _check_version(choice, choice.runtime)
+    runtime = choice.runtime
+    if index.is_strict and isinstance(runtime, Builtin) and (other := runtime.other_version()):
+        hint = "without --strict-versions the built-in function runs"
+        if flags := choice.list_other_ways():
+            hint = f"{flags} runs {other}; {hint}"
+        message = f'cannot run step "{step.name}": {runtime.note()}'
+        return Diagnostic(message=message, hint=hint)
     return choice
 
 
@@ -256,46 +255,33 @@ def _choice(function: FunctionReference, runtime: Runtime, reason: str) -> Choic
     return Choice(function=function, runtime=runtime, reason=reason)
 
 
-def _check_version(choice: Choice, runtime: Builtin) -> Choice | Diagnostic:
-    other = runtime.other_version()
-    if not other:
-        return choice
-    hint = "without --strict-versions the built-in function runs"
-    if flags := choice.list_other_ways():
-        hint = f"{flags} runs {other}; {hint}"
-    return Diagnostic(
-        message=f'cannot run step "{choice.function.step.name}": {runtime.note()}', hint=hint
-    )
-
-
 def _no_choice(function: FunctionReference, index: FunctionIndex) -> Diagnostic:
-    """Return the problem of a function that no row of the table can run, with every way out."""
+    """Return the problem of a function that no row of the table can run, with every way out.
+
+    Notes say what the files and the command line lack, with names that are close.
+    """
     name = function.name
-    reasons = [kind.judge(function).reason for kind in RUNTIMES]
+    notes = []
+    if index.manifests is None:
+        notes.append("no FUNCTIONS file was given")
+    elif _find_manifest(function.step, index.manifests) is None:
+        near = spelling.nearest(name, tuple(map(manifests.name, index.manifests)))
+        cause = f'FUNCTIONS has none named "{name}"'
+        notes.append(f'{cause}, did you mean "{near}"?' if near else cause)
+    if near := spelling.nearest(name, tuple(index.runtimes)):
+        notes.append(f'--function names "{near}"')
+    notes += [reason for kind in RUNTIMES if (reason := kind.judge(function).reason)]
     ways = {kind.word: kind.meaning for kind in RUNTIMES}
     return Diagnostic(
         message=f'cannot run step "{function.step.name}": nothing says how function "{name}" runs',
         field=_name_field(function.step),
-        notes=tuple(note for note in (*_absences(function, index), *reasons) if note),
+        notes=tuple(notes),
         hint="; ".join(f"--function {name}={word} {meaning}" for word, meaning in ways.items()),
     )
 
 
 def _name_field(step: Step) -> str:
     return f"spec.pipeline[{step.index}].functionRef.name"
-
-
-def _absences(function: FunctionReference, index: FunctionIndex) -> Iterator[str]:
-    """Yield what the files and the command line lack, with names that are close."""
-    names = tuple(manifests.name(item) for item in index.manifests or ())
-    if index.manifests is None:
-        yield "no FUNCTIONS file was given"
-    elif _find_manifest(function.step, index.manifests) is None:
-        cause = f'FUNCTIONS has none named "{function.name}"'
-        near = spelling.nearest(function.name, names)
-        yield f'{cause}, did you mean "{near}"?' if near else cause
-    if near := spelling.nearest(function.name, tuple(index.runtimes)):
-        yield f'--function names "{near}"'
 
 
 def find_unused(steps: Iterable[Step], selections: Mapping[str, Selection]) -> Iterator[str]:

@@ -197,7 +197,16 @@ def load_schemas(path: Path) -> list[Object]:
     files = [path] if is_file else sorted(path.rglob("*.json"))
     if not files:
         raise InputError.of(f'cannot load schemas from "{path}": there is no .json file')
-    return [_load_json(file) for file in files]
+    schemas: list[Object] = []
+    for file in files:
+        try:
+            schema = bounded.read_json(sources.load_file(file).text)
+        except ValueError as error:
+            raise InputError.of(f'cannot load a schema from "{file}": {error}') from error
+        if not isinstance(schema, dict):
+            raise InputError.of(f'cannot load a schema from "{file}": it is no object')
+        schemas.append(schema)
+    return schemas
 
 
 def load_context(files: Iterable[tuple[str, Path]], values: Iterable[tuple[str, str]]) -> Object:
@@ -215,13 +224,3 @@ def _parse_value(text: str, what: str) -> Value:
         return bounded.read_value(text)
     except (DocumentError, LimitError) as error:
         raise InputError.of(f"cannot load context from {what}: {error}") from error
-
-
-def _load_json(path: Path) -> Object:
-    try:
-        schema = bounded.read_json(sources.load_file(path).text)
-    except ValueError as error:
-        raise InputError.of(f'cannot load a schema from "{path}": {error}') from error
-    if not isinstance(schema, dict):
-        raise InputError.of(f'cannot load a schema from "{path}": it is no object')
-    return schema

@@ -1,24 +1,20 @@
 """Convert plain values to messages of the function protocol and back."""
 
-from __future__ import annotations
-
 import base64
 import binascii
 import hashlib
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from typing import Final
+
+from google.protobuf.struct_pb2 import Struct
 
 from function_script import wire
 from function_script.errors import InputError
 from function_script.proto.v1 import run_function_pb2 as fnv1
 from function_script.tools import manifests
 from function_script.values import Object
-
-if TYPE_CHECKING:
-    from google.protobuf.struct_pb2 import Struct
-
 
 # The lifetime of a response that names none, in the SDKs of functions.
 _TTL_SECONDS: Final = 60

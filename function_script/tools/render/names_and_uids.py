@@ -5,6 +5,9 @@ import uuid
 
 from function_script import names
 
+# Letters and digits of the suffixes that the API server generates.
+_SUFFIX_LETTERS = "bcdfghjklmnpqrstvwxz2456789"
+_SUFFIX_LENGTH = 5
 _NIL = uuid.UUID(int=0)
 _MAX_NAME = 63
 _HASH = 12
@@ -17,6 +20,13 @@ def xr_uid(api_version: str, kind: str, namespace: str, name: str) -> str:
     group, _, version = api_version.rpartition("/")
     text = f"{group}/{version}, Kind={kind}\0{namespace}\0{name}"
     return str(uuid.uuid5(_NIL, text))
+
+
+def xr_name(namespace: str, name: str) -> str:
+    """Return the name of a claim's XR: a prefix and a suffix that is the same every time."""
+    digest = hashlib.sha256(f"{namespace}/{name}".encode()).digest()
+    letters = (_SUFFIX_LETTERS[byte % len(_SUFFIX_LETTERS)] for byte in digest[:_SUFFIX_LENGTH])
+    return f"{name}-"[: _MAX_NAME - _SUFFIX_LENGTH] + "".join(letters)
 
 
 def child_name(generate_name: str, uid: str, resource_name: str) -> str:

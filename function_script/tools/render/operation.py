@@ -1,10 +1,13 @@
 """Run an Operation's pipeline as Crossplane does, without a cluster.
 
+CronOperations and WatchOperations create an Operation from their template.
 There is no XR and no observed state; Crossplane applies the desired resources as they are.
 """
 
-from collections.abc import Iterable
+import hashlib
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from typing import Final
 
 from function_script import objects
@@ -15,6 +18,14 @@ from function_script.tools.render.conditions import Condition
 from function_script.tools.render.requirements import PipelineInputs, RequirementSource, Runner
 from function_script.values import Object, Value
 
+API_VERSION: Final = "ops.crossplane.io/v1alpha1"
+
+_OPERATION: Final = "Operation"
+_CRON: Final = "CronOperation"
+_WATCH: Final = "WatchOperation"
+_TEMPLATE: Final = ("spec", "operationTemplate")
+_GROUP: Final = "ops.crossplane.io"
+_HASH: Final = 7
 _RESOURCE_VERSION: Final = "999"
 _RETRY_LIMIT: Final = 5
 _RUN: Final = "RunPipelineStep"
@@ -63,7 +74,11 @@ def reconcile(inputs: OperationInputs, runner: Runner) -> OperationResult:
     operation: Object = {key: objects.deep_copy(value) for key, value in inputs.operation.items()}
     pipeline_steps = steps.parse_operation(operation, is_lenient=inputs.is_prepared)
     manifests.make_object(operation, "metadata")["resourceVersion"] = _RESOURCE_VERSION
-    if _is_done(operation):
+    is_complete = any(
+        condition["type"] == _SUCCEEDED and condition["status"] in {"True", "False"}
+        for condition in conditions.read(operation)
+    )
+    if is_complete or manifests.text_at(operation, "metadata", "deletionTimestamp"):
         return OperationResult(operation=None)
     limit = _int_at(operation, "spec", "retryLimit", default=_RETRY_LIMIT)
     if limit <= _failures(operation):
@@ -77,14 +92,6 @@ def reconcile(inputs: OperationInputs, runner: Runner) -> OperationResult:
     outcome = pipeline.run(pipeline_steps, start, source, runner)
     finish = _complete if outcome.failure is None else _fail
     return replace(finish(operation, outcome), requirements=source)
-
-
-def _is_done(operation: Object) -> bool:
-    is_complete = any(
-        condition["type"] == _SUCCEEDED and condition["status"] in {"True", "False"}
-        for condition in conditions.read(operation)
-    )
-    return is_complete or bool(manifests.text_at(operation, "metadata", "deletionTimestamp"))
 
 
 def _failures(operation: Object) -> int:
@@ -115,7 +122,19 @@ def _complete(operation: Object, outcome: pipeline.PipelineResult) -> OperationR
     desired = outcome.desired.resources
     applied = [messages.read_struct(desired[name].resource) for name in sorted(desired)]
     _add_outputs(operation, outcome)
-    _add_references(operation, applied)
+    refs = manifests.objects_at(operation, "status", "appliedResourceRefs")
+    for manifest in applied:
+        ref: Object = {
+            "apiVersion": manifests.text_at(manifest, "apiVersion"),
+            "kind": manifests.text_at(manifest, "kind"),
+            "name": manifests.name(manifest),
+        }
+        manifests.set_text(ref, manifests.namespace(manifest), "namespace")
+        if ref not in refs:
+            refs.append(ref)
+    items: list[Value] = [*sorted(refs, key=_reference_order)]
+    if items:
+        manifests.make_object(operation, "status")["appliedResourceRefs"] = items
     _mark(operation, conditions.SYNCED, _COMPLETE)
     return OperationResult(
         operation=operation,
@@ -142,23 +161,113 @@ def _add_outputs(operation: Object, outcome: pipeline.PipelineResult) -> None:
         manifests.make_object(operation, "status")["pipeline"] = items
 
 
-def _add_references(operation: Object, applied: Iterable[Object]) -> None:
-    refs = manifests.objects_at(operation, "status", "appliedResourceRefs")
-    for manifest in applied:
-        ref: Object = {
-            "apiVersion": manifests.text_at(manifest, "apiVersion"),
-            "kind": manifests.text_at(manifest, "kind"),
-            "name": manifests.name(manifest),
-        }
-        manifests.set_text(ref, manifests.namespace(manifest), "namespace")
-        if ref not in refs:
-            refs.append(ref)
-    items: list[Value] = [*sorted(refs, key=_reference_order)]
-    if items:
-        manifests.make_object(operation, "status")["appliedResourceRefs"] = items
-
-
 def _reference_order(ref: Object) -> str:
     return "".join(
         manifests.text_at(ref, key) for key in ("apiVersion", "kind", "namespace", "name")
     )
+
+
+def to_operation(manifest: Object) -> Object:
+    """Build the Operation of a file as the official command does: it has the file's own name.
+
+    Raises InputError unless it is an Operation, CronOperation or WatchOperation.
+    """
+    api_version, kind = objects.api_version_and_kind(manifest)
+    if api_version == API_VERSION and kind == _OPERATION:
+        return _copy(manifest)
+    if api_version != API_VERSION or kind not in {_CRON, _WATCH}:
+        raise InputError.of(
+            f"cannot use {manifests.describe(manifest)} as an Operation",
+            hint=f"it must be an Operation, CronOperation or WatchOperation of {API_VERSION}",
+        )
+    return _instantiate(manifest, manifests.name(manifest))
+
+
+def from_cron(cron: Object, scheduled_seconds: int) -> Object:
+    """Build the Operation that a CronOperation creates at a time, in seconds since 1970."""
+    return _with_owner(
+        _instantiate(cron, f"{manifests.name(cron)}-{scheduled_seconds}"), cron, _CRON
+    )
+
+
+def from_watch(watch: Object, watched: Object) -> Object:
+    """Build the Operation that a WatchOperation creates when ``watched`` has changed."""
+    operation = _instantiate(watch, f"{manifests.name(watch)}-{_hash(watched)}")
+    require(operation, watched)
+    parts = {
+        "apiversion": manifests.text_at(watched, "apiVersion"),
+        "kind": manifests.text_at(watched, "kind"),
+        "name": manifests.name(watched),
+        "resourceversion": manifests.text_at(watched, "metadata", "resourceVersion"),
+    }
+    if manifests.namespace(watched):
+        parts["namespace"] = manifests.namespace(watched)
+    annotations = {f"{objects.WATCHED}-{key}": text for key, text in parts.items()}
+    manifests.add_texts(operation, annotations, "metadata", "annotations")
+    return _with_owner(operation, watch, _WATCH)
+
+
+def require(operation: Object, watched: Object) -> None:
+    """Make every step of ``operation`` require ``watched``."""
+    selector: Object = {
+        "requirementName": objects.WATCHED,
+        "apiVersion": manifests.text_at(watched, "apiVersion"),
+        "kind": manifests.text_at(watched, "kind"),
+        "name": manifests.name(watched),
+    }
+    manifests.set_text(selector, manifests.namespace(watched), "namespace")
+    for step in manifests.objects_at(operation, "spec", "pipeline"):
+        resources: list[Value] = [*manifests.objects_at(step, "requirements", "requiredResources")]
+        requirements = manifests.make_object(step, "requirements")
+        requirements["requiredResources"] = [*resources, dict(selector)]
+
+
+def _copy(manifest: Object) -> Object:
+    return {key: objects.deep_copy(value) for key, value in manifest.items()}
+
+
+def _instantiate(parent: Object, name: str) -> Object:
+    template = manifests.object_at(parent, *_TEMPLATE)
+    metadata = _copy(manifests.object_at(template, "metadata"))
+    return {
+        "apiVersion": API_VERSION,
+        "kind": _OPERATION,
+        "metadata": {**metadata, "name": name},
+        "spec": _copy(manifests.object_at(template, "spec")),
+    }
+
+
+def _with_owner(operation: Object, parent: Object, kind: str) -> Object:
+    name = manifests.name(parent)
+    label = f"{_GROUP}/{kind.lower()}"
+    manifests.add_texts(operation, {label: name}, "metadata", "labels")
+    owner: Object = {
+        "apiVersion": API_VERSION,
+        "kind": kind,
+        "name": name,
+        "uid": manifests.text_at(parent, "metadata", "uid"),
+        "controller": True,
+        "blockOwnerDeletion": True,
+    }
+    owners: list[Value] = [*manifests.objects_at(operation, "metadata", "ownerReferences"), owner]
+    manifests.object_at(operation, "metadata")["ownerReferences"] = owners
+    # The engine's response has the object without its type.
+    return {key: value for key, value in operation.items() if key in {"metadata", "spec"}} | {
+        "status": {}
+    }
+
+
+def _hash(watched: Object) -> str:
+    group, _, version = manifests.text_at(watched, "apiVersion").rpartition("/")
+    parts = [
+        f"{group}/{version}, Kind={manifests.text_at(watched, 'kind')}",
+        manifests.namespace(watched),
+        manifests.name(watched),
+        manifests.text_at(watched, "metadata", "uid"),
+        manifests.text_at(watched, "metadata", "resourceVersion"),
+    ]
+    if time := manifests.text_at(watched, "metadata", "deletionTimestamp"):
+        with suppress(ValueError):
+            time = datetime.fromisoformat(time).astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+        parts.append(time)
+    return hashlib.sha256("/".join(parts).encode()).hexdigest()[:_HASH]

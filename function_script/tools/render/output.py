@@ -1,15 +1,22 @@
-"""The documents to print, in the official command's order and shape."""
+"""The documents to print, in the official command's order and shape, and their differences."""
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, TypeAlias
 
 from function_script import objects
+from function_script.documents import to_yaml_stream
+from function_script.errors import InputError
+from function_script.tools import manifests
 from function_script.tools.render import RenderResult, conditions
 from function_script.tools.render.operation import OperationResult
 from function_script.tools.render.pipeline import ReconcileResult
-from function_script.values import Object
+from function_script.values import Object, Value
 
 _API_VERSION: Final = "render.crossplane.io/v1beta1"
+
+# Type, namespace and name, and how many documents of the same came before.
+_Key: TypeAlias = tuple[str, str, str, str, int]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,16 +36,36 @@ def documents(result: RenderResult, options: OutputOptions) -> list[Object]:
         objects.merge(whole, xr)
         xr = whole
     resources = result.composition.resources
-    manifests = [xr, *(resources[name] for name in sorted(resources))]
-    return [*map(conditions.with_times_replaced, manifests), *_extras(result, options)]
+    items = [xr, *(resources[name] for name in sorted(resources))]
+    return [*map(conditions.with_times_replaced, items), *_extras(result, options)]
 
 
-def operation_documents(result: OperationResult, options: OutputOptions) -> list[Object]:
-    """Return the Operation, what it applies by name, then results and context if chosen."""
-    manifests = [*result.applied]
-    if result.operation is not None:
-        manifests.insert(0, result.operation)
-    return [*map(conditions.with_times_replaced, manifests), *_extras(result, options)]
+def operation_documents(
+    result: OperationResult, options: OutputOptions, *, has_context: bool
+) -> list[Object]:
+    """Return the Operation, what it applies by name, then results and context if chosen.
+
+    The Operation has the steps by which the official command passes context, and which it prints.
+    """
+    if result.operation is None:
+        raise InputError.of("cannot show an Operation that was not run")
+    operation: Object = {key: objects.deep_copy(value) for key, value in result.operation.items()}
+    pipeline: list[Value] = [*manifests.objects_at(operation, "spec", "pipeline")]
+    if has_context:
+        pipeline.insert(0, _context_step("inject", "Seed"))
+    if options.context:
+        pipeline.append(_context_step("extract", "Capture"))
+    manifests.make_object(operation, "spec")["pipeline"] = pipeline
+    items = [operation, *result.applied]
+    return [*map(conditions.with_times_replaced, items), *_extras(result, options)]
+
+
+def _context_step(verb: str, mode: str) -> Object:
+    return {
+        "step": f"crossplane-render-{verb}-context",
+        "functionRef": {"name": "crossplane-render-context"},
+        "input": {"mode": mode},
+    }
 
 
 def _extras(result: ReconcileResult, options: OutputOptions) -> list[Object]:
@@ -57,3 +84,50 @@ def _extras(result: ReconcileResult, options: OutputOptions) -> list[Object]:
     if options.context and result.context is not None:
         extras.append({"apiVersion": _API_VERSION, "kind": "Context", "fields": result.context})
     return extras
+
+
+def diff(before: Sequence[Object], after: Sequence[Object]) -> str:
+    """Return unified diffs of the documents that differ; "" if all are the same.
+
+    Documents are paired by type and name, so that a new one does not make those after it differ.
+    """
+    old, new = _by_key(before), _by_key(after)
+    keys = [*new, *(key for key in old if key not in new)]
+    return "".join(
+        line
+        for key in keys
+        if old.get(key) != new.get(key)
+        for line in _lines(key, old.get(key), new.get(key))
+    )
+
+
+def _by_key(manifests_: Sequence[Object]) -> dict[_Key, Object]:
+    by_key: dict[_Key, Object] = {}
+    for manifest in manifests_:
+        type_ = objects.api_version_and_kind(manifest)
+        name = (manifests.namespace(manifest), manifests.name(manifest))
+        number = 0
+        while (*type_, *name, number) in by_key:
+            number += 1
+        by_key[(*type_, *name, number)] = manifest
+    return by_key
+
+
+def _lines(key: _Key, old: Object | None, new: Object | None) -> Iterator[str]:
+    import difflib  # noqa: PLC0415 - only for `--watch`
+
+    _, kind, namespace, name, number = key
+    title = " ".join(part for part in (kind, f"{namespace}/{name}".strip("/")) if part)
+    title += f" {number + 1}" if number else ""
+    for line in difflib.unified_diff(
+        _yaml_lines(old),
+        _yaml_lines(new),
+        fromfile=title if old is not None else "nothing",
+        tofile=title if new is not None else "nothing",
+        lineterm="",
+    ):
+        yield f"{line}\n"
+
+
+def _yaml_lines(manifest: Object | None) -> list[str]:
+    return [] if manifest is None else to_yaml_stream([manifest]).splitlines()[1:]

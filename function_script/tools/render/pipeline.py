@@ -3,23 +3,19 @@
 Compositions and Operations share this. A callable runs the functions.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from function_script.diagnostics import Diagnostic
 from function_script.errors import InputError, ProgramError
 from function_script.proto.v1 import run_function_pb2 as fnv1
 from function_script.tools.render import messages, requirements
 from function_script.tools.render.conditions import Condition
+from function_script.tools.render.requirements import RequirementSource, Runner, StepResponse
+from function_script.tools.render.steps import Step
 from function_script.tools.results import fatal_messages
 from function_script.values import Object
-
-if TYPE_CHECKING:
-    from function_script.tools.render.requirements import RequirementSource, Runner, StepResponse
-    from function_script.tools.render.steps import Step
 
 COMPOSE: Final = "ComposeResources"
 
@@ -33,6 +29,14 @@ class Event:
     severity: str
     reason: str
     message: str
+
+
+class PipelineError(ProgramError):
+    """``step`` returned a FATAL result."""
+
+    def __init__(self, step: Step, *problems: Diagnostic) -> None:
+        super().__init__(*problems)
+        self.step = step
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,14 +68,6 @@ class PipelineResult:
     outputs: Mapping[str, Object] = field(default_factory=dict)
     failure: PipelineError | None = None
     fatal: str = ""
-
-
-class PipelineError(ProgramError):
-    """``step`` returned a FATAL result."""
-
-    def __init__(self, step: Step, *problems: Diagnostic) -> None:
-        super().__init__(*problems)
-        self.step = step
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -138,6 +134,12 @@ class _Execution:
     def result(self, failure: PipelineError | None = None) -> PipelineResult:
         """Return the result after the steps so far."""
         last = self._previous
+        fatal = ""
+        if failure is not None:
+            # A worker that died left a problem and no response.
+            texts = fatal_messages(last) or [failure.diagnostics[0].message]
+            name = messages.quoted(failure.step.name)
+            fatal = f"pipeline step {name} returned a fatal result: {texts[0]}"
         return PipelineResult(
             desired=last.desired,
             context=messages.read_struct(last.context) if last.HasField("context") else None,
@@ -145,14 +147,8 @@ class _Execution:
             conditions=tuple(self._conditions),
             outputs=self._outputs,
             failure=failure,
-            fatal="" if failure is None else _fatal_message(failure, last),
+            fatal=fatal,
         )
-
-
-def _fatal_message(failure: PipelineError, response: fnv1.RunFunctionResponse) -> str:
-    """Return Crossplane's message; a worker that died left a problem and no response."""
-    texts = fatal_messages(response) or [failure.diagnostics[0].message]
-    return f"pipeline step {messages.quoted(failure.step.name)} returned a fatal result: {texts[0]}"
 
 
 def _build_request(

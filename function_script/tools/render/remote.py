@@ -5,19 +5,16 @@ from __future__ import annotations
 import queue
 import threading
 import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import grpc
 
 from function_script.errors import ProgramError
 from function_script.proto.v1 import run_function_pb2 as fnv1
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from function_script.tools.render.steps import Step
+from function_script.tools.render.steps import Step
 
 _METHOD: Final = "/apiextensions.fn.proto.{}.FunctionRunnerService/RunFunction"
 # Time for a function in a container that has just been started to listen.

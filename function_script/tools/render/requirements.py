@@ -1,24 +1,23 @@
 """Resolve a step's requirements: look them up, and call the function until they are stable."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Final, TypeAlias
+from typing import Final, Self, TypeAlias
 
 from function_script import wire
 from function_script.blocked import Blocked
 from function_script.diagnostics import Diagnostic
-from function_script.errors import ProgramError
+from function_script.errors import InputError, ProgramError
 from function_script.proto.v1 import run_function_pb2 as fnv1
 from function_script.tools import manifests
 from function_script.tools.render import messages
-from function_script.tools.render.schemas import Schemas
 from function_script.tools.render.steps import Step
 from function_script.tools.results import fatal_messages
-from function_script.values import Object
+from function_script.values import Object, Value
 
 MAX_CALLS: Final = 6
+_GVKS: Final = "x-kubernetes-group-version-kind"
+_REF: Final = "#/components/schemas/"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,6 +95,67 @@ class Store:
         )
 
 
+class Schemas:
+    """OpenAPI schemas by kind, from documents as the API server publishes them.
+
+    The first document with a group and version provides its schemas.
+    """
+
+    def __init__(self, documents: Iterable[Object]) -> None:
+        self._documents: dict[str, Object] = {}
+        for document in documents:
+            schemas = manifests.object_at(document, "components", "schemas")
+            for name in schemas:
+                for gvk in manifests.objects_at(schemas, name, _GVKS):
+                    self._documents.setdefault(_api_version(gvk), schemas)
+
+    def find(self, api_version: str, kind: str) -> Object | None:
+        """Return the schema of a kind with its references resolved; None if it is not known."""
+        schemas = self._documents.get(api_version, {})
+        for name, schema in schemas.items():
+            gvks = manifests.objects_at(schemas, name, _GVKS)
+            matches = [gvk for gvk in gvks if _api_version(gvk) == api_version]
+            if len(gvks) == 1 and matches and matches[0].get("kind") == kind:
+                return _resolve_schema(schema, schemas, frozenset({name}))
+        return None
+
+
+def _api_version(gvk: Object) -> str:
+    group = manifests.text_at(gvk, "group")
+    version = manifests.text_at(gvk, "version")
+    return f"{group}/{version}" if group else version
+
+
+def _resolve_schema(schema: Value, schemas: Object, above: frozenset[str]) -> Object:
+    """Copy a schema without references; one inside itself becomes just an object."""
+    if not isinstance(schema, dict):
+        return {}
+    name = _reference(schema)
+    if name:
+        if name in above:
+            return {"type": "object"}
+        if name not in schemas:
+            raise InputError.of(f'cannot resolve the schema reference "{name}": it is not there')
+        return _resolve_schema(schemas[name], schemas, above | {name})
+    resolved = dict(schema)
+    properties = manifests.object_at(schema, "properties")
+    if properties:
+        resolved["properties"] = {
+            key: _resolve_schema(below, schemas, above) for key, below in properties.items()
+        }
+    for key in ("additionalProperties", "items"):
+        if isinstance(schema.get(key), dict):
+            resolved[key] = _resolve_schema(schema[key], schemas, above)
+    return resolved
+
+
+def _reference(schema: Object) -> str:
+    """Return the name of the referenced schema; a reference may be wrapped in allOf."""
+    wrappers = manifests.objects_at(schema, "allOf")
+    texts = [manifests.text_at(item, "$ref") for item in (schema, *wrappers)]
+    return next((text.removeprefix(_REF) for text in texts if text), "")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RequirementSource:
     """The objects and schemas that steps may require, and a record of what they required.
@@ -109,7 +169,7 @@ class RequirementSource:
     requested_schemas: list[wire.Selector] = field(default_factory=list)
 
     @classmethod
-    def build(cls, inputs: PipelineInputs, observed: Iterable[Object]) -> RequirementSource:
+    def build(cls, inputs: PipelineInputs, observed: Iterable[Object]) -> Self:
         """Build a source of ``observed`` and of the objects in ``inputs``."""
         secrets = messages.secrets(inputs.credentials)
         store = Store([*observed, *inputs.required, *secrets])

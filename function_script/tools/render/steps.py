@@ -72,7 +72,14 @@ def _parse(fields: ObjectReader, problems: ProblemList, *, is_lenient: bool) -> 
     steps: list[Step] = []
     if spec := fields.object("spec", required=True):
         if not is_lenient:
-            _check_mode(spec, is_composition=fields.value.get("kind") == "Composition")
+            mode, has_pipeline = spec.value.get("mode"), spec.value.get("pipeline") is not None
+            has_resources = mode is None and "resources" in spec.value and not has_pipeline
+            is_composition = fields.value.get("kind") == "Composition"
+            if is_composition and (mode == _RESOURCES or has_resources):
+                text = f"is {_RESOURCES}, which only Crossplane 1 runs"
+                problems.add(spec.at("mode"), text, hint=_CONVERSION)
+            else:
+                spec.choice("mode", {_PIPELINE: _PIPELINE})
             if "pipeline" in fields.value:
                 problems.add("pipeline", "is a field of spec", hint="indent it below `spec:`")
             elif spec.value.get("pipeline") is None:
@@ -90,17 +97,6 @@ def _parse(fields: ObjectReader, problems: ProblemList, *, is_lenient: bool) -> 
     if problems:
         raise InputError(*(problem.to_diagnostic() for problem in problems))
     return steps
-
-
-def _check_mode(spec: ObjectReader, *, is_composition: bool) -> None:
-    """Add a problem unless the mode is that of pipelines."""
-    mode, has_pipeline = spec.value.get("mode"), spec.value.get("pipeline") is not None
-    has_resources = mode is None and "resources" in spec.value and not has_pipeline
-    if is_composition and (mode == _RESOURCES or has_resources):
-        text = f"is {_RESOURCES}, which only Crossplane 1 runs"
-        spec.problems.add(spec.at("mode"), text, hint=_CONVERSION)
-        return
-    spec.choice("mode", {_PIPELINE: _PIPELINE})
 
 
 def check_reference(composition: Object) -> None:

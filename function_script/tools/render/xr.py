@@ -10,7 +10,6 @@ from function_script.errors import InputError
 from function_script.source import Span
 from function_script.tools import manifests
 from function_script.tools.render import conditions, names_and_uids
-from function_script.tools.render.errors import XrError
 from function_script.values import Object, Value
 
 _RESOURCE_VERSION: Final = "999"
@@ -18,6 +17,10 @@ _PAUSED: Final = "crossplane.io/paused"
 _REQUESTED: Final = "crossplane.io/reconcile-requested-at"
 _ARGUMENTS: Final = "the order of arguments is XR COMPOSITION FUNCTIONS"
 _HANDLED: Final = ("status", "lastHandledReconcileAt")
+
+
+class XrError(InputError):
+    """The XR cannot be rendered. The fields of the diagnostics are fields of the XR."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

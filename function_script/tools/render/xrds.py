@@ -1,4 +1,4 @@
-"""Apply an XRD to an XR: check the type, fill in defaults as Kubernetes does, tell its scope."""
+"""Apply an XRD: make the XR of a claim, check an XR's type, fill in defaults as Kubernetes does."""
 
 from typing import Final
 
@@ -6,11 +6,27 @@ from function_script import objects
 from function_script.diagnostics import Diagnostic
 from function_script.errors import InputError
 from function_script.tools import manifests, structural_schema, xrds
-from function_script.tools.render.errors import XrError
+from function_script.tools.render import names_and_uids
+from function_script.tools.render.xr import XrError
 from function_script.values import Object
 
 _V1: Final = "apiextensions.crossplane.io/v1"
 _V2: Final = "apiextensions.crossplane.io/v2"
+# The namespace that kubectl uses if none is set.
+_NAMESPACE: Final = "default"
+_RESERVED: Final = ("kubernetes.io", "k8s.io")
+# Fields of claims and XRs that belong to Crossplane; those that a claim hands on are not here.
+_MACHINERY: Final = {
+    "claimRef",
+    "compositeDeletePolicy",
+    "compositionRevisionRef",
+    "crossplane",
+    "environmentConfigRefs",
+    "publishConnectionDetailsTo",
+    "resourceRef",
+    "resourceRefs",
+    "writeConnectionSecretToRef",
+}
 
 
 def check_match(xrd: Object, xr: Object) -> None:
@@ -62,3 +78,56 @@ def add_defaults(xr: Object, xrd: Object) -> None:
             whole = manifests.object_at(schema, "properties", part)
             structural_schema.add_defaults(below, whole)
             structural_schema.drop_nulls(below, whole)
+
+
+def resolve_claim(manifest: Object, xrd: Object | None) -> Object:
+    """Return the XR of a claim, if ``xrd`` says that ``manifest`` is one; else ``manifest``."""
+    if xrd is None or not is_claim(manifest, xrd):
+        return manifest
+    api_version, kind = objects.api_version_and_kind(manifest)
+    namespace = manifests.namespace(manifest) or _NAMESPACE
+    name = manifests.name(manifest)
+    xr_name = manifests.text_at(manifest, "spec", "resourceRef", "name")
+    xr_name = xr_name or names_and_uids.xr_name(namespace, name)
+    spec: Object = {
+        key: objects.deep_copy(value)
+        for key, value in manifests.object_at(manifest, "spec").items()
+        if key not in _MACHINERY
+    }
+    spec["claimRef"] = {
+        "apiVersion": api_version,
+        "kind": kind,
+        "namespace": namespace,
+        "name": name,
+    }
+    xr: Object = {
+        "apiVersion": api_version,
+        "kind": manifests.text_at(xrd, "spec", "names", "kind"),
+        "metadata": {"name": xr_name},
+        "spec": spec,
+    }
+    labels = _without_reserved(manifests.labels(manifest)) | {
+        manifests.CLAIM_NAME: name,
+        manifests.CLAIM_NAMESPACE: namespace,
+    }
+    manifests.add_texts(xr, labels, "metadata", "labels")
+    annotations = _without_reserved(manifests.texts_at(manifest, "metadata", "annotations"))
+    if annotations:
+        manifests.add_texts(xr, annotations, "metadata", "annotations")
+    return xr
+
+
+def is_claim(manifest: Object, xrd: Object) -> bool:
+    """Report whether an XRD defines claims, and the object is one of them."""
+    kind = manifests.text_at(xrd, "spec", "claimNames", "kind")
+    group = manifests.text_at(xrd, "spec", "group")
+    api_version, actual = objects.api_version_and_kind(manifest)
+    is_legacy = xrds.scope_of(xrd) == xrds.LEGACY
+    return is_legacy and bool(kind) and (manifests.group(api_version), actual) == (group, kind)
+
+
+def _without_reserved(texts: dict[str, str]) -> dict[str, str]:
+    """Leave out labels or annotations of Kubernetes, such as kubectl's."""
+    return {
+        key: text for key, text in texts.items() if not key.partition("/")[0].endswith(_RESERVED)
+    }

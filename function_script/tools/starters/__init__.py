@@ -13,12 +13,13 @@ from function_script.engines.registry import LANGUAGES
 from function_script.errors import InputError
 from function_script.tools.starters import example_project
 from function_script.tools.starters.api import Api
-from function_script.tools.starters.example_project import Example
 from function_script.tools.starters.origins import Origins, parse_package
 
 
 def load(
-    language: str, origins: Origins | None = None, project: Api | Example | None = None
+    language: str,
+    origins: Origins | None = None,
+    project: Api | example_project.Example | None = None,
 ) -> dict[str, str]:
     """Return the texts of a starter by their path in the project; ``language`` is one of LANGUAGES.
 
@@ -27,7 +28,7 @@ def load(
     """
     folder = resources.files(LANGUAGES[language].package) / "starter"
     texts = _texts(resources.files(__package__) / "common")
-    if isinstance(project, Example):
+    if isinstance(project, example_project.Example):
         texts |= _texts(folder / "from_xr")
         api, own = project.api, example_project.files(project)
     else:
@@ -46,15 +47,17 @@ def write(
     language: str,
     directory: Path,
     origins: Origins | None = None,
-    project: Api | Example | None = None,
+    project: Api | example_project.Example | None = None,
 ) -> list[Path]:
     """Write a starter into ``directory``, and return the files.
 
     Raises InputError if one exists. An example that is the project's xr.yaml already stays there.
     """
     texts = load(language, origins, project)
-    if isinstance(project, Example) and _is_same_file(directory / "xr.yaml", project.path):
-        del texts["xr.yaml"]
+    if isinstance(project, example_project.Example):
+        own, other = directory / "xr.yaml", Path(project.path)
+        if own.exists() and other.exists() and own.samefile(other):
+            del texts["xr.yaml"]
     paths = [directory / name for name in texts]
     existing = [path for path in paths if path.exists()]
     if existing:
@@ -69,10 +72,6 @@ def write(
     except OSError as error:
         raise InputError.of(f'cannot begin a project in "{directory}": {error.strerror}') from error
     return paths
-
-
-def _is_same_file(path: Path, other: str) -> bool:
-    return path.exists() and Path(other).exists() and path.samefile(other)
 
 
 def _texts(folder: Traversable, prefix: str = "") -> dict[str, str]:

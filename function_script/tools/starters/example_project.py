@@ -10,7 +10,6 @@ from function_script.errors import InputError
 from function_script.tools import author_positions, sources, xr_validation, xrds
 from function_script.tools.starters import api as apis
 from function_script.tools.starters import inference
-from function_script.tools.starters.api import Api
 from function_script.values import Object
 
 _FIELDS: Final = {"apiVersion", "kind", "metadata", "spec", "status"}
@@ -28,7 +27,7 @@ class Example:
     path: str
     text: str
     xr: Object
-    api: Api
+    api: apis.Api
     name: str
 
     @property
@@ -71,7 +70,7 @@ def load(path: str) -> Example:
     return example
 
 
-def _read_api(document: Document) -> Api:
+def _read_api(document: Document) -> apis.Api:
     """Return the API of an object; raises InputError if it cannot be the API of XRs."""
     api_version, kind = objects.api_version_and_kind(document.value)
     group, _, version = api_version.rpartition("/")
@@ -80,7 +79,7 @@ def _read_api(document: Document) -> Api:
     owner = apis.find_owner(group) if group else "Kubernetes"
     if owner:
         raise _error(document, ("kind",), f"{kind} of {api_version} is a kind of {owner} itself")
-    api = Api(kind=kind, group=group, version=version)
+    api = apis.Api(kind=kind, group=group, version=version)
     problems = apis.find_problems(api)
     if problems:
         raise InputError(

@@ -14,8 +14,6 @@ from function_script import objects, release
 from function_script.errors import InputError
 from function_script.tools.render.runtimes.local import OURS
 from function_script.tools.xpkg import references
-from function_script.tools.xpkg.references import Reference
-from function_script.values import Object
 
 _VERSION: Final = re.compile(r"v?\d+(\.\d+){0,2}(-[0-9A-Za-z.-]+)?")
 _NAME: Final = re.compile(r"([A-Za-z0-9][\w.-]*)\s*(\[[^\]]*\])?\s*([=<>!~;].*)?")
@@ -27,7 +25,7 @@ _REMOTE: Final = {"http", "https", "ssh", "git"}
 class Origins:
     """The function's package, and the argument of ``pip install``, empty if unknown."""
 
-    package: Reference
+    package: references.Reference
     requirement: str = ""
 
     @property
@@ -46,7 +44,7 @@ class Origins:
         }
 
 
-def parse_package(text: str) -> Reference:
+def parse_package(text: str) -> references.Reference:
     """Parse the reference of a Function's package; raises InputError.
 
     A Configuration depends on a range of versions or on a digest, so any other tag is refused.
@@ -103,10 +101,8 @@ def installed_requirement() -> str:
         origin = json.loads(text)
     except ValueError:
         return ""
-    return _direct_requirement(origin) if isinstance(origin, dict) else ""
-
-
-def _direct_requirement(origin: Object) -> str:
+    if not isinstance(origin, dict):
+        return ""
     url = str(origin.get("url", ""))
     address = urlsplit(url)
     # pip records no passwords; if there is one anyway, it must not get into a file.

@@ -3,7 +3,7 @@
 The result is a report; the reporters format it.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
@@ -12,15 +12,7 @@ from function_script import diagnostics, objects
 from function_script.documents import Document
 from function_script.errors import FatalError, InputError
 from function_script.tools import input_schema, manifests, sources, step_inputs, structural_schema
-from function_script.tools.validate import (
-    builtin,
-    catalog,
-    openapi,
-    packages,
-    rules,
-    steps,
-    wording,
-)
+from function_script.tools.validate import builtin, catalog, openapi, rules, steps, wording
 from function_script.tools.validate.catalog import Catalog
 from function_script.tools.validate.evaluator import Evaluator
 from function_script.tools.validate.report import (
@@ -48,7 +40,7 @@ def validate(
     resources: Sequence[str],
     *,
     cache_directory: Path = CACHE,
-    crossplane_image: str = packages.CROSSPLANE,
+    crossplane_image: str = catalog.CROSSPLANE,
 ) -> Report:
     """Validate ``resources`` against the schemas in ``extensions`` and our own.
 
@@ -74,10 +66,10 @@ def load_catalog(
     """Load the schemas in ``extensions``, in the cache and our own; also return notes on gaps."""
     loaded = sources.load(extensions)
     catalog.check_definitions(loaded)
-    cached, notes = packages.load(loaded, cache_directory, crossplane_image)
+    cached, notes = catalog.load_cached(loaded, cache_directory, crossplane_image)
     if extensions and not any(map(catalog.defines_schemas, loaded)):
         notes.append(f"there is no XRD, CRD or package in {_quote_names(extensions)}")
-    return Catalog(item.value for item in [*packages.bundled(), *cached, *loaded]), notes
+    return Catalog(item.value for item in [*catalog.bundled(), *cached, *loaded]), notes
 
 
 def check_documents(
@@ -129,16 +121,13 @@ def _check_document(document: Document, catalog: Catalog, evaluator: Evaluator) 
     for step in step_inputs.find(document):
         yield _check_input(step, catalog, evaluator)
     result = _check_resource(document.value, catalog, evaluator)
-    yield _add_problems(result, steps.misplaced_problems(document))
-
-
-def _add_problems(result: Result, problems: Iterable[Problem]) -> Result:
-    """Return the result with ``problems``, which say more than others of the same fields."""
-    by_field = {problem.field: problem for problem in problems}
-    if not by_field:
-        return result
-    others = [problem for problem in result.problems if problem.field not in by_field]
-    return replace(result, status="invalid", problems=(*others, *by_field.values()))
+    # They say more than other problems of the same fields.
+    misplaced = {problem.field: problem for problem in steps.misplaced_problems(document)}
+    if misplaced:
+        others = [problem for problem in result.problems if problem.field not in misplaced]
+        problems = (*others, *misplaced.values())
+        result = replace(result, status="invalid", problems=problems)
+    yield result
 
 
 def _check_input(step: step_inputs.StepInput, catalog: Catalog, evaluator: Evaluator) -> Result:
@@ -151,7 +140,7 @@ def _check_input(step: step_inputs.StepInput, catalog: Catalog, evaluator: Evalu
     # The API server does not validate inputs, and to the function a null field is absent.
     structural_schema.drop_nulls(value, schema)
     if schema == input_schema.find_schema(step.value):
-        problems = steps.schema_problems(value, schema)
+        problems = list(steps.schema_problems(value, schema))
         unevaluated: list[SkippedRule] = []
     else:
         # The schema is function-go-templating's, or one that an extension brought.

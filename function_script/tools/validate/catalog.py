@@ -1,9 +1,14 @@
-"""Schemas by kind, of CRDs and of XRDs as Crossplane converts them, and checks of both.
+"""Schemas by kind: of CRDs, of XRDs as Crossplane converts them, and of packages.
 
-A definition that cannot be read would find no mistakes, so it is an error.
+A definition that cannot be read would find no mistakes, so it is an error. Packages are our own,
+and those in the official command's cache: nothing is downloaded.
 """
 
-from collections.abc import Iterable, Iterator
+import re
+from collections.abc import Iterable
+from contextlib import suppress
+from importlib import resources
+from pathlib import Path
 from typing import Final
 
 from function_script import objects
@@ -12,11 +17,23 @@ from function_script.documents import Document
 from function_script.errors import InputError
 from function_script.problems import ProblemList
 from function_script.reader import ObjectReader
-from function_script.tools import author_positions, manifests, xrds
-from function_script.tools.validate import packages
+from function_script.source import Source
+from function_script.tools import author_positions, manifests, sources, xrds
 from function_script.values import Object
 
+NAME: Final = "function-script"
+# This package contains Crossplane's own kinds.
+CROSSPLANE: Final = "xpkg.crossplane.io/crossplane/crossplane:stable"
+
 _CRD_VERSIONS: Final = ("apiextensions.k8s.io/v1", "apiextensions.k8s.io/v1beta1")
+# Only v1: v1beta1 may have its schema in another field.
+_CRD: Final = ("apiextensions.k8s.io/v1", "CustomResourceDefinition")
+# The characters of registries, repositories, tags and digests; each part becomes a file name.
+_IMAGE: Final = re.compile(r"[\w.:@/-]{1,1024}", re.ASCII)
+_MAX_PART: Final = 255
+_MAX_QUOTED: Final = 100
+_PACKAGE_GROUP: Final = "pkg.crossplane.io"
+_PACKAGE_KINDS: Final = ("Provider", "Function", "Configuration")
 
 
 class Catalog:
@@ -30,13 +47,17 @@ class Catalog:
     def add(self, extension: Object) -> None:
         """Add the schemas of a CRD or an XRD; any other object has none."""
         if xrds.is_xrd(extension):
-            schemas = xrds.to_schemas(extension)
+            for api_version, kind, schema in xrds.to_schemas(extension):
+                self._schemas[api_version, kind] = schema
         elif is_crd(extension):
-            schemas = _crd_schemas(extension)
-        else:
-            return
-        for api_version, kind, schema in schemas:
-            self._schemas[api_version, kind] = schema
+            group = manifests.text_at(extension, "spec", "group")
+            kind = manifests.text_at(extension, "spec", "names", "kind")
+            # v1beta1 could state one schema for all versions.
+            shared = manifests.object_at(extension, "spec", "validation", "openAPIV3Schema")
+            for version in manifests.objects_at(extension, "spec", "versions"):
+                schema = manifests.object_at(version, "schema", "openAPIV3Schema") or shared
+                if schema:
+                    self._schemas[f"{group}/{version.get('name')}", kind] = schema
 
     def find(self, api_version: str, kind: str) -> Object | None:
         """Return the schema of a kind, or None."""
@@ -49,25 +70,16 @@ def is_crd(manifest: Object) -> bool:
     return kind == "CustomResourceDefinition" and api_version in _CRD_VERSIONS
 
 
-def _crd_schemas(crd: Object) -> Iterator[tuple[str, str, Object]]:
-    group = manifests.text_at(crd, "spec", "group")
-    kind = manifests.text_at(crd, "spec", "names", "kind")
-    # v1beta1 could state one schema for all versions.
-    shared = manifests.object_at(crd, "spec", "validation", "openAPIV3Schema")
-    for version in manifests.objects_at(crd, "spec", "versions"):
-        schema = manifests.object_at(version, "schema", "openAPIV3Schema") or shared
-        if schema:
-            yield f"{group}/{version.get('name')}", kind, schema
-
-
-# Only v1: v1beta1 may have its schema in another field.
-_CRD: Final = ("apiextensions.k8s.io/v1", "CustomResourceDefinition")
+def is_package(manifest: Object) -> bool:
+    """Report whether an object refers to a package, which may contain schemas."""
+    api_version, kind = objects.api_version_and_kind(manifest)
+    return manifests.group(api_version) == _PACKAGE_GROUP and kind in _PACKAGE_KINDS
 
 
 def defines_schemas(document: Document) -> bool:
     """Report whether an extension is one at all: an XRD, a CRD, or a package."""
     value = document.value
-    return xrds.is_xrd(value) or is_crd(value) or packages.is_package(value)
+    return xrds.is_xrd(value) or is_crd(value) or is_package(value)
 
 
 def check_definitions(documents: Iterable[Document]) -> None:
@@ -84,22 +96,64 @@ def _diagnostics(document: Document) -> list[Diagnostic]:
     problems = ProblemList()
     spec = ObjectReader(document.value, "", problems).object("spec", required=True)
     if spec is not None:
-        _check_spec(spec, is_xrd=is_xrd)
+        spec.text("group", required=True)
+        names = spec.object("names", required=True)
+        if names is not None:
+            names.text("kind", required=True)
+        versions = list(spec.objects("versions"))
+        if not versions and spec.value.get("versions") in (None, []):
+            problems.add(spec.at("versions"), "is required")
+        for version in versions:
+            version.text("name", required=True)
+            for flag in ("served", "referenceable", "storage", "deprecated"):
+                version.flag(flag)
+            schema = version.object("schema", required=is_xrd)
+            if schema is not None:
+                schema.object("openAPIV3Schema", required=is_xrd)
     return [author_positions.to_field(problem.to_diagnostic(), document) for problem in problems]
 
 
-def _check_spec(spec: ObjectReader, *, is_xrd: bool) -> None:
-    spec.text("group", required=True)
-    names = spec.object("names", required=True)
-    if names is not None:
-        names.text("kind", required=True)
-    versions = list(spec.objects("versions"))
-    if not versions and spec.value.get("versions") in (None, []):
-        spec.problems.add(spec.at("versions"), "is required")
-    for version in versions:
-        version.text("name", required=True)
-        for flag in ("served", "referenceable", "storage", "deprecated"):
-            version.flag(flag)
-        schema = version.object("schema", required=is_xrd)
-        if schema is not None:
-            schema.object("openAPIV3Schema", required=is_xrd)
+def bundled() -> list[Document]:
+    """Read the schemas that need no extension: those of inputs, and of pipelines."""
+    root = resources.files("function_script")
+    directories = (root / "input_crds", root / "tools" / "validate" / "crds")
+    return [
+        document
+        for directory in directories
+        for file in sorted(directory.iterdir(), key=lambda file: file.name)
+        if file.name.endswith(".yaml")
+        for document in sources.read(Source(name=file.name, text=file.read_text("utf-8")))
+    ]
+
+
+def load_cached(
+    extensions: Iterable[Document], cache: Path, crossplane_image: str
+) -> tuple[list[Document], list[str]]:
+    """Load the cached schemas of all packages in ``extensions``, and notes on missing ones."""
+    schemas: list[Document] = []
+    notes: list[str] = []
+    # A user without a home directory has no cache.
+    with suppress(RuntimeError):
+        cache = cache.expanduser()
+    images = [
+        manifests.text_at(extension.value, "spec", "package")
+        for extension in extensions
+        if is_package(extension.value)
+    ]
+    for image in dict.fromkeys([crossplane_image, *filter(None, images)]):
+        parts = image.split("/")
+        is_inside_cache = all(part not in {"", ".", ".."} for part in parts)
+        if not (
+            _IMAGE.fullmatch(image) and is_inside_cache and len(max(parts, key=len)) <= _MAX_PART
+        ):
+            notes.append(f'invalid package reference "{image[:_MAX_QUOTED]}", so it has no schemas')
+            continue
+        path = cache / image.replace(":", "@") / "package.yaml"
+        if path.is_file():
+            schemas += sources.load([str(path)])
+        elif image != CROSSPLANE and parts[-1].partition(":")[0].partition("@")[0] != NAME:
+            notes.append(
+                f'the schemas of package "{image}" are not in the cache "{cache}": run the '
+                "official command once, or give the package's CRDs as extensions"
+            )
+    return schemas, notes

@@ -22,7 +22,7 @@ _MAX_TIMEOUTS: Final = 6
 _BOOT: Final = """\
 import json, sys
 sys.path[:] = json.loads(sys.argv[1])
-from function_script.tools.validate.rule_worker import main
+from function_script.tools.validate.cel import main
 main()
 """
 

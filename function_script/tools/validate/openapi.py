@@ -91,31 +91,30 @@ class _Subject:
 
 
 def _validate(subject: _Subject) -> _Outcome:
-    is_present = subject.value is not None
+    """Apply the checks for the type of the value."""
+    value, format_ = subject.value, subject.format()
+    parts: list[_Outcome] = []
+    if value is None or subject.types() or format_:
+        parts.append(_check_type(subject))
+    if value is not None:
+        parts.append(_check_alternatives(subject))
+    if isinstance(value, str):
+        is_wrong = bool(format_) and not formats.is_valid(value, format_)
+        problems = [wording.wrong_type(subject.path, format_, value)] if is_wrong else []
+        parts += [_check_text(subject, value), _Outcome(problems)]
+    elif isinstance(value, int | float) and not isinstance(value, bool):
+        parts.append(_check_number(subject, value))
+    elif isinstance(value, list):
+        parts.append(_check_list(subject, value))
+    parts.append(_check_enum(subject))
+    if isinstance(value, dict):
+        parts.append(_check_object(subject, value))
+    is_present = value is not None
     outcome = _Outcome(checks=int(is_present))
-    for part in _outcomes(subject):
+    for part in parts:
         outcome.add(part)
         outcome.checks += is_present
     return outcome
-
-
-def _outcomes(subject: _Subject) -> Iterator[_Outcome]:
-    """Yield the outcomes of the checks that apply to the type of the value."""
-    value = subject.value
-    if value is None or subject.types() or subject.format():
-        yield _check_type(subject)
-    if value is not None:
-        yield _check_alternatives(subject)
-    if isinstance(value, str):
-        yield _check_text(subject, value)
-        yield _check_format(subject, value)
-    elif isinstance(value, int | float) and not isinstance(value, bool):
-        yield _check_number(subject, value)
-    elif isinstance(value, list):
-        yield _check_list(subject, value)
-    yield _check_enum(subject)
-    if isinstance(value, dict):
-        yield _check_object(subject, value)
 
 
 def _check_type(subject: _Subject) -> _Outcome:
@@ -231,15 +230,20 @@ def _mismatch(pattern: str, text: str, subject: _Subject) -> str:
         return ""
 
 
-def _check_format(subject: _Subject, text: str) -> _Outcome:
-    name = subject.format()
-    if not name or formats.is_valid(text, name):
-        return _Outcome()
-    return _Outcome([wording.wrong_type(subject.path, name, text)])
-
-
 def _check_number(subject: _Subject, value: float) -> _Outcome:
-    faults = _violated_bounds(subject, value)
+    faults: list[str] = []
+    factor = subject.limit("multipleOf")
+    if factor is not None and factor > 0 and not _is_whole(value / factor):
+        faults.append(f"should be a multiple of {wording.number(factor)}")
+    lowest, highest = subject.limit("minimum"), subject.limit("maximum")
+    excludes = subject.schema.get("exclusiveMinimum") is True
+    if lowest is not None and (value < lowest or (excludes and value == lowest)):
+        than = "greater than" if excludes else "greater than or equal to"
+        faults.append(f"should be {than} {wording.number(lowest)}")
+    excludes = subject.schema.get("exclusiveMaximum") is True
+    if highest is not None and (value > highest or (excludes and value == highest)):
+        than = "less than" if excludes else "less than or equal to"
+        faults.append(f"should be {than} {wording.number(highest)}")
     problems = [wording.invalid(subject.path, value, fault) for fault in faults]
     if subject.types() == ["integer"] and not (
         value == int(value) and -(1 << 63) <= value < 1 << 63
@@ -247,21 +251,6 @@ def _check_number(subject: _Subject, value: float) -> _Outcome:
         text = f"Checked value must be of type integer (default format) in {subject.path}"
         problems.insert(0, wording.whole(subject.path, text))
     return _Outcome(problems, checks=1)
-
-
-def _violated_bounds(subject: _Subject, value: float) -> Iterator[str]:
-    factor = subject.limit("multipleOf")
-    if factor is not None and factor > 0 and not _is_whole(value / factor):
-        yield f"should be a multiple of {wording.number(factor)}"
-    lowest, highest = subject.limit("minimum"), subject.limit("maximum")
-    excludes = subject.schema.get("exclusiveMinimum") is True
-    if lowest is not None and (value < lowest or (excludes and value == lowest)):
-        than = "greater than" if excludes else "greater than or equal to"
-        yield f"should be {than} {wording.number(lowest)}"
-    excludes = subject.schema.get("exclusiveMaximum") is True
-    if highest is not None and (value > highest or (excludes and value == highest)):
-        than = "less than" if excludes else "less than or equal to"
-        yield f"should be {than} {wording.number(highest)}"
 
 
 def _check_list(subject: _Subject, items: list[Value]) -> _Outcome:

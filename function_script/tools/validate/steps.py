@@ -9,12 +9,9 @@ from dataclasses import replace
 from typing import Final, cast
 
 from function_script import diagnostics
-from function_script.diagnostics import Diagnostic
 from function_script.documents import Document
 from function_script.errors import FatalError, InputError
 from function_script.tools import author_positions, input_schema, step_inputs, structural_schema
-from function_script.tools.input_schema import Violation
-from function_script.tools.step_inputs import StepInput
 from function_script.tools.validate import wording
 from function_script.tools.validate.report import Problem
 from function_script.values import Object, Value
@@ -29,37 +26,33 @@ _FAULTS: Final = {
 }
 
 
-def schema_problems(value: Object, schema: Object) -> list[Problem]:
-    """Return what the CRD of our own does not allow, in the API server's words."""
-    violations = input_schema.find_violations(value, schema)
-    return [problem for violation in violations for problem in _to_problems(violation)]
+def schema_problems(value: Object, schema: Object) -> Iterator[Problem]:
+    """Yield what the CRD of our own does not allow, in the API server's words."""
+    for violation in input_schema.find_violations(value, schema):
+        path, part, expected = violation.path, violation.value, violation.expected
+        match violation.keyword:
+            case "required":
+                yield wording.missing(path)
+            case "enum":
+                yield wording.unsupported(path, part, cast("list[Value]", expected))
+            case "maxLength":
+                yield wording.too_long(path, cast("int", expected))
+            case "maxItems" | "maxProperties":
+                yield wording.too_many(path, len(cast("Object", part)), cast("int", expected))
+            case "anyOf":
+                yield wording.whole(path, f'"{path}" must validate at least one schema (anyOf)')
+            case "allOf":
+                count = "" if expected else ". None validated"
+                yield wording.whole(path, f'"{path}" must validate all the schemas (allOf){count}')
+            case "type" | structural_schema.INT_OR_STRING:
+                yield from _type_problems(violation)
+            case keyword:
+                # Problems of lists and objects show their size in place of their value.
+                part_or_size = len(part) if isinstance(part, (list, dict)) else part
+                yield wording.invalid(path, part_or_size, _FAULTS[keyword].format(expected))
 
 
-def _to_problems(violation: Violation) -> Iterator[Problem]:
-    path, value, expected = violation.path, violation.value, violation.expected
-    match violation.keyword:
-        case "required":
-            yield wording.missing(path)
-        case "enum":
-            yield wording.unsupported(path, value, cast("list[Value]", expected))
-        case "maxLength":
-            yield wording.too_long(path, cast("int", expected))
-        case "maxItems" | "maxProperties":
-            yield wording.too_many(path, len(cast("Object", value)), cast("int", expected))
-        case "anyOf":
-            yield wording.whole(path, f'"{path}" must validate at least one schema (anyOf)')
-        case "allOf":
-            count = "" if expected else ". None validated"
-            yield wording.whole(path, f'"{path}" must validate all the schemas (allOf){count}')
-        case "type" | structural_schema.INT_OR_STRING:
-            yield from _type_problems(violation)
-        case keyword:
-            # Problems of lists and objects show their size in place of their value.
-            value_or_size = len(value) if isinstance(value, (list, dict)) else value
-            yield wording.invalid(path, value_or_size, _FAULTS[keyword].format(expected))
-
-
-def _type_problems(violation: Violation) -> Iterator[Problem]:
+def _type_problems(violation: input_schema.Violation) -> Iterator[Problem]:
     path, value, expected = violation.path, violation.value, violation.expected
     types = ",".join(map(str, expected)) if isinstance(expected, list) else str(expected)
     actual = wording.type_of(value)
@@ -79,11 +72,13 @@ def _type_problems(violation: Violation) -> Iterator[Problem]:
 def misplaced_problems(document: Document) -> Iterator[Problem]:
     """Yield the inputs of a pipeline, and references to inputs, that no function gets."""
     for field, misplaced in step_inputs.find_misplaced_fields(document):
-        line = diagnostics.to_line((Diagnostic(message=misplaced.text, hint=misplaced.hint),))
+        line = diagnostics.to_line(
+            (diagnostics.Diagnostic(message=misplaced.text, hint=misplaced.hint),)
+        )
         yield Problem(type="schema", field=field, message=f"{field}: {line}")
 
 
-def parser_problems(step: StepInput) -> Iterator[Problem]:
+def parser_problems(step: step_inputs.StepInput) -> Iterator[Problem]:
     """Yield the problems that would stop the step before its program runs."""
     try:
         step_inputs.check_program(step_inputs.parse(step))
@@ -91,7 +86,9 @@ def parser_problems(step: StepInput) -> Iterator[Problem]:
         for diagnostic in error.diagnostics:
             text = diagnostic.message.removeprefix(f"{diagnostic.field}: ")
             field = diagnostic.field.removeprefix("input").removeprefix(".")
-            line = diagnostics.to_line((Diagnostic(message=text, hint=diagnostic.hint),))
+            line = diagnostics.to_line(
+                (diagnostics.Diagnostic(message=text, hint=diagnostic.hint),)
+            )
             yield Problem(type="schema", field=field, message=f"{field}: {line}")
     except FatalError as error:
         for diagnostic in error.diagnostics:

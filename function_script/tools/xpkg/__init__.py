@@ -4,25 +4,21 @@ A package is a container image whose base layer holds package.yaml. As a file it
 `docker save`, which Crossplane's tools push.
 """
 
-from function_script.tools.xpkg.builder import Built, build
-from function_script.tools.xpkg.inspector import (
-    Inspected,
-    inspect,
-    read_package,
-    to_json,
-    to_text,
-)
+from function_script.tools.xpkg.credentials import Trust
+from function_script.tools.xpkg.inspector import Inspected, inspect, read_package, to_json, to_text
 from function_script.tools.xpkg.manifest import Contents
-from function_script.tools.xpkg.progress import NullProgress, Progress
-from function_script.tools.xpkg.pusher import push
-from function_script.tools.xpkg.registry import Trust
+from function_script.tools.xpkg.packages import Built, build, push
+from function_script.tools.xpkg.progress import Body, NullProgress, Progress
+from function_script.tools.xpkg.registry import Repository
 
 __all__ = [
+    "Body",
     "Built",
     "Contents",
     "Inspected",
     "NullProgress",
     "Progress",
+    "Repository",
     "Trust",
     "build",
     "inspect",

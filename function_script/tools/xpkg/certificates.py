@@ -57,8 +57,14 @@ def speaks_tls(host: str) -> bool:
 
 def explain(error: ssl.SSLError, host: str) -> tuple[str, str | None]:
     """Return the cause of a failed TLS connection, and a hint."""
+    reason = error.reason or str(error)
     if not isinstance(error, ssl.SSLCertVerificationError):
-        return _explain_handshake(error, host)
+        if reason in {"WRONG_VERSION_NUMBER", "RECORD_LAYER_FAILURE", "HTTP_REQUEST"}:
+            hint = "speaks HTTP without TLS to it; anybody on the way can read and change it"
+            return f"{host} does not speak TLS", f"--plain-http {hint}"
+        if "CERTIFICATE_REQUIRED" in reason:
+            return f"{host} asks for a certificate of the client, which is not supported", None
+        return f"no TLS connection to {host}: {reason.lower().replace('_', ' ')}", None
     code = error.verify_code
     if code in _UNKNOWN_AUTHORITY:
         return (
@@ -75,15 +81,3 @@ def explain(error: ssl.SSLError, host: str) -> tuple[str, str | None]:
     if code == _NOT_YET_VALID:
         return f"the certificate of {host} is not valid yet", "compare the clocks of both machines"
     return f"the certificate of {host} is not accepted: {error.verify_message}", None
-
-
-def _explain_handshake(error: ssl.SSLError, host: str) -> tuple[str, str | None]:
-    reason = error.reason or str(error)
-    if reason in {"WRONG_VERSION_NUMBER", "RECORD_LAYER_FAILURE", "HTTP_REQUEST"}:
-        return (
-            f"{host} does not speak TLS",
-            "--plain-http speaks HTTP without TLS to it; anybody on the way can read and change it",
-        )
-    if "CERTIFICATE_REQUIRED" in reason:
-        return f"{host} asks for a certificate of the client, which is not supported", None
-    return f"no TLS connection to {host}: {reason.lower().replace('_', ' ')}", None

@@ -1,4 +1,4 @@
-"""Credentials for registries, as `docker login` stores them.
+"""Credentials for registries: those of `docker login`, and tokens that they are exchanged for.
 
 Credential helpers (``docker-credential-…``) run as Docker runs them. Nothing is ever written.
 """
@@ -9,18 +9,32 @@ import os
 import re
 import shutil
 import subprocess
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from http import HTTPStatus
 from pathlib import Path
 from typing import Final
+from urllib import parse as urls
 
 from function_script.errors import InputError
 from function_script.remote.login import Login
 from function_script.tools import bounded, manifests
+from function_script.tools.xpkg import transport
+from function_script.tools.xpkg.references import Reference, is_loopback
 from function_script.values import Object
 
 # A helper returns this user if its secret is an identity token.
 _TOKEN_USER: Final = "<token>"  # noqa: S105 - a marker, not a secret
 _HELPER_SECONDS: Final = 60.0
 _HELPER: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
+
+
+# One header may have several challenges.
+_CHALLENGE: Final = re.compile(r"(?i)(?:^|,)\s*(basic|bearer)\b((?:(?!,\s*(?:basic|bearer)\b).)*)")
+_PARAMETER: Final = re.compile(r'(\w+)="([^"]*)"')
+_STATUSES: Final = {status.value for status in HTTPStatus}
+_MAX_CHARACTERS: Final = 500
+_TOKEN: Final = re.compile(r"[\x21-\x7e]+")
 
 
 def find(key: str) -> Login | None:
@@ -32,8 +46,20 @@ def find(key: str) -> Login | None:
     if credentials is not None:
         return credentials
     for name, entry in manifests.object_at(config, "auths").items():
-        if _host(name) == _host(key) and isinstance(entry, dict) and entry:
-            return _from_entry(entry, name)
+        if _host(name) != _host(key) or not isinstance(entry, dict) or not entry:
+            continue
+        user, password = (manifests.text_at(entry, field) for field in ("username", "password"))
+        encoded = manifests.text_at(entry, "auth")
+        if encoded:
+            try:
+                user, _, password = base64.b64decode(encoded, validate=True).decode().partition(":")
+            except (binascii.Error, UnicodeDecodeError) as error:
+                raise InputError.of(
+                    f'cannot read credentials for "{name}": auth is no base64 of USER:PASSWORD',
+                    hint=f"log in again: docker login {_host(name)}",
+                ) from error
+        token = manifests.text_at(entry, "identitytoken")
+        return Login(user=user, password=password.rstrip("\0"), identity_token=token)
     return None
 
 
@@ -59,21 +85,6 @@ def _read_config() -> Object:
 def _host(name: str) -> str:
     """Return the host of a name such as ``https://registry.example.org/v1/``."""
     return name.removeprefix("https://").removeprefix("http://").partition("/")[0]
-
-
-def _from_entry(entry: Object, name: str) -> Login:
-    user, password = (manifests.text_at(entry, key) for key in ("username", "password"))
-    encoded = manifests.text_at(entry, "auth")
-    if encoded:
-        try:
-            user, _, password = base64.b64decode(encoded, validate=True).decode().partition(":")
-        except (binascii.Error, UnicodeDecodeError) as error:
-            raise InputError.of(
-                f'cannot read credentials for "{name}": auth is no base64 of USER:PASSWORD',
-                hint=f"log in again: docker login {_host(name)}",
-            ) from error
-    token = manifests.text_at(entry, "identitytoken")
-    return Login(user=user, password=password.rstrip("\0"), identity_token=token)
 
 
 def _run_helper(helper: str, key: str) -> Login | None:
@@ -106,3 +117,127 @@ def _run_helper(helper: str, key: str) -> Login | None:
     if user == _TOKEN_USER:
         return Login(identity_token=secret)
     return Login(user=user, password=secret) if secret else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trust:
+    """The options of connections to a registry.
+
+    ``plain_http``: without TLS; ``ca_file`` has further authorities. ``find_login`` returns the
+    login for a name of Docker's configuration, by default that of `docker login`.
+    """
+
+    plain_http: bool = False
+    ca_file: Path | None = None
+    find_login: Callable[[str], Login | None] = find
+    allows_plain_login: bool = True
+    patience: transport.Patience = transport.PATIENCE
+
+
+class RefusedError(Exception):
+    """The registry or its token service grants no authorization."""
+
+    def __init__(self, text: str, *, hint: str | None = None) -> None:
+        super().__init__(text)
+        self.text = text
+        self.hint = hint
+
+
+class Authorizer:
+    """Holds the Authorization header for a repository; "" until the registry asks for one."""
+
+    def __init__(
+        self, reference: Reference, actions: str, client: transport.Client, trust: Trust
+    ) -> None:
+        self.header = ""
+        self._reference = reference
+        self._actions = actions
+        self._client = client
+        self._trust = trust
+
+    def authorize(self, response: transport.HttpResponse) -> bool:
+        """Get the authorization that a response requires; False if there is nothing new to try.
+
+        Raises RefusedError, NoAnswerError, and InputError for credentials that cannot be read.
+        """
+        schemes = {
+            scheme.lower(): dict(_PARAMETER.findall(parameters))
+            for text in response.headers.get_all("WWW-Authenticate") or ()
+            for scheme, parameters in _CHALLENGE.findall(text)
+        }
+        login = self._trust.find_login(self._reference.credentials_key)
+        if login is not None and response.url.startswith("http:"):
+            self._check_plain(self._reference.host)
+        before = self.header
+        if "bearer" in schemes:
+            self.header = f"Bearer {self._fetch_token(schemes['bearer'], login)}"
+        elif "basic" in schemes and login is not None:
+            self.header = login.basic
+        return self.header != before
+
+    def _fetch_token(self, challenge: Mapping[str, str], login: Login | None) -> str:
+        """Fetch a token for all our actions from the service that the registry trusts."""
+        realm = challenge.get("realm", "")
+        if not self._is_trusted(realm):
+            raise RefusedError(f'it names "{realm}" as its token service, which is not HTTPS')
+        if login is not None and realm.startswith("http:"):
+            self._check_plain(realm)
+        response = self._client.send(*self._build_request(realm, challenge, login))
+        if not response.is_success:
+            raise RefusedError(
+                f"its token service refuses ({reason(response)})",
+                hint=f"log in again: docker login {self._reference.host}",
+            )
+        reply = _read_object(response.body)
+        token = manifests.text_at(reply, "token") or manifests.text_at(reply, "access_token")
+        if not _TOKEN.fullmatch(token):
+            raise RefusedError("its token service gives no token")
+        return token
+
+    def _check_plain(self, address: str) -> None:
+        """Raise RefusedError where credentials must not be sent without TLS."""
+        if not self._trust.allows_plain_login:
+            raise RefusedError(f"{address} has no TLS, and credentials are sent over TLS only")
+
+    def _is_trusted(self, realm: str) -> bool:
+        """Report whether credentials may be sent there: over TLS, or on this machine."""
+        try:
+            parts = urls.urlsplit(realm)
+            is_here = self._reference.is_loopback and is_loopback(parts.netloc)
+        except ValueError:
+            return False
+        if parts.scheme == "https":
+            return bool(parts.netloc)
+        return parts.scheme == "http" and (is_here or self._trust.plain_http)
+
+    def _build_request(
+        self, realm: str, challenge: Mapping[str, str], login: Login | None
+    ) -> tuple[transport.HttpRequest, str]:
+        scope = f"repository:{self._reference.repository}:{self._actions}"
+        parameters = {"service": challenge.get("service", ""), "scope": scope}
+        if login is not None and login.identity_token:
+            grant = {"grant_type": "refresh_token", "refresh_token": login.identity_token}
+            form = urls.urlencode({**parameters, **grant, "client_id": "function-script"}).encode()
+            headers = {"Content-Type": "application/x-www-form-urlencoded"}
+            return transport.HttpRequest("POST", realm, form, headers), ""
+        joint = "&" if urls.urlsplit(realm).query else "?"
+        url = f"{realm}{joint}{urls.urlencode(parameters)}"
+        return transport.HttpRequest("GET", url), "" if login is None else login.basic
+
+
+def _read_object(body: bytes) -> Object:
+    """Read a JSON object; {} for anything else."""
+    try:
+        value = bounded.read_json(body)
+    except ValueError:
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
+def reason(response: transport.HttpResponse) -> str:
+    """Return the registry's own message, or the name of the status."""
+    problems = manifests.objects_at(_read_object(response.body), "errors")
+    texts = [manifests.text_at(problem, "message") for problem in problems]
+    message = "; ".join(text for text in texts if text)[:_MAX_CHARACTERS]
+    name = HTTPStatus(response.status).phrase.lower() if response.status in _STATUSES else ""
+    return f"HTTP {response.status}: {message or name or 'no reason given'}"

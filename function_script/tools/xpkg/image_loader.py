@@ -1,48 +1,102 @@
 """Load images from files: archives of `docker save`, packages, OCI layouts.
 
-Names, sizes and digests of all parts are verified.
+Names, sizes and digests of all parts are verified. A name in an image cannot reach a file outside
+of it.
 """
-
-from __future__ import annotations
 
 import gzip
 import re
 import tarfile
 from collections.abc import Sized
 from pathlib import Path, PurePosixPath
-from typing import IO, TYPE_CHECKING, Final, cast
+from typing import IO, Final, Protocol, cast
 
 from function_script.errors import InputError
 from function_script.tools import bounded, manifests
-from function_script.tools.xpkg import archives, digests, expansion
-from function_script.tools.xpkg.expansion import MIB
+from function_script.tools.xpkg import archives, digests
 from function_script.tools.xpkg.images import Image, Layer, layer_kinds, sha256
-from function_script.tools.xpkg.layouts import open_layout
 from function_script.values import Object, Value
-
-if TYPE_CHECKING:
-    from function_script.tools.xpkg.layouts import Layout
 
 _DOCKER_LISTING: Final = "manifest.json"
 _OCI_LISTING: Final = "index.json"
 # The hash in names such as blobs/sha256/…; the name …/layer.tar has an identifier instead.
 _HASH_IN_NAME: Final = re.compile(r"(?:blobs/sha256/|sha256:)?(?P<hash>[0-9a-f]{64})(?:\.json)?")
 
-MAX_JSON_BYTES: Final = 8 * MIB
+MAX_JSON_BYTES: Final = 8 * archives.MIB
 _MAX_BLOB_BYTES: Final = 16 << 30
 _MAX_LAYERS: Final = 256
 _MAX_IMAGES: Final = 64
 _MAX_NESTED_INDICES: Final = 4
 # A package's own layer is small; without labels every layer is searched.
-MAX_SEARCHED_BYTES: Final = 512 * MIB
-_MAX_FILE_BYTES: Final = 200 * MIB
+MAX_SEARCHED_BYTES: Final = 512 * archives.MIB
+_MAX_FILE_BYTES: Final = 200 * archives.MIB
+_MAX_MEMBERS: Final = 100_000
+
+
+class _Layout(Protocol):
+    """The files of an image by their names."""
+
+    def find(self, name: str, max_bytes: int) -> bytes | None:
+        """Read a file; None if there is none. Raises ValueError if it exceeds ``max_bytes``."""
+
+
+class _Directory:
+    def __init__(self, directory: Path) -> None:
+        self._directory = directory.resolve()
+
+    def find(self, name: str, max_bytes: int) -> bytes | None:
+        path = (self._directory / _check_name(name)).resolve()
+        if not path.is_relative_to(self._directory):
+            raise ValueError(f'its file "{name}" is a link to a file outside of it')
+        if not path.is_file():
+            return None
+        with path.open("rb") as file:
+            return _read_bounded(file, name, path.stat().st_size, max_bytes)
+
+
+class _Archive:
+    def __init__(self, archive: tarfile.TarFile) -> None:
+        self._archive = archive
+        self._members: dict[str, tarfile.TarInfo] = {}
+        for count, member in enumerate(archive):
+            if count >= _MAX_MEMBERS:
+                raise ValueError(f"it holds more than {_MAX_MEMBERS:,} files")
+            # `tar cf image.tar .` writes "./index.json".
+            self._members[str(PurePosixPath(member.name))] = member
+
+    def find(self, name: str, max_bytes: int) -> bytes | None:
+        member = self._members.get(str(PurePosixPath(_check_name(name))))
+        if member is None:
+            return None
+        if member.issparse():
+            raise ValueError(f'its file "{name}" is sparse, which no image has')
+        file = self._archive.extractfile(member)
+        return None if file is None else _read_bounded(file, name, member.size, max_bytes)
+
+
+def _check_name(name: str) -> str:
+    path = PurePosixPath(name)
+    if not name or path.is_absolute() or ".." in path.parts or "\0" in name:
+        raise ValueError(f"it names a file {name[:100]!r}, which is not one of its own")
+    return name
+
+
+def _read_bounded(file: IO[bytes], name: str, size: int, max_bytes: int) -> bytes:
+    if size > max_bytes:
+        raise ValueError(f'its file "{name}" has more than {max_bytes:,} bytes')
+    return file.read(size)
 
 
 def load(path: Path) -> list[Image]:
     """Load the images in a file or a directory, one for each platform. Raises InputError."""
     try:
-        with open_layout(path) as layout:
-            return _load(layout)
+        if path.is_dir():
+            return _load(_Directory(path))
+        with (
+            archives.open_archive(path) as file,
+            tarfile.open(fileobj=file, mode="r:") as archive,
+        ):
+            return _load(_Archive(archive))
     except OSError as error:
         cause = (error.strerror or str(error)).lower()
         raise InputError.of(f'cannot read image "{path}": {cause}') from error
@@ -59,7 +113,7 @@ def find_file(image: Image, name: str) -> bytes | None:
     """
     kinds = layer_kinds(image)
     base = [layer for layer in image.layers if kinds.get(layer.digest) == "base"]
-    budget = expansion.Budget(MAX_SEARCHED_BYTES)
+    budget = archives.Budget(MAX_SEARCHED_BYTES)
     unique = {layer.digest: layer for layer in base or reversed(image.layers)}
     for layer in unique.values():
         data = _find_in_layer(layer, name, budget)
@@ -68,7 +122,7 @@ def find_file(image: Image, name: str) -> bytes | None:
     return None
 
 
-def _load(layout: Layout) -> list[Image]:
+def _load(layout: _Layout) -> list[Image]:
     listing = layout.find(_DOCKER_LISTING, MAX_JSON_BYTES)
     if listing is not None:
         return [_load_docker(layout, bounded.read_json(listing))]
@@ -76,14 +130,14 @@ def _load(layout: Layout) -> list[Image]:
     return [_load_manifest(layout, manifest) for manifest in _manifests(layout, index)]
 
 
-def _get(layout: Layout, name: str, max_bytes: int) -> bytes:
+def _get(layout: _Layout, name: str, max_bytes: int) -> bytes:
     data = layout.find(name, max_bytes)
     if data is None:
         raise ValueError(f'it has no file "{name}"')
     return data
 
 
-def _load_docker(layout: Layout, listing: Value) -> Image:
+def _load_docker(layout: _Layout, listing: Value) -> Image:
     if not isinstance(listing, list) or len(listing) != 1 or not isinstance(listing[0], dict):
         raise ValueError("it holds no image, or several")
     names = listing[0].get("Layers")
@@ -104,7 +158,7 @@ def _verify_name(data: bytes, name: str) -> None:
         digests.verify(data, f"sha256:{match['hash']}")
 
 
-def _load_manifest(layout: Layout, manifest: Object) -> Image:
+def _load_manifest(layout: _Layout, manifest: Object) -> Image:
     descriptors = manifests.objects_at(manifest, "layers")
     check_count(descriptors)
     config = _blob(layout, manifests.object_at(manifest, "config"), MAX_JSON_BYTES)
@@ -116,7 +170,7 @@ def _load_manifest(layout: Layout, manifest: Object) -> Image:
     return _read_whole(config, [layers[digests.read(descriptor)] for descriptor in descriptors])
 
 
-def _blob(layout: Layout, descriptor: Object, max_bytes: int) -> bytes:
+def _blob(layout: _Layout, descriptor: Object, max_bytes: int) -> bytes:
     """Read the content that a descriptor names; verify its size and its digest."""
     digest, size = digests.read(descriptor), digests.read_size(descriptor)
     limit = max_bytes if size is None else min(size, max_bytes)
@@ -143,7 +197,7 @@ def platform_entries(index: Object) -> list[Object]:
     return entries
 
 
-def _manifests(layout: Layout, index: Object, depth: int = 0) -> list[Object]:
+def _manifests(layout: _Layout, index: Object, depth: int = 0) -> list[Object]:
     """Return the manifests of all images in an index and in nested indices."""
     if depth > _MAX_NESTED_INDICES:
         raise ValueError("it has too many indices inside one another")
@@ -172,37 +226,35 @@ def _read_whole(config: bytes, layers: list[bytes]) -> Image:
 def read_image(config: bytes, layers: list[bytes]) -> Image:
     """Read an image from its config and layers. Raises ValueError."""
     unique = set(layers)
-    budget = expansion.Budget.of(sum(map(len, unique)))
+    budget = archives.Budget.of(sum(map(len, unique)))
     by_data = {data: _read_layer(data, budget) for data in unique}
     return Image(config=read_object(config), layers=tuple(by_data[data] for data in layers))
 
 
-def _read_layer(data: bytes, budget: expansion.Budget) -> Layer:
+def _read_layer(data: bytes, budget: archives.Budget) -> Layer:
     """Read a layer and compress it with gzip: else tools that push compress all layers again."""
     if archives.is_zstd(data):
         raise ValueError("a layer is compressed with zstd: save the image with gzip layers")
     if archives.is_gzip(data):
-        return Layer(data=data, diff_id=expansion.expanded_digest(data, budget))
+        return Layer(data=data, diff_id=archives.expanded_digest(data, budget))
     return Layer(data=archives.gzip_compressed(data), diff_id=sha256(data))
 
 
-def _find_in_layer(layer: Layer, name: str, budget: expansion.Budget) -> bytes | None:
-    reader = cast("IO[bytes]", expansion.gunzip(layer.data, budget))
+def _find_in_layer(layer: Layer, name: str, budget: archives.Budget) -> bytes | None:
+    reader = cast("IO[bytes]", archives.gunzip(layer.data, budget))
     try:
         with tarfile.open(fileobj=reader, mode="r|") as members:
             for member in members:
-                if PurePosixPath(member.name).name == name and member.isfile():
-                    return _read_member(members, member)
+                if PurePosixPath(member.name).name != name or not member.isfile():
+                    continue
+                if member.issparse() or member.size > _MAX_FILE_BYTES:
+                    text = f"has more than {_MAX_FILE_BYTES:,} bytes"
+                    raise ValueError(f'its file "{member.name}" {text}')
+                file = members.extractfile(member)
+                return None if file is None else file.read()
     except (tarfile.TarError, gzip.BadGzipFile) as error:
         raise ValueError(f"its layer {layer.digest} is no archive") from error
     return None
-
-
-def _read_member(archive: tarfile.TarFile, member: tarfile.TarInfo) -> bytes | None:
-    if member.issparse() or member.size > _MAX_FILE_BYTES:
-        raise ValueError(f'its file "{member.name}" has more than {_MAX_FILE_BYTES:,} bytes')
-    file = archive.extractfile(member)
-    return None if file is None else file.read()
 
 
 def read_object(data: bytes) -> Object:

@@ -3,25 +3,20 @@
 From a registry only the layer with the metadata is fetched, not the runtime.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from function_script import objects
 from function_script.errors import InputError
 from function_script.source import Source
 from function_script.tools import bounded, manifests
 from function_script.tools.xpkg import digests, image_loader, images, manifest, references
+from function_script.tools.xpkg.credentials import Trust
 from function_script.tools.xpkg.registry import Repository
 from function_script.values import Object, Value
-
-if TYPE_CHECKING:
-    from function_script.tools.xpkg.images import Image
-    from function_script.tools.xpkg.registry import Trust
 
 _MAX_MANIFESTS_BYTES: Final = 16 << 20
 
@@ -63,7 +58,18 @@ class Inspected:
 def inspect(name: str, trust: Trust | None = None) -> Inspected:
     """Inspect a package file or a package in a registry. Raises InputError."""
     if Path(name).exists() or name.endswith(".xpkg"):
-        return _inspect_file(Path(name))
+        packages = image_loader.load(Path(name))
+        parts = [
+            _Part(
+                digest=images.digest(image),
+                manifest=json.loads(images.manifest(image)),
+                config=image.config,
+            )
+            for image in packages
+        ]
+        digest = parts[0].digest if len(parts) == 1 else images.sha256(images.index(packages))
+        path = str(Path(name))
+        return _inspected(path, digest, {}, parts, _text(packages[0], path))
     return _inspect_reference(references.parse(name), trust)
 
 
@@ -109,7 +115,11 @@ def _lines(package: Inspected) -> Iterator[str]:
     if version:
         yield f"  crossplane  {version}"
     for dependency in manifests.objects_at(package.meta, "spec", "dependsOn"):
-        yield f"  depends on  {_dependency(dependency)}"
+        keys = ("package", "function", "provider", "configuration")
+        names = (manifests.text_at(dependency, key) for key in keys)
+        package_name = next(filter(None, names), "?")
+        version = manifests.text_at(dependency, "version")
+        yield f"  depends on  {package_name} {version}".rstrip()
     for key, value in package.annotations.items():
         yield f"  annotation  {key}={value}"
     yield "Objects"
@@ -124,28 +134,8 @@ def _lines(package: Inspected) -> Iterator[str]:
             yield f"  layer       {layer['digest']} {text} {layer['kind']}".rstrip()
 
 
-def _dependency(entry: Object) -> str:
-    shorthand = (manifests.text_at(entry, key) for key in ("function", "provider", "configuration"))
-    package = manifests.text_at(entry, "package") or next(filter(None, shorthand), "?")
-    return f"{package} {manifests.text_at(entry, 'version')}".rstrip()
-
-
 def _identity(item: Object) -> tuple[str, str, str]:
     return *objects.api_version_and_kind(item), manifests.name(item)
-
-
-def _inspect_file(path: Path) -> Inspected:
-    packages = image_loader.load(path)
-    parts = [
-        _Part(
-            digest=images.digest(image),
-            manifest=json.loads(images.manifest(image)),
-            config=image.config,
-        )
-        for image in packages
-    ]
-    digest = parts[0].digest if len(parts) == 1 else images.sha256(images.index(packages))
-    return _inspected(str(path), digest, {}, parts, _text(packages[0], str(path)))
 
 
 def _inspect_reference(reference: references.Reference, trust: Trust | None) -> Inspected:
@@ -168,24 +158,22 @@ def _inspect_reference(reference: references.Reference, trust: Trust | None) -> 
 
 
 def _pull_parts(repository: Repository, texts: list[bytes]) -> list[_Part]:
+    """Pull the configs of images, whose manifests are ``texts``."""
     if sum(map(len, texts)) > _MAX_MANIFESTS_BYTES:
         raise ValueError("its manifests are too large together")
-    return [_pull_part(repository, text) for text in texts]
+    parts: list[_Part] = []
+    for text in texts:
+        image_manifest = image_loader.read_object(text)
+        if "manifests" in image_manifest:
+            raise ValueError("it has an index in an index")
+        descriptor = manifests.object_at(image_manifest, "config")
+        data = repository.pull_blob(descriptor, image_loader.MAX_JSON_BYTES)
+        config = image_loader.read_object(data)
+        parts.append(_Part(digest=images.sha256(text), manifest=image_manifest, config=config))
+    return parts
 
 
-def _pull_part(repository: Repository, text: bytes) -> _Part:
-    image_manifest = image_loader.read_object(text)
-    if "manifests" in image_manifest:
-        raise ValueError("it has an index in an index")
-    config = repository.pull_blob(
-        manifests.object_at(image_manifest, "config"), image_loader.MAX_JSON_BYTES
-    )
-    return _Part(
-        digest=images.sha256(text), manifest=image_manifest, config=image_loader.read_object(config)
-    )
-
-
-def _pull_package(repository: Repository, part: _Part) -> Image:
+def _pull_package(repository: Repository, part: _Part) -> images.Image:
     """Pull the layer that is labelled as the one with package.yaml; without a label, all layers."""
     base = [
         layer
@@ -202,7 +190,7 @@ def _pull_package(repository: Repository, part: _Part) -> Image:
     return image_loader.read_image(json.dumps(part.config).encode(), layers)
 
 
-def _text(image: Image, name: str) -> str:
+def _text(image: images.Image, name: str) -> str:
     try:
         data = image_loader.find_file(image, manifest.FILE_NAME)
         text = None if data is None else data.decode("utf-8")

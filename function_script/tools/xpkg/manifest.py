@@ -103,8 +103,24 @@ def load(contents: Contents) -> Package:
         for document in documents
         if kind == "Function" or manifests.group(_gvk(document)[0]) in _OWN_GROUPS
     ]
-    examples = None if contents.examples is None else list(_examples(contents.examples, contents))
-    problems = [*_meta_problems(meta.value), *_problems(content, kind), *_unnamed(examples or ())]
+    examples: list[Document] = []
+    path = contents.examples
+    if path is not None and path.is_dir():
+        examples += _documents(path, Contents(package_root=path, ignore=contents.ignore))
+    elif path is not None and path.is_file():
+        examples += _read(path)
+    elif path is not None:
+        raise InputError.of(f'cannot build the package: there are no examples at "{path}"')
+    problems = [*_meta_problems(meta.value), *_problems(content, kind)]
+    problems += [
+        Diagnostic(
+            message="cannot put an example into the package: it has no apiVersion or no kind",
+            span=document.span(),
+            hint="leave the file out: --ignore PATTERN",
+        )
+        for document in examples
+        if not all(_gvk(document))
+    ]
     if problems:
         raise InputError(*problems)
     inside = {id(document) for document in content}
@@ -112,7 +128,7 @@ def load(contents: Contents) -> Package:
     return Package(
         name=manifests.name(meta.value),
         text=_join([meta, *(document for document in content if document is not meta)]),
-        examples=None if examples is None else _join(examples),
+        examples=None if path is None else _join(examples),
         left_out=tuple(dict.fromkeys(span.name for span in spans if span is not None)),
     )
 
@@ -128,15 +144,6 @@ def _documents(directory: Path, contents: Contents) -> Iterator[Document]:
         is_example = contents.examples is not None and path.is_relative_to(contents.examples)
         if not is_example and not _is_ignored(below, contents.ignore):
             yield from _read(path)
-
-
-def _examples(path: Path, contents: Contents) -> Iterator[Document]:
-    if path.is_dir():
-        yield from _documents(path, Contents(package_root=path, ignore=contents.ignore))
-    elif path.is_file():
-        yield from _read(path)
-    else:
-        raise InputError.of(f'cannot build the package: there are no examples at "{path}"')
 
 
 def _is_ignored(below: Path, patterns: tuple[str, ...]) -> bool:
@@ -177,16 +184,6 @@ def _problems(content: list[Document], kind: str) -> Iterator[Diagnostic]:
 def _identity(document: Document) -> tuple[str, str, str]:
     api_version, kind = _gvk(document)
     return manifests.group(api_version), kind, manifests.name(document.value)
-
-
-def _unnamed(examples: Iterable[Document]) -> Iterator[Diagnostic]:
-    for document in examples:
-        if not all(_gvk(document)):
-            yield Diagnostic(
-                message="cannot put an example into the package: it has no apiVersion or no kind",
-                span=document.span(),
-                hint="leave the file out: --ignore PATTERN",
-            )
 
 
 def _meta_problems(meta: Object) -> Iterator[Diagnostic]:

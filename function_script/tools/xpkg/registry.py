@@ -1,31 +1,34 @@
 """A repository in an OCI registry: push and pull blobs and manifests over its HTTP API.
 
-A token is sent to the registry's own origin only. Content is verified by digest and size.
+A token is sent to the registry's own origin only. Content is verified by digest and size. Requests
+are retried, after the pause that the registry asks for.
 """
 
-from __future__ import annotations
-
-from collections.abc import Callable
-from dataclasses import dataclass
+import time
+from collections.abc import Callable, Sequence
+from email.utils import parsedate_to_datetime
 from http import HTTPStatus
-from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final
 from urllib import parse as urls
 
 from function_script.errors import InputError
-from function_script.remote.login import Login
 from function_script.tools.xpkg import certificates, credentials, digests, transport
 from function_script.tools.xpkg.image_loader import MAX_JSON_BYTES
 from function_script.tools.xpkg.images import INDEX_TYPE, MANIFEST_TYPE, sha256, size_text
-from function_script.tools.xpkg.progress import NullProgress
-from function_script.tools.xpkg.retry import PAUSES, RetryPolicy
-from function_script.tools.xpkg.tokens import Authorizer, RefusedError, reason
+from function_script.tools.xpkg.progress import Body, NullProgress, Progress
+from function_script.tools.xpkg.references import Reference
 from function_script.values import Object
 
-if TYPE_CHECKING:
-    from function_script.tools.xpkg.progress import Body, Progress
-    from function_script.tools.xpkg.references import Reference
-
+_TRANSIENT_STATUSES: Final = {
+    HTTPStatus.REQUEST_TIMEOUT,
+    HTTPStatus.TOO_MANY_REQUESTS,
+    HTTPStatus.INTERNAL_SERVER_ERROR,
+    HTTPStatus.BAD_GATEWAY,
+    HTTPStatus.SERVICE_UNAVAILABLE,
+    HTTPStatus.GATEWAY_TIMEOUT,
+}
+# A longer Retry-After is a failure.
+_LONGEST_PAUSE: Final = 60.0
 # Responses of Go's server and nginx to a client without TLS.
 _TLS_EXPECTED: Final = (
     b"HTTP request to an HTTPS server",
@@ -39,30 +42,52 @@ _MANIFEST_TYPES: Final = (
 )
 
 
-class Patience(NamedTuple):
-    """Time limits of an exchange and between two reads, and the pauses before further attempts."""
+class RetryPolicy:
+    """Runs operations again after transient failures; ``notify`` gets a line before a pause."""
 
-    exchange_seconds: float = transport.EXCHANGE_SECONDS
-    silence_seconds: float = transport.SILENCE_SECONDS
-    pauses: tuple[float, ...] = PAUSES
+    def __init__(
+        self,
+        notify: Callable[[str], None],
+        sleep: Callable[[float], object] = time.sleep,
+        pauses: Sequence[float] = transport.PAUSES,
+    ) -> None:
+        self._notify = notify
+        self._pauses = pauses
+        self._sleep = sleep
+
+    def run(self, operation: Callable[[], transport.HttpResponse]) -> transport.HttpResponse:
+        """Return the first response that is final, or the last one. Raises NoAnswerError."""
+        for pause in self._pauses:
+            try:
+                response = operation()
+            except transport.NoAnswerError as failure:
+                if not failure.is_transient:
+                    raise
+                cause, seconds = failure.text, pause
+            else:
+                retry_after = read_pause(response)
+                seconds = pause if retry_after is None else retry_after
+                if response.status not in _TRANSIENT_STATUSES or seconds > _LONGEST_PAUSE:
+                    return response
+                cause = f"HTTP {response.status}"
+            self._notify(f"{cause}: trying again in {seconds:g} s")
+            self._sleep(seconds)
+        return operation()
 
 
-PATIENCE: Final = Patience()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Trust:
-    """The options of connections to a registry.
-
-    ``plain_http``: without TLS; ``ca_file`` has further authorities. ``find_login`` returns the
-    login for a name of Docker's configuration, by default that of `docker login`.
-    """
-
-    plain_http: bool = False
-    ca_file: Path | None = None
-    find_login: Callable[[str], Login | None] = credentials.find
-    allows_plain_login: bool = True
-    patience: Patience = PATIENCE
+def read_pause(response: transport.HttpResponse) -> float | None:
+    """Return the seconds of Retry-After, a number or a date; None without one."""
+    text = (response.headers.get("Retry-After") or "").strip()
+    if text.isascii() and text.isdigit():
+        return float(text[:9])
+    try:
+        # Both times are by the clock of the registry.
+        later, now = (
+            parsedate_to_datetime(part) for part in (text, response.headers["Date"] or "")
+        )
+        return max(0.0, (later - now).total_seconds())
+    except (ValueError, TypeError):
+        return None
 
 
 class Repository:
@@ -75,10 +100,10 @@ class Repository:
         self,
         reference: Reference,
         actions: str,
-        trust: Trust | None = None,
+        trust: credentials.Trust | None = None,
         progress: Progress | None = None,
     ) -> None:
-        trust = trust or Trust()
+        trust = trust or credentials.Trust()
         self.reference = reference
         self._base = f"{_address(reference, trust)}/v2/{reference.repository}"
         self._actions = actions
@@ -90,7 +115,7 @@ class Repository:
             exchange_seconds=patience.exchange_seconds,
             silence_seconds=patience.silence_seconds,
         )
-        self._authorizer = Authorizer(reference, actions, self._client, trust)
+        self._authorizer = credentials.Authorizer(reference, actions, self._client, trust)
         self._retry = RetryPolicy((progress or NullProgress()).line, pauses=patience.pauses)
 
     def has_blob(self, digest: str) -> bool:
@@ -192,7 +217,7 @@ class Repository:
             return response
         try:
             is_new = self._authorizer.authorize(response)
-        except RefusedError as error:
+        except credentials.RefusedError as error:
             raise self._failure(error.text, hint=error.hint) from error
         return self._client.send(request, self._authorizer.header) if is_new else response
 
@@ -200,16 +225,16 @@ class Repository:
         """Return the response of a successful request. Raises InputError for any other."""
         if response.status in {HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN}:
             raise self._failure(
-                f"the registry refuses the credentials ({reason(response)})"
+                f"the registry refuses the credentials ({credentials.reason(response)})"
                 if self._authorizer.header.startswith("Basic")
-                else f"the registry does not let us ({reason(response)})",
+                else f"the registry does not let us ({credentials.reason(response)})",
                 hint=f"log in with an account that may do it: docker login {self.reference.host}",
             )
         is_plain = self._base.startswith("http:")
         if is_plain and any(words in response.body for words in _TLS_EXPECTED):
             raise self._failure("the registry speaks TLS", hint="leave out --plain-http")
         if not response.is_success:
-            raise self._failure(reason(response))
+            raise self._failure(credentials.reason(response))
         return response
 
     def _check_digest(self, response: transport.HttpResponse, digest: str) -> None:
@@ -228,7 +253,7 @@ class Repository:
         return InputError.of(f'cannot {verb} "{self.reference}": {cause}', hint=hint)
 
 
-def _address(reference: Reference, trust: Trust) -> str:
+def _address(reference: Reference, trust: credentials.Trust) -> str:
     """Return the URL of the API: without TLS only by option, or on this machine."""
     if trust.plain_http:
         return f"http://{reference.api_host}"

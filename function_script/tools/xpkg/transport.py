@@ -31,12 +31,25 @@ MAX_ANSWER_BYTES: Final = 1 << 20
 SILENCE_SECONDS: Final = 120.0
 # For a whole exchange, plus the time of its bytes at the slowest rate.
 EXCHANGE_SECONDS: Final = 300.0
+# Before further attempts.
+PAUSES: Final = (1.0, 2.0, 4.0, 8.0)
 _SLOWEST_BYTES_PER_SECOND: Final = 32 * 1024
 _CHUNK_BYTES: Final = 1 << 18
 _READING: Final = ("GET", "HEAD")
 _REDIRECTS: Final = {301, 302, 303, 307, 308}
 _MAX_REDIRECTS: Final = 5
 _PORTS: Final = {"http": http.client.HTTP_PORT, "https": http.client.HTTPS_PORT}
+
+
+class Patience(NamedTuple):
+    """Time limits of an exchange and between two reads, and the pauses before further attempts."""
+
+    exchange_seconds: float = EXCHANGE_SECONDS
+    silence_seconds: float = SILENCE_SECONDS
+    pauses: tuple[float, ...] = PAUSES
+
+
+PATIENCE: Final = Patience()
 
 
 class NoAnswerError(Exception):

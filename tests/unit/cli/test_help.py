@@ -9,7 +9,8 @@ from generate import cli_page
 from support.paths import ROOT
 
 from function_script import cli
-from function_script.cli import exit_codes, flags
+from function_script.cli import exit_codes
+from function_script.cli.options import Flag, by_group
 
 # It has nothing to show, and is called by another program.
 WITHOUT_CALL = {"version", "internal render"}
@@ -63,10 +64,10 @@ def test_exit_codes_are_what_the_page_says() -> None:
 )
 def test_flag_is_in_a_group_of_help(name: str, command: click.Command) -> None:
     options = [each for each in command.params if isinstance(each, click.Option)]
-    without = [option.name for option in options if not isinstance(option, flags.Flag)]
-    assert without == [], f"declare the flags of {name} as cli.flags.Flag, with a group"
+    without = [option.name for option in options if not isinstance(option, Flag)]
+    assert without == [], f"declare the flags of {name} as cli.options.Flag, with a group"
     text = command.get_help(click.Context(command))
-    for group, members in flags.by_group(command.params):
+    for group, members in by_group(command.params):
         section = text.partition(f"\n{group}:\n")[2].partition("\n\n")[0]
         for option in members:
             assert option.hidden or max(option.opts, key=len) in section

@@ -4,7 +4,7 @@ import pytest
 
 from function_script import inputs
 from function_script.inputs import input_objects
-from function_script.inputs.input_reference import InputReference
+from function_script.inputs.step import InputReference
 from function_script.problems import ProblemList
 from function_script.reader import ObjectReader
 from function_script.values import Object

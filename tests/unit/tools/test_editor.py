@@ -16,12 +16,12 @@ from function_script import objects
 from function_script.cli import commands, execute
 from function_script.tools import editor, sources, structural_schema
 from function_script.tools.editor import schema
-from function_script.tools.validate import openapi, packages
+from function_script.tools.validate import catalog, openapi
 from function_script.tools.validate.catalog import Catalog
 from function_script.values import Object
 
 CORPUS = ROOT / "tests" / "conformance" / "inputs"
-CATALOG = Catalog(document.value for document in packages.bundled())
+CATALOG = Catalog(document.value for document in catalog.bundled())
 SCHEMA = schema.build()
 VALIDATOR = jsonschema.Draft7Validator(SCHEMA)
 KINDS = {"Composition", "Operation", "CronOperation", "WatchOperation"}

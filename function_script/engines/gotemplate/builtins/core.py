@@ -4,30 +4,12 @@ import re
 from typing import Final
 from urllib.parse import quote_plus
 
-from function_script.engines.gotemplate import printing
+from function_script.engines.gotemplate import printing, values
 from function_script.engines.gotemplate.errors import CallError
 from function_script.engines.gotemplate.function import Accepts, Allocator, FunctionTable, Injects
-from function_script.engines.gotemplate.printf.formats import sprintf
+from function_script.engines.gotemplate.printf import sprintf
 from function_script.engines.gotemplate.printf.verbs import Flags, format_argument
 from function_script.engines.gotemplate.run import Run
-from function_script.engines.gotemplate.values import (
-    MISSING,
-    AnyMap,
-    Int,
-    NamedString,
-    Sized,
-    Struct,
-    TypedMap,
-    Uint8,
-    Uint32,
-    Uint64,
-    byte_length,
-    go_kind,
-    go_type,
-    is_nil,
-    is_small,
-    to_bytes,
-)
 
 FUNCTIONS: Final = FunctionTable()
 
@@ -37,14 +19,14 @@ FUNCTIONS: Final = FunctionTable()
 _KINDS: Final[dict[type, str]] = {
     str: "string",
     int: "integer",
-    Int: "integer",
+    values.Int: "integer",
     float: "float",
     bool: "bool",
     complex: "complex",
     # Unsigned integers compare with signed ones.
-    Uint8: "integer",
-    Uint32: "integer",
-    Uint64: "integer",
+    values.Uint8: "integer",
+    values.Uint32: "integer",
+    values.Uint64: "integer",
 }
 # Errors do not show values of more nodes: they may be endless.
 _MAX_NODES: Final = 1000
@@ -56,9 +38,9 @@ def _kind(value: object) -> str:
     kind = _KINDS.get(type(value))
     if kind is not None:
         return kind
-    if isinstance(value, NamedString):
+    if isinstance(value, values.NamedString):
         return "string"
-    return "integer" if isinstance(value, Sized) else ""
+    return "integer" if isinstance(value, values.Sized) else ""
 
 
 @FUNCTIONS.add("eq", parameters="value value...", returns="bool", accepts=Accepts.MISSING)
@@ -86,27 +68,27 @@ def _equals(left: object, right: object) -> bool:
         raise CallError(_incompatible(left, right))
     if kind:
         return bool(left == right)
-    kinds = {go_kind(left), go_kind(right)}
+    kinds = {values.go_kind(left), values.go_kind(right)}
     if len(kinds) > 1 and "invalid" not in kinds:
-        right_text = printing.to_text(right) if is_small(right, _MAX_NODES) else "…"
-        types = f"{_format_operand(left)}: {go_type(left)}, {go_type(right)}: {right_text}"
-        raise CallError(f"non-comparable types {types}")
-    if is_nil(left) or is_nil(right):
-        return is_nil(left) == is_nil(right)
-    if not isinstance(right, Struct):
-        raise CallError(f"non-comparable type {_format_operand(right)}: {go_type(right)}")
-    return isinstance(left, Struct) and left.fields == right.fields
+        right_text = printing.to_text(right) if values.is_small(right, _MAX_NODES) else "…"
+        left_text = f"{_format_operand(left)}: {values.go_type(left)}"
+        raise CallError(f"non-comparable types {left_text}, {values.go_type(right)}: {right_text}")
+    if values.is_nil(left) or values.is_nil(right):
+        return values.is_nil(left) == values.is_nil(right)
+    if not isinstance(right, values.Struct):
+        raise CallError(f"non-comparable type {_format_operand(right)}: {values.go_type(right)}")
+    return isinstance(left, values.Struct) and left.fields == right.fields
 
 
-_NOTHING: Final = (None, MISSING)
+_NOTHING: Final = (None, values.MISSING)
 
 
 def _format_operand(value: object) -> str:
-    return format_argument(value, "s", Flags()) if is_small(value, _MAX_NODES) else "…"
+    return format_argument(value, "s", Flags()) if values.is_small(value, _MAX_NODES) else "…"
 
 
 def _incompatible(left: object, right: object) -> str:
-    return f"incompatible types for comparison: {go_type(left)} and {go_type(right)}"
+    return f"incompatible types for comparison: {values.go_type(left)} and {values.go_type(right)}"
 
 
 @FUNCTIONS.add("lt", parameters="value value", returns="bool")
@@ -169,23 +151,23 @@ def call(source: str, function: object, *_: object) -> None:
 
     Raises CallError: no value of a template is a function.
     """
-    if function is None or function is MISSING:
+    if function is None or function is values.MISSING:
         raise CallError("call of nil")
-    raise CallError(f"non-function {source} of type {go_type(function)}")
+    raise CallError(f"non-function {source} of type {values.go_type(function)}")
 
 
 @FUNCTIONS.add("len", parameters="value", returns="int")
-def length(item: object) -> Int:
+def length(item: object) -> values.Int:
     """The number of items, entries or bytes."""
     if isinstance(item, str):
-        return Int(byte_length(item))
+        return values.Int(values.byte_length(item))
     if isinstance(item, (dict, list, bytes)):
-        return Int(len(item))
+        return values.Int(len(item))
     if item is None:
         raise CallError("len of nil pointer")
-    if item is MISSING:
+    if item is values.MISSING:
         raise CallError("reflect: call of reflect.Value.Type on zero Value")
-    raise CallError(f"len of type {go_type(item)}")
+    raise CallError(f"len of type {values.go_type(item)}")
 
 
 @FUNCTIONS.add("index", parameters="value value...", allocates=False, accepts=Accepts.MISSING)
@@ -194,7 +176,7 @@ def index(item: object, *keys: object) -> object:
 
     The result is nil for an absent key of a map. Raises CallError.
     """
-    if item is None or item is MISSING:
+    if item is None or item is values.MISSING:
         raise CallError("index of untyped nil")
     for key in keys:
         if isinstance(item, dict):
@@ -204,34 +186,34 @@ def index(item: object, *keys: object) -> object:
         elif item is None:
             raise CallError("index of nil pointer")
         else:
-            raise CallError(f"can't index item of type {go_type(item)}")
+            raise CallError(f"can't index item of type {values.go_type(item)}")
     return item
 
 
 def _look_up(item: dict[object, object], key: object) -> object:
-    if type(key) is not str and not isinstance(item, AnyMap):
-        if key is None or key is MISSING:
+    if type(key) is not str and not isinstance(item, values.AnyMap):
+        if key is None or key is values.MISSING:
             raise CallError("value is nil; should be of type string")
-        raise CallError(f"value has type {go_type(key)}; should be string")
-    value = item.get(key, MISSING)
-    if value is not MISSING:
+        raise CallError(f"value has type {values.go_type(key)}; should be string")
+    value = item.get(key, values.MISSING)
+    if value is not values.MISSING:
         return value
-    return item.zero if isinstance(item, TypedMap) else None
+    return item.zero if isinstance(item, values.TypedMap) else None
 
 
 def _element(item: list[object] | bytes | str, key: object) -> object:
-    if key is None or key is MISSING:
+    if key is None or key is values.MISSING:
         raise CallError("cannot index slice/array with nil")
     if isinstance(key, bool) or not isinstance(key, int):
-        raise CallError(f"cannot index slice/array with type {go_type(key)}")
-    data = to_bytes(item) if isinstance(item, str) else item
+        raise CallError(f"cannot index slice/array with type {values.go_type(key)}")
+    data = values.to_bytes(item) if isinstance(item, str) else item
     if not 0 <= key <= len(data):
         raise CallError(f"index out of range: {int(key)}")
     if key == len(data):
         kind = "string" if isinstance(item, str) else "slice"
         raise CallError(f"reflect: {kind} index out of range")
     value = data[key]
-    return value if isinstance(data, list) else Uint8(int.from_bytes(data[key : key + 1]))
+    return value if isinstance(data, list) else values.Uint8(int.from_bytes(data[key : key + 1]))
 
 
 # Text
@@ -279,8 +261,7 @@ def printf(allocator: Allocator, template: str, *arguments: object) -> str:
 
 def _printed(allocator: Allocator, arguments: tuple[object, ...]) -> str:
     """Return the text that the escaping functions escape; nil is printed as in the output."""
-    values = (printing.NO_VALUE if value is None else value for value in arguments)
-    return print_(allocator, *values)
+    return print_(allocator, *(printing.NO_VALUE if each is None else each for each in arguments))
 
 
 @FUNCTIONS.add("html", parameters="any...", injects=Injects.ALLOCATOR, returns="string")
@@ -316,7 +297,7 @@ def _escape_js(match: re.Match[str]) -> str:
 @FUNCTIONS.add("urlquery", parameters="any...", injects=Injects.ALLOCATOR, returns="string")
 def urlquery(allocator: Allocator, *arguments: object) -> str:
     """The text, escaped for a query in a URL."""
-    return quote_plus(to_bytes(_printed(allocator, arguments)), safe="-_.~")
+    return quote_plus(values.to_bytes(_printed(allocator, arguments)), safe="-_.~")
 
 
 @FUNCTIONS.add(
@@ -328,4 +309,4 @@ def urlquery(allocator: Allocator, *arguments: object) -> str:
 )
 def include(run: Run, name: str, data: object) -> str:
     """The text of a defined template, for a pipeline."""
-    return run.include(name, MISSING if data is None else data)
+    return run.include(name, values.MISSING if data is None else data)

@@ -1,4 +1,4 @@
-"""Functions that function-go-templating adds to Go's and sprig's: request getters, YAML.
+"""Functions that function-go-templating adds to Go's and sprig's: getters, YAML, conditions.
 
 Getters access keys directly: resource names may be numbers or have brackets, credentials do not
 depend on the rest of the request, both shapes of required resources are read.
@@ -6,11 +6,12 @@ depend on the rest of the request, both shapes of required resources are read.
 
 import base64
 import binascii
+import datetime as dt
 from functools import lru_cache
 from types import NoneType
-from typing import Final
+from typing import Final, Self
 
-from function_script.engines.gotemplate.builtins.conditions import read_condition
+from function_script.engines.gotemplate import values
 from function_script.engines.gotemplate.data import copy_tree
 from function_script.engines.gotemplate.errors import CallError
 from function_script.engines.gotemplate.function import (
@@ -20,8 +21,8 @@ from function_script.engines.gotemplate.function import (
     Injects,
     NextRandom,
 )
+from function_script.engines.gotemplate.go_time import MAX_SECONDS, Time
 from function_script.engines.gotemplate.run import Run
-from function_script.engines.gotemplate.values import BytesMap, NilBytesMap, NilList, NilMap
 from function_script.engines.gotemplate.yaml import reader, writer
 from function_script.objects import EXTRA_RESOURCES
 
@@ -43,7 +44,7 @@ def _map_at(run: Run, request: object, *path: str) -> object:
     """Return a map of the request; a copy if the template may change it."""
     value = _find(request, *path)
     if not isinstance(value, dict):
-        return NilMap()
+        return values.NilMap()
     return _copy_if_mutable(run, value)
 
 
@@ -135,7 +136,7 @@ def _entry(request: object, name: str, *path: str) -> object:
 
 def _list_of(run: Run, value: object) -> object:
     if not isinstance(value, list):
-        return NilList()
+        return values.NilList()
     return _copy_if_mutable(run, value)
 
 
@@ -170,12 +171,131 @@ def resources_from_context(run: Run, request: object, name: str) -> object:
     return _list_of(run, _find(entry, "items"))
 
 
-FUNCTIONS.add(
-    "getResourceCondition",
-    parameters="string map",
-    summary='The condition of this type: (getResourceCondition "Ready" $resource).Status.',
-    accepts=Accepts.MISSING,
-)(read_condition)
+# Conditions of a status, as structs
+
+
+class ConditionType(values.NamedString):
+    """The type of a condition."""
+
+    __slots__ = ()
+    go_type = "v2.ConditionType"
+
+
+class ConditionStatus(values.NamedString):
+    """True, False or Unknown."""
+
+    __slots__ = ()
+    go_type = "v1.ConditionStatus"
+
+
+class ConditionReason(values.NamedString):
+    """Why a condition has its status."""
+
+    __slots__ = ()
+    go_type = "v2.ConditionReason"
+
+
+class TransitionTime(Time):
+    """Last transition of a condition's status; JSON writes the zero time as null."""
+
+    __slots__ = ()
+    go_type = "v1.Time"
+
+    def json(self) -> object:
+        """Return the text of the time, or null."""
+        return self.rfc3339() if self.seconds != Time.zero().seconds else None
+
+    def yaml(self) -> object:
+        """Return the text of the time."""
+        return self.rfc3339()
+
+
+class Condition(values.Struct):
+    """A condition; fields without a value are empty, as in Go."""
+
+    __slots__ = ()
+    go_type = "v2.Condition"
+
+    @classmethod
+    def empty(cls, kind: str, status: str) -> Self:
+        """Return a condition with nothing but its type and its status."""
+        return cls(
+            {
+                "Type": ConditionType(kind),
+                "Status": ConditionStatus(status),
+                "LastTransitionTime": TransitionTime.zero(),
+                "Reason": ConditionReason(""),
+                "Message": "",
+                "ObservedGeneration": 0,
+            }
+        )
+
+    @classmethod
+    def read(cls, entry: object) -> Self:
+        """Return the condition of a status's entry; raises TypeError or ValueError."""
+        if entry is None:
+            return cls.empty("", "")
+        if not isinstance(entry, dict):
+            raise TypeError("a condition is an object")
+        texts = {key: _check_text(entry.get(key)) for key in _CONDITION_TEXTS}
+        generation = entry.get("observedGeneration")
+        if generation is not None and type(generation) is not int:
+            raise TypeError("a generation is an integer")
+        transition = TransitionTime.zero()
+        if texts["lastTransitionTime"]:
+            moment = dt.datetime.fromisoformat(texts["lastTransitionTime"])
+            # West of UTC the year 9999 ends after the last time of Time.
+            transition = TransitionTime(min(int(moment.timestamp()), MAX_SECONDS))
+        return cls(
+            {
+                "Type": ConditionType(texts["type"]),
+                "Status": ConditionStatus(texts["status"]),
+                "LastTransitionTime": transition,
+                "Reason": ConditionReason(texts["reason"]),
+                "Message": texts["message"],
+                "ObservedGeneration": generation or 0,
+            }
+        )
+
+    def json(self) -> object:
+        """Return the fields without an empty message and an observed generation of zero."""
+        fields = {f"{name[0].lower()}{name[1:]}": value for name, value in self.fields.items()}
+        for optional in ("message", "observedGeneration"):
+            if not fields[optional]:
+                del fields[optional]
+        return fields
+
+
+_CONDITION_TEXTS: Final = ("type", "status", "reason", "message", "lastTransitionTime")
+
+
+def _check_text(value: object) -> str:
+    if value is None:
+        return ""
+    if not isinstance(value, str):
+        raise TypeError("a condition's fields are text")
+    return value
+
+
+@FUNCTIONS.add("getResourceCondition", parameters="string map", accepts=Accepts.MISSING)
+def resource_condition(kind: str, resource: object) -> Condition:
+    """The condition of this type: (getResourceCondition "Ready" $resource).Status.
+
+    It is the first one, and Unknown if there is none or the status is malformed. ``resource`` is an
+    entry of the observed resources, or a resource itself.
+    """
+    for path in (("resource", "status"), ("status",)):
+        status = _find(resource, *path)
+        entries = status.get("conditions") if isinstance(status, dict) else ()
+        if not isinstance(entries, (list, NoneType)):
+            continue
+        try:
+            conditions = [Condition.read(entry) for entry in entries or ()]
+        except (TypeError, ValueError):
+            continue
+        matches = (condition for condition in conditions if condition.fields["Type"] == kind)
+        return next(matches, Condition.empty(kind, "Unknown"))
+    return Condition.empty(kind, "Unknown")
 
 
 @FUNCTIONS.add("getCredentialData", parameters="map string", is_lookup=True)
@@ -183,9 +303,9 @@ def credential_data(request: object, name: str) -> object:
     """The data of the credentials of this name."""
     data = _find(request, "credentials", name, "credentialData", "data")
     if not isinstance(data, dict):
-        return NilBytesMap()
+        return values.NilBytesMap()
     try:
         decoded = {key: base64.b64decode(value, validate=True) for key, value in data.items()}
     except (binascii.Error, TypeError, ValueError):
-        return NilBytesMap()
-    return BytesMap(decoded)
+        return values.NilBytesMap()
+    return values.BytesMap(decoded)

@@ -1,4 +1,4 @@
-"""Functions that only templates of our own kind have: getters, annotations, the library's.
+"""Functions that templates of our own kind have in addition, or that differ there.
 
 Getters need no request: ``getComposedResource "bucket"`` is ``getComposedResource . "bucket"`` also
 where the dot is not the request. Names of the library are in Go's spelling. Bytes are base64, as
@@ -8,15 +8,17 @@ everywhere in Go templates.
 import json
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Final, Protocol, cast
 
 from function_script.engines import library
-from function_script.engines.gotemplate.builtins import function_go_templating
+from function_script.engines.gotemplate import values
+from function_script.engines.gotemplate.builtins import core, function_go_templating
 from function_script.engines.gotemplate.data import copy_tree
 from function_script.engines.gotemplate.errors import CallError
 from function_script.engines.gotemplate.function import Accepts, Function, FunctionTable, Injects
 from function_script.engines.gotemplate.run import Run
-from function_script.engines.gotemplate.values import NilMap
+from function_script.engines.gotemplate.sprig import defaults, dicts
 from function_script.engines.gotemplate.yaml import writer
 from function_script.engines.library import connection
 from function_script.objects import EXTERNAL_NAME, RESOURCE_NAME, WATCHED
@@ -32,13 +34,13 @@ _MAX_NAMES: Final = len(("name", "namespace"))
 # Getters and annotations
 
 
-class _Getter(Protocol):
+class _Call(Protocol):
     def __call__(self, *arguments: object) -> object: ...
 
 
 def _with_optional_request(function: Function) -> Function:
     """Return a getter of the request whose first argument is optional."""
-    getter = cast("_Getter", function.call)
+    getter = cast("_Call", function.call)
     count = len(function.parameter_types)
 
     def call(run: Run, *arguments: object) -> object:
@@ -158,7 +160,7 @@ def watched_resource(run: Run) -> object:
     items = _find(run.root, "requiredResources", WATCHED, "items")
     resource = _find(items[0], "resource") if isinstance(items, list) and items else None
     if resource is None or not run.mutates:
-        return NilMap() if resource is None else resource
+        return values.NilMap() if resource is None else resource
     run.check_tree(resource)
     return copy_tree(resource)
 
@@ -173,3 +175,74 @@ def _find(value: object, *path: str) -> object:
 def external_name_annotation(name: str) -> str:
     """The annotation of an external name, as a line of YAML."""
     return f"{EXTERNAL_NAME}: {writer.scalar_text(name)}"
+
+
+# Functions that return a missing value when they find nothing. In Go they return an empty text, a
+# nil map or nil. Functions that chain keys read through missing values, as chains of fields do.
+
+_OVERRIDES: Final = FunctionTable()
+
+
+def override_lookups(functions: Mapping[str, Function]) -> dict[str, Function]:
+    """Return the functions that differ where using a missing value is an error."""
+    lookups = {
+        name: _with_nothing(function, values.MISSING)
+        for name, function in functions.items()
+        if function.is_lookup
+    }
+    slicing = {
+        name: _with_nothing(functions[name], values.NilList()) for name in ("slice", "mustSlice")
+    }
+    overrides = {
+        each.name: replace(functions[each.name], parameters=each.parameters, call=each.call)
+        for each in _OVERRIDES
+    }
+    return lookups | slicing | overrides
+
+
+def _with_nothing(function: Function, nothing: object) -> Function:
+    """Return the same function, which gives ``nothing`` for nil."""
+    find = cast("_Call", function.call)
+
+    def call(*arguments: object) -> object:
+        value = find(*arguments)
+        return nothing if values.is_nil(value) else value
+
+    return replace(function, call=call)
+
+
+_OVERRIDES.add("default", parameters="value value...")(defaults.default)
+_OVERRIDES.add("dig", parameters="value...")(partial(dicts.dig, beyond_null=True))
+_OVERRIDES.add("include", parameters="string value")(Run.include)
+
+
+@_OVERRIDES.add("index", parameters="value value...")
+def _index(item: object, *keys: object) -> object:
+    for key in keys:
+        if key is values.MISSING:
+            raise CallError("a key does not exist")
+        if item is None or item is values.MISSING:
+            item = values.MISSING
+        elif isinstance(item, dict) and (type(key) is str or isinstance(item, values.AnyMap)):
+            item = item.get(key, values.MISSING)
+        else:
+            item = core.index(item, key)
+    return item
+
+
+@_OVERRIDES.add("get", parameters="map string")
+def _get(mapping: dict[str, object], key: str) -> object:
+    return mapping.get(key, values.MISSING)
+
+
+@_OVERRIDES.add("coalesce", parameters="value...")
+def _coalesce(*candidates: object) -> object:
+    """Return the first that is not empty, or the last."""
+    return next(filter(None, candidates), candidates[-1] if candidates else values.MISSING)
+
+
+@_OVERRIDES.add("ternary", parameters="value value value")
+def _ternary(yes: object, no: object, condition: object) -> object:
+    if condition is not values.MISSING and type(condition) is not bool:
+        raise CallError(f"wants true or false to decide, got {values.go_type(condition)}")
+    return yes if condition else no

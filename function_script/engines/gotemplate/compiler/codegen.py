@@ -9,18 +9,13 @@ from collections.abc import Mapping
 from contextlib import nullcontext
 from typing import Final, NamedTuple, NoReturn
 
-from function_script.engines.gotemplate import runtime
-from function_script.engines.gotemplate.compiler import constants
+from function_script.engines.gotemplate import errors, printing, runtime, values
+from function_script.engines.gotemplate.compiler import expressions
 from function_script.engines.gotemplate.compiler.code import Code, Scope, Site, Value
-from function_script.engines.gotemplate.compiler.shortcuts import any_code, shorten
-from function_script.engines.gotemplate.errors import EvalError
 from function_script.engines.gotemplate.function import Function, Injects
-from function_script.engines.gotemplate.printing import quote
 from function_script.engines.gotemplate.run import CompiledProgram, Run
-from function_script.engines.gotemplate.runtime import MissingKey
 from function_script.engines.gotemplate.syntax import nodes
 from function_script.engines.gotemplate.syntax.parser import Trees
-from function_script.engines.gotemplate.values import MISSING, Int, NilList, NilMap, is_nil
 
 # The name of generated code in tracebacks; no file has it.
 FILE: Final = "<gotemplate>"
@@ -33,6 +28,41 @@ _SMALL: Final = 64
 
 _EXACT: Final = {"string": "str", "int": "Int", "int64": "int", "float64": "float", "bool": "bool"}
 _NOTHING: Final = Value("MISSING", null=False)
+
+
+def _fail(text: str) -> NoReturn:
+    raise errors.EvalError(text)
+
+
+# The global names of all generated code.
+_CODE_GLOBALS: Final[Mapping[str, object]] = {
+    "call_method": runtime.call_method,
+    "check_argument": runtime.check_argument,
+    "refuse": runtime.refuse,
+    "elements": runtime.elements,
+    "pairs": runtime.pairs,
+    "quoted": printing.quote,
+    "call": Run.call,
+    "seed_random": Run.seed_random,
+    "measure": Run.measure,
+    "format_value": Run.format_value,
+    "spend": Run.spend,
+    "iterate": Run.iterate,
+    "fail": _fail,
+    "MISSING": values.MISSING,
+    "NilMap": values.NilMap,
+    "NilList": values.NilList,
+    "INTEGERS": frozenset({int, values.Int}),
+    "Int": values.Int,
+    "PLAIN": frozenset({str, int, values.Int}),
+    "bool": bool,
+    "float": float,
+    "int": int,
+    "is_nil": values.is_nil,
+    "len": len,
+    "str": str,
+    "type": type,
+}
 
 
 class CompileContext(NamedTuple):
@@ -57,14 +87,17 @@ class CodegenOptions(NamedTuple):
 def compile_templates(
     trees: Trees,
     context: CompileContext,
-    missing: MissingKey,
+    missing: runtime.MissingKey,
     options: CodegenOptions | None = None,
 ) -> CompiledProgram:
     """Compile all templates; ``options`` are those of a stricter kind of templates."""
     options = options or CodegenOptions(CodeGenerator, {})
     code = generate(trees, context, options.generator)
     namespace: dict[str, object] = {
-        **_code_globals(missing),
+        "__builtins__": {},
+        **_CODE_GLOBALS,
+        **runtime.readers(missing),
+        "find_method": lambda value, name: runtime.find_method(value, name, missing),
         **options.code_globals,
         **code.constants,
     }
@@ -88,45 +121,6 @@ def generate(
 
 def _local(index: int) -> str:
     return f"template{index}"
-
-
-def _fail(text: str) -> NoReturn:
-    raise EvalError(text)
-
-
-def _code_globals(missing: MissingKey) -> dict[str, object]:
-    """Return all global names of generated code but its functions; it has no builtins."""
-    return {
-        "__builtins__": {},
-        **runtime.readers(missing),
-        "find_method": lambda value, name: runtime.find_method(value, name, missing),
-        "call_method": runtime.call_method,
-        "check_argument": runtime.check_argument,
-        "refuse": runtime.refuse,
-        "elements": runtime.elements,
-        "pairs": runtime.pairs,
-        "quoted": quote,
-        "call": Run.call,
-        "seed_random": Run.seed_random,
-        "measure": Run.measure,
-        "format_value": Run.format_value,
-        "spend": Run.spend,
-        "iterate": Run.iterate,
-        "fail": _fail,
-        "MISSING": MISSING,
-        "NilMap": NilMap,
-        "NilList": NilList,
-        "INTEGERS": frozenset({int, Int}),
-        "Int": Int,
-        "PLAIN": frozenset({str, int, Int}),
-        "bool": bool,
-        "float": float,
-        "int": int,
-        "is_nil": is_nil,
-        "len": len,
-        "str": str,
-        "type": type,
-    }
 
 
 class CodeGenerator:
@@ -199,7 +193,7 @@ class CodeGenerator:
     def compile_template_call(self, node: nodes.Template) -> None:
         """Compile ``{{ template }}``."""
         if node.name not in self.templates:
-            self.write_failure(f"template {quote(node.name)} not defined")
+            self.write_failure(f"template {printing.quote(node.name)} not defined")
             return
         data = (
             "MISSING"
@@ -395,11 +389,11 @@ class CodeGenerator:
             else _NOTHING
         )
 
-    def compile_constant(self, word: constants.Constant, type_name: str = "any") -> Value:
+    def compile_constant(self, word: expressions.Constant, type_name: str = "any") -> Value:
         """Compile a constant for a parameter of a type."""
         try:
-            return constants.of_type(word, type_name, self.code)
-        except constants.UnsuitableError as error:
+            return expressions.constant_value(word, type_name, self.code)
+        except expressions.UnsuitableError as error:
             return self.write_failure(str(error))
 
     # Fields
@@ -467,7 +461,9 @@ class CodeGenerator:
             template = words[0].value
             if template not in self.templates:
                 site = Site(node, self.template, name.name)
-                self.code.failures.append((site, f"template {quote(template)} not defined"))
+                self.code.failures.append(
+                    (site, f"template {printing.quote(template)} not defined")
+                )
         function = self.functions[name.name]
         types = function.parameter_types
         count = len(words) + (final is not None)
@@ -488,7 +484,9 @@ class CodeGenerator:
         if final is not None:
             arguments.append(self.check_value(final, types[min(len(words), len(types) - 1)]))
         codes = [
-            any_code(value) if types[min(index, len(types) - 1)] == "any" else value.code
+            expressions.any_code(value)
+            if types[min(index, len(types) - 1)] == "any"
+            else value.code
             for index, value in enumerate(arguments)
         ]
         if function.injects is Injects.SOURCE:
@@ -506,7 +504,7 @@ class CodeGenerator:
             codes = ["run", *codes]
         self.code.constants[f"f_{function.name}"] = function.call
         call = f"f_{function.name}({', '.join(codes)})"
-        shortcut = shorten(function.name, arguments, call)
+        shortcut = expressions.shorten(function.name, arguments, call)
         is_any = function.returns == "any"
         value = shortcut or Value(call, function.returns, nil=is_any, null=is_any)
         name, site = self.code.name(), Site(node, self.template, function.name)

@@ -1,18 +1,17 @@
 """Corrections of actions that are written as in another language, verified by Go's grammar.
 
-`correct` is the only door. It proposes an action only if the parser accepts it in its template.
+`correct` proposes an action only if the parser accepts it in its template; `reorder` is about the
+arguments of a call that the parser accepts.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Sequence
 from typing import Final, NamedTuple
 
+from function_script.engines.gotemplate import errors
 from function_script.engines.gotemplate.corrections import statements
 from function_script.engines.gotemplate.corrections.tokens import RawAction, Unreadable, find_action
-from function_script.engines.gotemplate.errors import LimitExceededError
-from function_script.engines.gotemplate.function import Function
 from function_script.engines.gotemplate.syntax import nodes, parser
-from function_script.engines.gotemplate.syntax.parser import Grammar, ParseFailure
 
 _CLOSES: Final = re.compile(r"\W+(?:else|end)\b")
 # A hint is read at a glance, and an event has room for a few.
@@ -42,7 +41,7 @@ class Correction(NamedTuple):
         return source[: self.start] + self.text + source[self.end :]
 
 
-def correct(source: str, position: int, grammar: Grammar) -> Correction | None:
+def correct(source: str, position: int, grammar: parser.Grammar) -> Correction | None:
     """Return the correction of the action at a position; None if there is none that is certain."""
     action = find_action(source, position, grammar.delims)
     if action is None or len(action.text) > _MAX_ACTION:
@@ -72,45 +71,132 @@ def find_unclosed(source: str, position: int, delims: tuple[str, str]) -> int | 
     return start if is_open else None
 
 
-def _has_right_counts(text: str, grammar: Grammar) -> bool:
+def _has_right_counts(text: str, grammar: parser.Grammar) -> bool:
     """Report whether every call has as many arguments as its function takes."""
     left, right = grammar.delims
     variables = sorted(set(re.findall(r"\$\w+", text)))
     declared = "".join(f"{left} {name} := 1 {right}" for name in variables)
-    ends = [f"{left} end {right}", ""]
-    for before, after in ((declared, each) for each in ends):
-        opening = f"{left} if 1 {right}" if _CLOSES.match(text) else ""
+    opening = f"{left} if 1 {right}" if _CLOSES.match(text) else ""
+    for end in (f"{left} end {right}", ""):
         try:
-            parsed = parser.parse("", f"{before}{opening}{text}{after}", grammar)
-        except (ParseFailure, LimitExceededError):
+            parsed = parser.parse("", f"{declared}{opening}{text}{end}", grammar)
+        except (parser.ParseFailure, errors.LimitExceededError):
             continue
-        return all(
-            _has_right_count(command, index, grammar.functions)
-            for part in nodes.walk_nodes(list(parsed.trees.values()))
-            if isinstance(part, nodes.Pipe)
-            for index, command in enumerate(part.commands)
-        )
+        for part in nodes.walk_nodes(list(parsed.trees.values())):
+            for stage, command in enumerate(part.commands if isinstance(part, nodes.Pipe) else ()):
+                first = command.words[0]
+                if not isinstance(first, nodes.Identifier):
+                    continue
+                function = grammar.functions[first.name]
+                types = function.parameter_types
+                count = len(command.words) - 1 + (stage > 0)
+                if count < len(types) - function.variadic:
+                    return False
+                if count > len(types) and not function.variadic:
+                    return False
+        return True
     return True
 
 
-def _has_right_count(command: nodes.Command, stage: int, functions: Mapping[str, Function]) -> bool:
-    first = command.words[0]
-    if not isinstance(first, nodes.Identifier):
-        return True
-    function = functions[first.name]
-    count, expected = len(command.words) - 1 + (stage > 0), len(function.parameter_types)
-    return count >= expected - 1 if function.variadic else count == expected
-
-
-def _parses(correction: Correction, source: str, action: RawAction, grammar: Grammar) -> bool:
+def _parses(
+    correction: Correction, source: str, action: RawAction, grammar: parser.Grammar
+) -> bool:
     """Report whether no error is left in the action."""
     end = action.start + len(correction.text)
     try:
         parser.parse("", correction.apply(source), grammar)
-    except LimitExceededError:
+    except errors.LimitExceededError:
         return False
-    except ParseFailure as failure:
+    except parser.ParseFailure as failure:
         # A block without an end is another mistake.
         positions = [error.position or 0 for error in failure.errors if error.cause is None]
         return not any(action.start <= position < end for position in positions)
     return True
+
+
+# Calls with the value first, as in most languages. Go's pipelines pass the value as the last
+# argument. An order is wrong for certain if a constant has a type that its parameter does not take,
+# and right if all constants fit behind the change.
+
+_NUMBERS: Final = frozenset({"int", "int64", "float64"})
+_CONTAINERS: Final = frozenset({"map", "list"})
+# Parameters that are of any type for Go, and of one type for their purpose.
+_PURPOSES: Final = {
+    "has": ("any", "list"),
+    "join": ("string", "list"),
+    "ternary": ("any", "any", "bool"),
+}
+
+
+def reorder(source: str, position: int, grammar: parser.Grammar) -> str | None:
+    """Return the call that has an operand at a position, in Go's order; None if it has that."""
+    try:
+        trees = parser.parse("", source, grammar).trees
+    except (parser.ParseFailure, errors.LimitExceededError):
+        return None
+    for node in nodes.walk_nodes(list(trees.values())):
+        match node:
+            case nodes.Command(words=(nodes.Identifier(name=name), *arguments)) if (
+                text := _reorder_call(name, arguments, grammar)
+            ) is not None and any(
+                getattr(part, "position", None) == position for part in nodes.walk_nodes([node])
+            ):
+                return text
+            case _:
+                pass
+    return None
+
+
+def _reorder_call(
+    name: str, arguments: Sequence[nodes.Operand], grammar: parser.Grammar
+) -> str | None:
+    function = grammar.functions.get(name)
+    if function is None or function.variadic:
+        return None
+    types = _PURPOSES.get(name, function.parameter_types)
+    if len(types) != len(arguments) or len(types) < len(("value", "other")):
+        return None
+    if _fit(types, arguments, grammar):
+        return None
+    first, *middle, last = arguments
+    orders = ([*middle, last, first], [last, first, *middle])
+    fitting = [order for order in orders if _fit(types, order, grammar)]
+    if not fitting:
+        return None
+    return " ".join([name, *map(argument_source, fitting[0])])
+
+
+def _fit(types: Sequence[str], arguments: Sequence[nodes.Operand], grammar: parser.Grammar) -> bool:
+    """Report whether parameters may take arguments; one of an unknown type may fit."""
+    for parameter, word in zip(types, arguments, strict=True):
+        argument = type_of(word, grammar)
+        if not argument or parameter in {"any", "value"}:
+            continue
+        if parameter in _NUMBERS and argument != "int":
+            return False
+        if parameter not in _NUMBERS and (parameter != argument or parameter in _CONTAINERS):
+            return False
+    return True
+
+
+def type_of(word: nodes.Operand, grammar: parser.Grammar) -> str:
+    """Return the Go type of an operand; "" where the text does not tell it."""
+    match word:
+        case nodes.String():
+            return "string"
+        case nodes.Number():
+            return "int"
+        case nodes.Bool():
+            return "bool"
+        case nodes.Pipe(commands=[*_, nodes.Command(words=(nodes.Identifier(name=name), *_))]):
+            function = grammar.functions.get(name)
+            returns = function.returns if function is not None else "any"
+            return "" if returns == "any" else returns
+        case _:
+            return ""
+
+
+def argument_source(word: nodes.Operand) -> str:
+    """Return the source of an operand as an argument: a pipeline is in parentheses."""
+    text = nodes.to_source(word)
+    return f"({text})" if isinstance(word, nodes.Pipe) else text

@@ -9,8 +9,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
-from function_script.engines.gotemplate.corrections import terms, vocabulary
-from function_script.engines.gotemplate.corrections.methods import find_method
+from function_script.engines.gotemplate.corrections import terms
 from function_script.engines.gotemplate.corrections.terms import Choice, Term, call
 from function_script.engines.gotemplate.corrections.tokens import RawToken, Unreadable
 from function_script.engines.gotemplate.function import Function
@@ -164,7 +163,7 @@ class ExpressionParser:
             return "not in"
         if self.accept("is"):
             return "is not" if self.accept("not") else "is"
-        return self.accept(*vocabulary.COMPARISONS, *vocabulary.NAMED_COMPARISONS, "=~", "in")
+        return self.accept(*terms.COMPARISONS, *terms.NAMED_COMPARISONS, "=~", "in")
 
     def sum(self) -> Term:
         """Read ``a + b``, ``a - b`` and ``a ~ b``."""
@@ -193,7 +192,7 @@ class ExpressionParser:
                     raise Unreadable
                 value = call("printf", value, right, is_text=True)
             else:
-                value = call(vocabulary.PRODUCTS[operator], value, right)._replace(is_number=True)
+                value = call(terms.PRODUCTS[operator], value, right)._replace(is_number=True)
         return value
 
     def unary(self) -> Term:
@@ -211,14 +210,14 @@ class ExpressionParser:
         token = self.token
         if token.kind != "word" or not self.is_function(token.text) or self.is_called():
             value = self.operand()
-            if self.begins_operand() and self.token.text not in vocabulary.NAMED_COMPARISONS:
+            if self.begins_operand() and self.token.text not in terms.NAMED_COMPARISONS:
                 raise Unreadable
             return value
         name = self.function_name(self.take())
         arguments: list[Term] = []
         while self.begins_operand() and len(arguments) != most:
             arguments.append(self.argument())
-        if name in {"and", "or", "not"} and self.token.text in vocabulary.COMPARISONS:
+        if name in {"and", "or", "not"} and self.token.text in terms.COMPARISONS:
             raise Unreadable
         return self.typed_call(name, arguments)
 
@@ -227,11 +226,11 @@ class ExpressionParser:
         token = self.token
         if token.kind == "word" and self.is_function(token.text) and not self.is_called():
             function = self.names.functions[self.function_name(token)]
-            if token.text in vocabulary.NAMED_COMPARISONS:
+            if token.text in terms.NAMED_COMPARISONS:
                 return self.application(most=2)
             if function.parameters and not function.variadic:
                 return self.application(most=len(function.parameter_types))
-            if token.text in vocabulary.VARIADIC:
+            if token.text in terms.VARIADIC:
                 return self.application()
         return self.operand()
 
@@ -248,10 +247,7 @@ class ExpressionParser:
 
     def is_function(self, word: str) -> bool:
         """Report whether a word is a function here, perhaps under another language's name."""
-        return (
-            vocabulary.ALIASES.get(word, word) in self.names.functions
-            and word not in vocabulary.CONSTANTS
-        )
+        return terms.ALIASES.get(word, word) in self.names.functions and word not in terms.CONSTANTS
 
     def is_called(self) -> bool:
         """Report whether the next token is a name with a parenthesis right behind it."""
@@ -263,7 +259,7 @@ class ExpressionParser:
         """Return Go's name of a function; raises Unreadable."""
         if token.kind != "word" or not self.is_function(token.text):
             raise Unreadable
-        return vocabulary.ALIASES.get(token.text, token.text)
+        return terms.ALIASES.get(token.text, token.text)
 
     def begins_operand(self) -> bool:
         """Report whether the next token begins another argument."""
@@ -273,7 +269,7 @@ class ExpressionParser:
                 after = self.tokens[self.position + 1 : self.position + 2]
                 return bool(after) and after[0].kind == "number" and not after[0].has_gap
             return token.text in {"(", ".", "[", "{"} and token.has_gap
-        if token.kind == "word" and token.text in vocabulary.INFIX:
+        if token.kind == "word" and token.text in terms.INFIX:
             return False
         return token.kind != "end" and token.has_gap
 
@@ -345,7 +341,7 @@ class ExpressionParser:
     def method(self, value: Term, name: str) -> Term:
         """Read the arguments of a method, and return the call of the function like it."""
         arguments = self.arguments()
-        return find_method(name, len(arguments))(value, arguments)
+        return terms.find_method(name, len(arguments))(value, arguments)
 
     def primary(self) -> Term:
         """Read an operand without anything behind it."""
@@ -409,22 +405,22 @@ class ExpressionParser:
         """Read a name: a constant, a function, a variable, or a part of the request."""
         text = token.text
         following = self.token
-        if text in vocabulary.CONSTANTS:
-            return Term(vocabulary.CONSTANTS[text], is_boolean=vocabulary.CONSTANTS[text] != "nil")
+        if text in terms.CONSTANTS:
+            return Term(terms.CONSTANTS[text], is_boolean=terms.CONSTANTS[text] != "nil")
         if following.text == "(" and following.kind == "operator" and not following.has_gap:
             if not self.is_function(text):
                 raise Unreadable
-            name = "splitList" if text == "split" else vocabulary.ALIASES.get(text, text)
+            name = "splitList" if text == "split" else terms.ALIASES.get(text, text)
             return self.typed_call(name, terms.in_order(name, self.arguments()))
         if f"${text}" in self.names.variables:
             return Term(f"${text}")
         if self.is_function(text):
-            return call(vocabulary.ALIASES.get(text, text))
+            return call(terms.ALIASES.get(text, text))
         if following.kind == "field" and not following.has_gap and self.names.root:
-            if text in vocabulary.REQUEST:
+            if text in terms.REQUEST:
                 return Term(f"{self.names.root.removesuffix('.')}.{text}")
-            if text in vocabulary.OF_XR:
-                return Term(f"{self.names.root.removesuffix('.')}.{vocabulary.XR}.{text}")
+            if text in terms.OF_XR:
+                return Term(f"{self.names.root.removesuffix('.')}.{terms.XR}.{text}")
         raise Unreadable
 
 

@@ -4,11 +4,8 @@ import re
 from collections.abc import Mapping
 from typing import Final, NamedTuple
 
-from function_script.engines.gotemplate.corrections.expressions import (
-    ExpressionParser,
-    Names,
-)
-from function_script.engines.gotemplate.corrections.terms import Choice, Term
+from function_script.engines.gotemplate.corrections.expressions import ExpressionParser, Names
+from function_script.engines.gotemplate.corrections.terms import Choice
 from function_script.engines.gotemplate.corrections.tokens import RawAction, Unreadable, read_tokens
 from function_script.engines.gotemplate.function import Function
 from function_script.engines.gotemplate.syntax.parser import Grammar
@@ -52,8 +49,15 @@ class Scope:
 def rewrite(action: RawAction, scope: Scope) -> Proposal:
     """Return an action in Go's syntax; raises Unreadable if its meaning is not certain."""
     body = action.body.strip()
-    if proposal := _slip(body, scope) or _word(body):
+    if proposal := _slip(body, scope):
         return proposal
+    if comment := _COMMENT.fullmatch(body):
+        text = next(group for group in comment.groups() if group is not None)
+        return Proposal(f"/* {text.strip()} */")
+    if _END.fullmatch(body):
+        return Proposal("end")
+    if re.fullmatch(r"else\s*[:{]", body):
+        return Proposal("else")
     if match := _CONDITIONAL.match(body):
         return _conditional(match, body[match.end() :], scope)
     if match := _LOOP.match(body):
@@ -77,16 +81,6 @@ def _slip(body: str, scope: Scope) -> Proposal | None:
         parts = (part.strip() for part in body.split(";"))
         return Proposal("".join(f"{left} {part} {right}" for part in parts), is_whole=True)
     return None
-
-
-def _word(body: str) -> Proposal | None:
-    """Return a comment, an end or an else; None for other actions."""
-    if comment := _COMMENT.fullmatch(body):
-        text = next(group for group in comment.groups() if group is not None)
-        return Proposal(f"/* {text.strip()} */")
-    if _END.fullmatch(body):
-        return Proposal("end")
-    return Proposal("else") if re.fullmatch(r"else\s*[:{]", body) else None
 
 
 def _conditional(match: re.Match[str], rest: str, scope: Scope) -> Proposal:
@@ -126,20 +120,19 @@ def _output(text: str, scope: Scope) -> Proposal:
     value = parser.choice()
     if isinstance(value, Choice) and parser.token.kind == "end" and not value.condition.is_boolean:
         left, right = scope.delims
-        yes, no = (_written(part, scope.delims) for part in (value.yes, value.no))
+        # A plain text is written as it is.
+        yes, no = (
+            part.text[1:-1]
+            if part.is_literal and part.is_text and _PLAIN_TEXT.fullmatch(part.text)
+            else f"{left} {part.text} {right}"
+            for part in (value.yes, value.no)
+        )
         condition = f"{left} if {value.condition.text} {right}"
         return Proposal(f"{condition}{yes}{left} else {right}{no}{left} end {right}", is_whole=True)
     text = _expression(text, scope)
     if text == "nil":
         raise Unreadable
     return Proposal(text)
-
-
-def _written(value: Term, delims: tuple[str, str]) -> str:
-    """Return template text that writes a value."""
-    if value.is_literal and value.is_text and re.fullmatch(r'"[\w ./:-]*"', value.text):
-        return value.text[1:-1]
-    return f"{delims[0]} {value.text} {delims[1]}"
 
 
 def _loop(text: str, scope: Scope) -> Proposal:
@@ -223,6 +216,7 @@ def _assignment(match: re.Match[str], rest: str, scope: Scope) -> Proposal:
     return Proposal(f"{name} {':=' if is_declaration else '='} {value}", aside)
 
 
+_PLAIN_TEXT: Final = re.compile(r'"[\w ./:-]*"')
 _DECLARED: Final = re.compile(r"(\$\w+)\s*(?:,\s*(\$\w+)\s*)?:=")
 # An action with a comment of Python or Go behind it, and no text in which such a mark may be.
 _TRAILING_COMMENT: Final = re.compile(r"""(?P<code>[^"'`#/]*[^"'`#/\s])\s+(?:#|//)\s*[^"'`]*""")

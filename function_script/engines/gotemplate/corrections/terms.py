@@ -1,10 +1,64 @@
-"""Go's expressions, put together from those of other languages."""
+"""Go's expressions, put together from the words, functions and methods of other languages."""
 
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final, NamedTuple, TypeAlias
 
-from function_script.engines.gotemplate.corrections import vocabulary
 from function_script.engines.gotemplate.corrections.tokens import Unreadable
+
+XR: Final = "observed.composite.resource"
+REQUEST: Final = frozenset({"observed", "desired", "context", "params"})
+OF_XR: Final = frozenset({"spec", "metadata", "status"})
+# Words that stand between operands in other languages.
+INFIX: Final = frozenset({"and", "or", "in", "is", "not", "if", "else", "then"})
+VARIADIC: Final = frozenset({"and", "or", "printf", "print", "list", "dict", "index"})
+NAMED_COMPARISONS: Final = ("eq", "ge", "gt", "le", "lt", "ne")
+CONSTANTS: Final[Mapping[str, str]] = {
+    **dict.fromkeys(("true", "True", "TRUE"), "true"),
+    **dict.fromkeys(("false", "False", "FALSE"), "false"),
+    **dict.fromkeys(("nil", "None", "null", "undefined"), "nil"),
+}
+COMPARISONS: Final[Mapping[str, str]] = {
+    **dict.fromkeys(("=", "==", "==="), "eq"),
+    **dict.fromkeys(("!=", "!==", "<>"), "ne"),
+    "<": "lt",
+    "<=": "le",
+    ">": "gt",
+    ">=": "ge",
+}
+PRODUCTS: Final[Mapping[str, str]] = {"*": "mul", "/": "div", "//": "div", "%": "mod"}
+# Functions of other languages that have another name here, and the same order of arguments.
+ALIASES: Final[Mapping[str, str]] = {
+    **dict.fromkeys(("tojson", "to_json", "jsonencode"), "toJson"),
+    **dict.fromkeys(("fromjson", "from_json", "jsondecode"), "fromJson"),
+    **dict.fromkeys(("toyaml", "to_yaml", "to_nice_yaml", "yamlencode"), "toYaml"),
+    **dict.fromkeys(("fromyaml", "from_yaml", "yamldecode"), "fromYaml"),
+    **dict.fromkeys(("b64encode", "base64encode"), "b64enc"),
+    **dict.fromkeys(("b64decode", "base64decode"), "b64dec"),
+    **dict.fromkeys(("length", "size"), "len"),
+    **dict.fromkeys(("downcase", "lowercase"), "lower"),
+    **dict.fromkeys(("upcase", "uppercase"), "upper"),
+    **dict.fromkeys(("tostring", "str", "string"), "toString"),
+    **dict.fromkeys(("strip", "trimspace"), "trim"),
+    **dict.fromkeys(("startswith", "startsWith"), "hasPrefix"),
+    **dict.fromkeys(("endswith", "endsWith"), "hasSuffix"),
+    **dict.fromkeys(("sha256", "hash"), "sha256sum"),
+    **dict.fromkeys(("base64", "btoa"), "b64enc"),
+    "sha1": "sha1sum",
+    "sha512": "sha512sum",
+    "yaml": "toYaml",
+    "json": "toJson",
+    "atob": "b64dec",
+    "format": "printf",
+    "d": "default",
+    "tonumber": "float64",
+}
+# Functions that take the text they work on last, where other languages have it first.
+SUBJECT_LAST: Final = frozenset(
+    {
+        *("contains", "default", "hasPrefix", "hasSuffix", "join", "nindent", "indent", "repeat"),
+        *("replace", "split", "splitList", "trimPrefix", "trimSuffix", "trunc", "regexMatch"),
+    }
+)
 
 
 class Term(NamedTuple):
@@ -44,7 +98,7 @@ def call(function: str, *arguments: Term, is_boolean: bool = False, is_text: boo
 def in_order(name: str, arguments: list[Term]) -> list[Term]:
     """Return arguments in Go's order: the one that is no constant comes last."""
     is_reversed = (
-        name in vocabulary.SUBJECT_LAST
+        name in SUBJECT_LAST
         and len(arguments) > 1
         and not arguments[0].is_literal
         and all(argument.is_literal for argument in arguments[1:])
@@ -83,4 +137,65 @@ def compare(operator: str, left: Term, right: Term) -> Term:
         return value if operator == "in" else call("not", value, is_boolean=True)
     if operator == "=~":
         return call("regexMatch", right, left, is_boolean=True)
-    return call(vocabulary.COMPARISONS.get(operator, operator), left, right, is_boolean=True)
+    return call(COMPARISONS.get(operator, operator), left, right, is_boolean=True)
+
+
+# Methods of Python and JavaScript
+
+# Makes the call of a value and the arguments of its method.
+_Method: TypeAlias = Callable[[Term, Sequence[Term]], Term]
+
+
+def find_method(name: str, count: int) -> _Method:
+    """Return the method with a number of arguments; raises Unreadable if there is none."""
+    method = _METHODS.get((name, count))
+    if method is None:
+        raise Unreadable
+    return method
+
+
+def _format(value: Term, arguments: Sequence[Term]) -> Term:
+    text = value.text
+    if not value.is_text or value.is_call or text.count("{}") != len(arguments) or "%" in text:
+        raise Unreadable
+    return call("printf", Term(text.replace("{}", "%v"), is_text=True), *arguments, is_text=True)
+
+
+def _join(value: Term, arguments: Sequence[Term]) -> Term:
+    """Return the call for ``",".join(xs)`` and for ``xs.join(",")``."""
+    separator, items = (value, arguments[0]) if value.is_literal else (arguments[0], value)
+    return call("join", separator, items, is_text=True)
+
+
+def _get(value: Term, arguments: Sequence[Term]) -> Term:
+    key, *default = arguments
+    return call("dig", key, *default, value) if default else call("get", value, key)
+
+
+def _subject_last(function: str, *, is_text: bool = False, is_boolean: bool = False) -> _Method:
+    def make(value: Term, arguments: Sequence[Term]) -> Term:
+        return call(function, *arguments, value, is_text=is_text, is_boolean=is_boolean)
+
+    return make
+
+
+_METHODS: Final[Mapping[tuple[str, int], _Method]] = {
+    **{
+        (name, 1): _subject_last("hasPrefix", is_boolean=True)
+        for name in ("startswith", "startsWith")
+    },
+    **{(name, 1): _subject_last("hasSuffix", is_boolean=True) for name in ("endswith", "endsWith")},
+    **{(name, 0): _subject_last("upper", is_text=True) for name in ("upper", "toUpperCase")},
+    **{(name, 0): _subject_last("lower", is_text=True) for name in ("lower", "toLowerCase")},
+    **{(name, 0): _subject_last("trim", is_text=True) for name in ("strip", "trim")},
+    **{(name, 2): _subject_last("replace", is_text=True) for name in ("replace", "replaceAll")},
+    **{("format", count): _format for count in range(1, 5)},
+    ("get", 1): _get,
+    ("get", 2): _get,
+    ("join", 1): _join,
+    ("keys", 0): _subject_last("keys"),
+    ("split", 1): _subject_last("splitList"),
+    ("title", 0): _subject_last("title", is_text=True),
+    ("toString", 0): _subject_last("toString", is_text=True),
+    ("values", 0): _subject_last("values"),
+}

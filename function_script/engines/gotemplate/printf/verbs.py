@@ -2,22 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import re
 from typing import Final, NamedTuple
 
-from function_script.engines.gotemplate import printing
-from function_script.engines.gotemplate.printf.floats import format_float
-from function_script.engines.gotemplate.values import (
-    Struct,
-    Uint8,
-    Uint32,
-    Uint64,
-    go_type,
-    is_code_point,
-    is_nil,
-    to_bytes,
-    to_string,
-)
+from function_script.engines.gotemplate import printing, values
 
 
 class Flags(NamedTuple):
@@ -41,7 +30,7 @@ class Flags(NamedTuple):
 def format_argument(value: object, verb: str, flags: Flags) -> str:
     """Format one argument of printf."""
     if verb == "T":
-        return pad(truncate(go_type(value), flags), flags)
+        return pad(truncate(values.go_type(value), flags), flags)
     if value is None:
         return pad(printing.NIL, flags) if verb == "v" else f"%!{verb}({printing.NIL})"
     return _format(value, verb, flags)
@@ -55,28 +44,29 @@ def _format(value: object, verb: str, flags: Flags) -> str:
         return _format_string(value, verb, flags)
     if isinstance(value, int):
         return _format_integer(value, verb, flags)
+    if isinstance(value, (float, complex)) and verb not in _FLOAT_VERBS:
+        return _bad_verb(value, verb, flags)
     if isinstance(value, float):
-        if verb not in _FLOAT_VERBS:
-            return _bad_verb(value, verb, flags)
         return _format_float(value, verb, flags)
     if isinstance(value, complex):
-        if verb not in _FLOAT_VERBS:
-            return _bad_verb(value, verb, flags)
         real = _format_float(value.real, verb, flags)
         return f"({real}{_format_float(value.imag, verb, flags._replace(plus=True))}i)"
     if isinstance(value, bytes):
         return _format_bytes(value, verb, flags)
-    if isinstance(value, Struct):
-        return _format_struct(value, verb, flags)
+    if isinstance(value, values.Struct):
+        own_text = value.text()
+        if own_text is not None and verb in "vsxXq" and not flags.go_syntax:
+            return _format_string(own_text, verb, flags)
+        return _format_fields(value, verb, flags)
     return _format_container(value, verb, flags)
 
 
 def _bad_verb(value: object, verb: str, flags: Flags) -> str:
-    printable = value.fields if isinstance(value, Struct) and not value.text() else value
+    printable = value.fields if isinstance(value, values.Struct) and not value.text() else value
     text = (
         _format(printable, "v", flags) if printable is value else _format_fields(value, "v", flags)
     )
-    return f"%!{verb}({go_type(value)}={text})"
+    return f"%!{verb}({values.go_type(value)}={text})"
 
 
 def pad(text: str, flags: Flags) -> str:
@@ -108,7 +98,11 @@ def _format_string(value: str, verb: str, flags: Flags) -> str:
     if verb in "sv":
         return pad(truncate(text, flags), flags)
     if verb in "xX":
-        return _hexadecimal(to_bytes(text), verb, flags)
+        data = values.to_bytes(text)[: flags.precision]
+        prefix = f"0{verb}" if flags.sharp and data else ""
+        separator = f" {prefix}" if flags.space else ""
+        digits = prefix + separator.join(f"{byte:02x}" for byte in data)
+        return pad(digits.upper() if verb == "X" else digits, flags)
     return _bad_verb(value, verb, flags)
 
 
@@ -123,22 +117,14 @@ def _quoted(text: str, flags: Flags) -> str:
 _NEEDS_QUOTES: Final = re.compile("[\x00-\x08\x0a-\x1f`\x7f\ufeff\ud800-\udfff]")
 
 
-def _hexadecimal(data: bytes, verb: str, flags: Flags) -> str:
-    data = data if flags.precision is None else data[: flags.precision]
-    prefix = f"0{verb}" if flags.sharp and data else ""
-    separator = f" {prefix}" if flags.space else ""
-    text = prefix + separator.join(f"{byte:02x}" for byte in data)
-    return pad(text.upper() if verb == "X" else text, flags)
-
-
 def _format_bytes(value: bytes, verb: str, flags: Flags) -> str:
     if verb in "vd":
         if flags.go_syntax:
             return f"[]byte{{{', '.join(f'0x{byte:x}' for byte in value)}}}"
         return f"[{' '.join(_format_integer(byte, 'd', flags) for byte in value)}]"
     if verb in "sxXq":
-        return _format_string(to_string(value), verb, flags)
-    return f"[{' '.join(_format(Uint8(byte), verb, flags) for byte in value)}]"
+        return _format_string(values.to_string(value), verb, flags)
+    return f"[{' '.join(_format(values.Uint8(byte), verb, flags) for byte in value)}]"
 
 
 # Numbers
@@ -148,7 +134,7 @@ def _format_integer(value: int, verb: str, flags: Flags) -> str:
     if verb in _BASES:
         return _in_base(value, verb, flags)
     if verb == "c":
-        return pad(chr(value) if is_code_point(value) else "\ufffd", flags)
+        return pad(chr(value) if values.is_code_point(value) else "\ufffd", flags)
     if verb == "q":
         return pad(printing.quote_character(value, ascii_only=flags.plus), flags)
     if verb == "U":
@@ -159,13 +145,13 @@ def _format_integer(value: int, verb: str, flags: Flags) -> str:
 def _unicode(value: int, flags: Flags) -> str:
     code = value % (1 << 64)
     text = f"U+{code:0{max(flags.precision or 0, 4)}X}"
-    if flags.sharp and is_code_point(code) and chr(code).isprintable():
+    if flags.sharp and values.is_code_point(code) and chr(code).isprintable():
         text += f" '{chr(code)}'"
     return _pad_blank(text, flags)
 
 
 _BASES: Final = {"v": "d", "d": "d", "b": "b", "o": "o", "O": "o", "x": "x", "X": "X"}
-_UNSIGNED: Final = (Uint8, Uint32, Uint64)
+_UNSIGNED: Final = (values.Uint8, values.Uint32, values.Uint64)
 
 
 def _in_base(value: int, verb: str, flags: Flags) -> str:
@@ -179,18 +165,17 @@ def _in_base(value: int, verb: str, flags: Flags) -> str:
         return " " * (flags.width or 0)
     else:
         digits = f"{abs(value):0{max(flags.precision, 1)}{base}}"
-    prefix = "0x" if hexadecimal else _prefix(digits, verb, flags.sharp)
+    if hexadecimal:
+        prefix = "0x"
+    elif verb == "O":
+        prefix = "0o"
+    elif not flags.sharp or base == "d":
+        prefix = ""
+    elif verb == "o":
+        prefix = "" if digits.startswith("0") else "0"
+    else:
+        prefix = {"b": "0b", "X": "0X"}.get(verb, "0x")
     return _pad_blank(sign + prefix + digits, flags)
-
-
-def _prefix(digits: str, verb: str, sharp: object) -> str:
-    if verb == "O":
-        return "0o"
-    if not sharp or _BASES[verb] == "d":
-        return ""
-    if verb == "o":
-        return "" if digits.startswith("0") else "0"
-    return {"b": "0b", "X": "0X"}.get(verb, "0x")
 
 
 _FLOAT_VERBS: Final = "vbgGxXfFeE"
@@ -213,18 +198,91 @@ def _format_float(value: float, verb: str, flags: Flags) -> str:
     return pad(sign + text, flags)
 
 
+# Floats, as Go's strconv.FormatFloat writes them
+
+_MANTISSA_BITS: Final = 53
+
+
+def format_float(number: float, verb: str, precision: int | None, *, keep_zeros: bool) -> str:
+    """Format ``number`` with verb b, e, E, f, g, G, x or X; precision None is the shortest.
+
+    Only a minus is written as sign. ``keep_zeros`` is the flag ``#``: a decimal point is always
+    there, and for g the trailing zeros.
+    """
+    if not math.isfinite(number):
+        return "NaN" if math.isnan(number) else ("Inf" if number > 0 else "-Inf")
+    if verb == "b":
+        return _binary(number)
+    text = _digits(number, verb, precision)
+    if not keep_zeros:
+        return text
+    exponent_letters = "pP" if verb in "xX" else "eE"
+    cut = next(
+        (index for index, letter in enumerate(text) if letter in exponent_letters), len(text)
+    )
+    mantissa, tail = text[:cut], text[cut:]
+    count = (6 if precision is None else precision) if verb in "gGx" else 0
+    digits = mantissa.lstrip("-").removeprefix("0x").replace(".", "")
+    significant = len(digits.lstrip("0")) or (1 if digits == "0" else 0)
+    point = "" if "." in mantissa else "."
+    return f"{mantissa}{point}{'0' * (count - significant)}{tail}"
+
+
+def _digits(number: float, verb: str, precision: int | None) -> str:
+    if verb in "xX":
+        text = _hexadecimal(number, precision)
+        return text.upper() if verb == "X" else text
+    if verb in "gG" and precision is None:
+        text = printing.float_text(number)
+        return text.upper() if verb == "G" else text
+    return f"{number:.{max(precision or 0, 1 if verb in 'gG' else 0)}{verb}}"
+
+
+def _binary(number: float) -> str:
+    """Return mantissa and power of two as integers: ``4503599627370496p-52``."""
+    fraction, exponent = math.frexp(abs(number))
+    mantissa = int(fraction * (1 << _MANTISSA_BITS))
+    shift = exponent - _MANTISSA_BITS if mantissa else -1074
+    smallest = -1074
+    if shift < smallest:
+        mantissa >>= smallest - shift
+        shift = smallest
+    sign = "-" if math.copysign(1, number) < 0 else ""
+    return f"{sign}{mantissa}p{shift:+d}"
+
+
+def _hexadecimal(number: float, precision: int | None) -> str:
+    """Return hexadecimal mantissa and power of two: ``0x1.cp+01``."""
+    sign = "-" if math.copysign(1, number) < 0 else ""
+    fraction, exponent = math.frexp(abs(number))
+    if not fraction:
+        zeros = f".{'0' * precision}" if precision else ""
+        return f"{sign}0x0{zeros}p+00"
+    # The first digit is 1; the rest are 52 bits, 13 digits.
+    mantissa, exponent = int(fraction * (1 << _MANTISSA_BITS)), exponent - 1
+    digits = f"{mantissa & ((1 << 52) - 1):013x}"
+    if precision is None:
+        digits = digits.rstrip("0")
+    elif precision < len(digits):
+        bits = 52 - 4 * precision
+        prefix, rest = mantissa >> bits, mantissa & ((1 << bits) - 1)
+        half = 1 << (bits - 1)
+        if rest > half or (rest == half and prefix & 1):
+            prefix += 1
+        if prefix >> (4 * precision) > 1:
+            prefix, exponent = prefix >> 1, exponent + 1
+        digits = f"{prefix & ((1 << 4 * precision) - 1):0{precision}x}" if precision else ""
+    else:
+        digits = digits.ljust(precision, "0")
+    point = f".{digits}" if digits else ""
+    return f"{sign}0x1{point}p{exponent:+03d}"
+
+
 # Containers
 
 
-def _format_struct(value: Struct, verb: str, flags: Flags) -> str:
-    text = value.text()
-    if text is not None and verb in "vsxXq" and not flags.go_syntax:
-        return _format_string(text, verb, flags)
-    return _format_fields(value, verb, flags)
-
-
 def _format_fields(value: object, verb: str, flags: Flags) -> str:
-    if not isinstance(value, Struct):
+    if not isinstance(value, values.Struct):
         return ""
     has_names = flags.names or flags.go_syntax
     fields = [
@@ -248,9 +306,9 @@ def _format_container(value: object, verb: str, flags: Flags) -> str:
         opening = "["
     if not flags.go_syntax:
         return f"{opening}{' '.join(items)}]"
-    if is_nil(value):
-        return f"{go_type(value)}(nil)"
-    return f"{go_type(value)}{{{', '.join(items)}}}"
+    if values.is_nil(value):
+        return f"{values.go_type(value)}(nil)"
+    return f"{values.go_type(value)}{{{', '.join(items)}}}"
 
 
 def _element(value: object, verb: str, flags: Flags) -> str:

@@ -9,21 +9,19 @@ from typing import Final
 
 from function_script.engines.gotemplate.function import Function
 from function_script.engines.gotemplate.sprig import (
+    conversions,
     crypto,
     dates,
     defaults,
-    derived_password,
     dicts,
     encoding,
     lists,
     numbers,
-    paths,
+    paths_and_urls,
     random_values,
-    reflection,
     regex,
     semver,
     strings,
-    urls,
 )
 
 FUNCTIONS: Final[tuple[Function, ...]] = (
@@ -32,15 +30,13 @@ FUNCTIONS: Final[tuple[Function, ...]] = (
     *defaults.FUNCTIONS,
     *dicts.FUNCTIONS,
     *lists.FUNCTIONS,
-    *reflection.FUNCTIONS,
+    *conversions.FUNCTIONS,
     *encoding.FUNCTIONS,
     *regex.FUNCTIONS,
     *dates.FUNCTIONS,
-    *paths.FUNCTIONS,
-    *urls.FUNCTIONS,
+    *paths_and_urls.FUNCTIONS,
     *semver.FUNCTIONS,
     *random_values.FUNCTIONS,
-    *derived_password.FUNCTIONS,
     *crypto.FUNCTIONS,
 )
 _ENVIRONMENT: Final = (

@@ -1,4 +1,4 @@
-"""sprig's conversions of any value: to text, lists of texts, integers and floats.
+"""sprig's functions on types, and its conversions of any value: to text, integers and floats.
 
 Texts that cannot be read as numbers are 0.
 """
@@ -7,16 +7,62 @@ import math
 import re
 from typing import Final
 
-from function_script.engines.gotemplate import printing
-from function_script.engines.gotemplate.function import Allocator
+from function_script.engines.gotemplate import printing, values
+from function_script.engines.gotemplate.function import Accepts, Allocator, FunctionTable, Injects
 from function_script.engines.gotemplate.go_time import NamedNumber
-from function_script.engines.gotemplate.values import (
-    MAX_INT64,
-    MIN_INT64,
-    Strings,
-    to_string,
-    wrap_int64,
+
+FUNCTIONS: Final = FunctionTable()
+
+FUNCTIONS.add(
+    "typeOf",
+    parameters="any",
+    returns="string",
+    summary="The Go type of the value.",
+    accepts=Accepts.NULL,
+)(values.go_type)
+
+
+@FUNCTIONS.add("typeIs", parameters="string any", returns="bool", accepts=Accepts.NULL)
+def type_is(name: str, value: object) -> bool:
+    """True if the value has this Go type."""
+    return values.go_type(value) == name
+
+
+@FUNCTIONS.add("typeIsLike", parameters="string any", returns="bool", accepts=Accepts.NULL)
+def type_is_like(name: str, value: object) -> bool:
+    """True if the value has this Go type or is a pointer to it."""
+    return values.go_type(value) in {name, f"*{name}"}
+
+
+FUNCTIONS.add(
+    "kindOf",
+    parameters="any",
+    returns="string",
+    summary="The Go kind of the value, such as map or slice.",
+    accepts=Accepts.NULL,
+)(values.go_kind)
+
+
+@FUNCTIONS.add("kindIs", parameters="string any", returns="bool", accepts=Accepts.MISSING)
+def kind_is(name: str, value: object) -> bool:
+    """True if the value has this Go kind."""
+    return values.go_kind(value) == name
+
+
+@FUNCTIONS.add(
+    "deepEqual",
+    parameters="any any",
+    injects=Injects.ALLOCATOR,
+    returns="bool",
+    accepts=Accepts.NULL,
 )
+def equal_in_depth(allocator: Allocator, left: object, right: object) -> bool:
+    """True if the values are equal in every part."""
+    allocator.check_tree(left)
+    return values.deep_equal(left, right)
+
+
+# Conversions
 
 _DECIMAL: Final = re.compile(r"[+-]?[0-9]+")
 _OCTAL: Final = re.compile(r"[+-]?[0-7]+")
@@ -47,27 +93,27 @@ def to_text(allocator: Allocator, value: object) -> str:
     if isinstance(value, str):
         return str.__str__(value)
     if isinstance(value, bytes):
-        return to_string(value)
+        return values.to_string(value)
     if isinstance(value, (dict, list)):
         allocator.check_tree(value)
     return printing.to_text(value)
 
 
-def to_texts(allocator: Allocator, value: object) -> Strings:
+def to_texts(allocator: Allocator, value: object) -> values.Strings:
     """Convert by sprig's strslice: the items of a list but nil; another value is a single item."""
-    if isinstance(value, Strings):
+    if isinstance(value, values.Strings):
         return value
     if isinstance(value, list):
-        return Strings(to_text(allocator, item) for item in value if item is not None)
+        return values.Strings(to_text(allocator, item) for item in value if item is not None)
     if isinstance(value, bytes):
-        return Strings(map(str, value))
-    return Strings() if value is None else Strings([to_text(allocator, value)])
+        return values.Strings(map(str, value))
+    return values.Strings() if value is None else values.Strings([to_text(allocator, value)])
 
 
 def to_int64(value: object) -> int:
     """Convert to int64: floats are cut, booleans are 0 and 1, texts may have a base."""
     if isinstance(value, int):
-        return wrap_int64(value) if value > MAX_INT64 else int(value)
+        return values.wrap_int64(value) if value > values.MAX_INT64 else int(value)
     if isinstance(value, float):
         return truncate(value)
     if isinstance(value, str):
@@ -77,8 +123,11 @@ def to_int64(value: object) -> int:
 
 def truncate(number: float) -> int:
     """Return Go's int64(float64) on amd64: the smallest integer for numbers out of range."""
-    if not math.isfinite(number) or not MIN_INT64 <= (whole := int(number)) <= MAX_INT64:
-        return MIN_INT64
+    if (
+        not math.isfinite(number)
+        or not values.MIN_INT64 <= (whole := int(number)) <= values.MAX_INT64
+    ):
+        return values.MIN_INT64
     return whole
 
 
@@ -86,9 +135,18 @@ def to_float64(value: object) -> float:
     """Return a float64 of any value."""
     if isinstance(value, (int, float)):
         return float(value)
-    if isinstance(value, str):
-        return _parse_float(value)
-    return float(value.number) if isinstance(value, NamedNumber) else 0.0
+    if not isinstance(value, str):
+        return float(value.number) if isinstance(value, NamedNumber) else 0.0
+    # strconv.ParseFloat: 0 if it fails, also for a number that is too large.
+    if _FLOAT.fullmatch(value) is not None:
+        number = float(value)
+        return 0.0 if math.isinf(number) and "n" not in value.lower() else number
+    if _HEX_FLOAT.fullmatch(value) is None:
+        return 0.0
+    try:
+        return float.fromhex(value.replace("_", ""))
+    except OverflowError:
+        return 0.0
 
 
 def parse_literal(text: str) -> int | None:
@@ -101,14 +159,14 @@ def parse_literal(text: str) -> int | None:
     if len(digits) > _MAX_DIGITS:
         return None
     number = int(match["sign"] + digits, _BASES[base])
-    return number if MIN_INT64 <= number <= MAX_INT64 else None
+    return number if values.MIN_INT64 <= number <= values.MAX_INT64 else None
 
 
 def parse_decimal(text: str) -> int:
     """Return strconv.ParseInt(text, 10, 64) without its error: 0, or the nearest int64."""
     if _DECIMAL.fullmatch(text) is None:
         return 0
-    return max(MIN_INT64, min(MAX_INT64, _to_integer(text, 10)))
+    return max(values.MIN_INT64, min(values.MAX_INT64, _to_integer(text, 10)))
 
 
 def parse_octal(text: str) -> int:
@@ -116,7 +174,7 @@ def parse_octal(text: str) -> int:
     if _OCTAL.fullmatch(text) is None:
         return 0
     number = _to_integer(text, 8)
-    return number if MIN_INT64 <= number <= MAX_INT64 else 0
+    return number if values.MIN_INT64 <= number <= values.MAX_INT64 else 0
 
 
 def _to_integer(text: str, base: int) -> int:
@@ -124,16 +182,3 @@ def _to_integer(text: str, base: int) -> int:
     digits = text.lstrip("+-").lstrip("0")[:_MAX_DIGITS] or "0"
     number = int(digits, base)
     return -number if text.startswith("-") else number
-
-
-def _parse_float(text: str) -> float:
-    """Return strconv.ParseFloat, 0 if it fails, also for a number that is too large."""
-    if _FLOAT.fullmatch(text) is not None:
-        number = float(text)
-        return 0.0 if math.isinf(number) and "n" not in text.lower() else number
-    if _HEX_FLOAT.fullmatch(text) is None:
-        return 0.0
-    try:
-        return float.fromhex(text.replace("_", ""))
-    except OverflowError:
-        return 0.0

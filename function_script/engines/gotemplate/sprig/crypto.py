@@ -1,13 +1,13 @@
-"""sprig's AES and its check of certificates: the only module with the package ``cryptography``.
+"""sprig's derived passwords, AES and check of certificates: the functions of the option crypto.
 
-That package is the extra ``crypto``; it is imported on a call.
-
-A text's key is the password itself, filled up with zeros or cut to 32 bytes: anyone with the
-composition and the text can read it.
+The package ``cryptography`` is the extra ``crypto``; it is imported on a call, and by this module
+only.
 """
 
 import base64
 import binascii
+import hashlib
+import hmac
 import re
 from typing import TYPE_CHECKING, Final
 
@@ -21,6 +21,87 @@ if TYPE_CHECKING:
 
 FUNCTIONS: Final = FunctionTable(option="crypto", package="cryptography", cost=100)
 
+# The Master Password algorithm: the same password for the same arguments. It takes a fifth of a
+# second and 32 MiB each time.
+
+_SCOPE: Final = b"com.lyndir.masterpassword"
+
+# scrypt's cost: the published parameters of the algorithm.
+_COST: Final = 32_768
+_BLOCK_SIZE: Final = 8
+_PARALLEL: Final = 2
+_SCRYPT_BYTES: Final = 64
+_MEMORY: Final = 64 << 20
+
+_TEMPLATES: Final = {
+    "maximum": "anoxxxxxxxxxxxxxxxxx axxxxxxxxxxxxxxxxxno",
+    "long": (
+        "CvcvnoCvcvCvcv CvcvCvcvnoCvcv CvcvCvcvCvcvno CvccnoCvcvCvcv CvccCvcvnoCvcv "
+        "CvccCvcvCvcvno CvcvnoCvccCvcv CvcvCvccnoCvcv CvcvCvccCvcvno CvcvnoCvcvCvcc "
+        "CvcvCvcvnoCvcc CvcvCvcvCvccno CvccnoCvccCvcv CvccCvccnoCvcv CvccCvccCvcvno "
+        "CvcvnoCvccCvcc CvcvCvccnoCvcc CvcvCvccCvccno CvccnoCvcvCvcc CvccCvcvnoCvcc "
+        "CvccCvcvCvccno"
+    ),
+    "medium": "CvcnoCvc CvcCvcno",
+    "short": "Cvcn",
+    "basic": "aaanaaan aannaaan aaannaaa",
+    "pin": "nnnn",
+}
+_VOWELS: Final = "AEIOU"
+_CONSONANTS: Final = "BCDFGHJKLMNPQRSTVWXYZ"
+_DIGITS: Final = "0123456789"
+_ANY_LETTER: Final = _VOWELS + _VOWELS.lower() + _CONSONANTS + _CONSONANTS.lower()
+_CLASSES: Final = {
+    "C": _CONSONANTS,
+    "v": _VOWELS.lower(),
+    "c": _CONSONANTS.lower(),
+    "a": _ANY_LETTER,
+    "n": _DIGITS,
+    "o": "@&%?,=[]_:-+*$#!'^~;()/.",
+    "x": f"{_ANY_LETTER}{_DIGITS}!@#$%^&*()",
+}
+
+
+@FUNCTIONS.add(
+    "derivePassword",
+    parameters="uint32 string string string string",
+    returns="string",
+    package="",
+    cost=20_000,
+)
+def derive_password(counter: int, kind: str, password: str, user: str, site: str) -> str:
+    """A password, derived from a counter, a type, a master password, a user and a site."""
+    if kind not in _TEMPLATES:
+        return f"cannot find password template {kind}"
+    key = hashlib.scrypt(
+        to_bytes(password),
+        salt=_SCOPE + _length_prefixed(user),
+        n=_COST,
+        r=_BLOCK_SIZE,
+        p=_PARALLEL,
+        dklen=_SCRYPT_BYTES,
+        maxmem=_MEMORY,
+    )
+    message = _SCOPE + _length_prefixed(site) + counter.to_bytes(4, "big")
+    seed = hmac.new(key, message, hashlib.sha256).digest()
+    templates = _TEMPLATES[kind].split()
+    template = templates[seed[0] % len(templates)]
+    classes = (_CLASSES[letter] for letter in template)
+    return "".join(
+        choices[byte % len(choices)] for choices, byte in zip(classes, seed[1:], strict=False)
+    )
+
+
+def _length_prefixed(text: str) -> bytes:
+    """Return a text behind its length in bytes."""
+    data = to_bytes(text)
+    return len(data).to_bytes(4, "big") + data
+
+
+# AES and certificates
+
+# A text's key is the password itself, filled up with zeros or cut to so many bytes: anyone with the
+# composition and the text can read it.
 _KEY_BYTES: Final = 32
 _BLOCK: Final = 16
 _BYTE: Final = 256
@@ -100,6 +181,7 @@ def custom_certificate(certificate: str, key: str) -> Certificate:
     Both are checked.
     """
     from cryptography import x509  # noqa: PLC0415 # optional
+    from cryptography.hazmat.primitives import serialization  # noqa: PLC0415 # optional
 
     pem = _decode(certificate, "certificate")
     key_pem = _decode(key, "private key")
@@ -111,24 +193,10 @@ def custom_certificate(certificate: str, key: str) -> Certificate:
     except ValueError as error:
         cause = "error parsing certificate: decodedCert.Bytes: x509: malformed certificate"
         raise CallError(cause) from error
-    _check_key(key_pem)
-    return Certificate({"Cert": to_string(pem), "Key": to_string(key_pem)})
-
-
-def _decode(text: str, what: str) -> bytes:
-    try:
-        return decode_64(text)
-    except CallError as error:
-        raise CallError(f"unable to decode base64 {what}") from error
-
-
-def _check_key(pem: bytes) -> None:
-    from cryptography.hazmat.primitives import serialization  # noqa: PLC0415 # optional
-
-    block = _read_pem(pem)
-    if block is None:
+    key_block = _read_pem(key_pem)
+    if key_block is None:
         raise _bad_key_error("no PEM data in input")
-    kind, der = block
+    kind, der = key_block
     if not kind.endswith("PRIVATE KEY"):
         raise _bad_key_error(f"no private key data in PEM block of type {kind}")
     if kind not in _KEY_KINDS:
@@ -137,6 +205,14 @@ def _check_key(pem: bytes) -> None:
         serialization.load_der_private_key(der, password=None)
     except (ValueError, TypeError) as error:
         raise _bad_key_error(f"{_KEY_KINDS[kind]}: it is malformed") from error
+    return Certificate({"Cert": to_string(pem), "Key": to_string(key_pem)})
+
+
+def _decode(text: str, what: str) -> bytes:
+    try:
+        return decode_64(text)
+    except CallError as error:
+        raise CallError(f"unable to decode base64 {what}") from error
 
 
 def _bad_key_error(cause: str) -> CallError:

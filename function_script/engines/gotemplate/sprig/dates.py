@@ -39,8 +39,10 @@ def date_in_zone(layout: str, value: object, zone: str) -> str:
     """A time in Go's layout and a time zone."""
     time = _find_time(value)
     if time is None:
+        kind = go_type(value)
+        phrase = f"{'an' if kind[:1] in 'aeiou' else 'a'} {kind}" if kind != "<nil>" else "nil"
         raise CallError(
-            f"{_article(go_type(value))} is no date, and there is no current time to take instead: "
+            f"{phrase} is no date, and there is no current time to take instead: "
             "use toDate, or seconds since 1970"
         )
     return format_time(time.in_zone(zone), layout)
@@ -66,12 +68,6 @@ def _find_time(value: object) -> Time | None:
     if isinstance(value, int) and kind in _SECONDS:
         return Time(int(value))
     return None
-
-
-def _article(kind: str) -> str:
-    if kind == "<nil>":
-        return "nil"
-    return f"{'an' if kind[:1] in 'aeiou' else 'a'} {kind}"
 
 
 @FUNCTIONS.add("toDate", parameters="string string")

@@ -2,18 +2,10 @@
 
 from typing import Final
 
+from function_script.engines.gotemplate import values
 from function_script.engines.gotemplate.errors import CallError
 from function_script.engines.gotemplate.function import Accepts, Allocator, FunctionTable, Injects
 from function_script.engines.gotemplate.sprig.conversions import to_text
-from function_script.engines.gotemplate.values import (
-    MISSING,
-    NilMap,
-    Strings,
-    TypedMap,
-    go_type,
-    is_nil,
-    to_bytes,
-)
 
 FUNCTIONS: Final = FunctionTable()
 
@@ -22,15 +14,15 @@ _ABSENT: Final = object()
 
 
 @FUNCTIONS.add("dict", parameters="any...", injects=Injects.ALLOCATOR, accepts=Accepts.NULL)
-def dict_(allocator: Allocator, *values: object) -> _Map:
+def dict_(allocator: Allocator, *items: object) -> _Map:
     """A map of keys and values in turn: dict "a" 1 "b" 2.
 
     The value of a last single key is "".
     """
-    names = [key if type(key) is str else to_text(allocator, key) for key in values[::2]]
-    if len(values) % 2:
-        values = (*values, "")
-    return dict(zip(names, values[1::2], strict=True))
+    names = [key if type(key) is str else to_text(allocator, key) for key in items[::2]]
+    if len(items) % 2:
+        items = (*items, "")
+    return dict(zip(names, items[1::2], strict=True))
 
 
 @FUNCTIONS.add("get", parameters="map string", allocates=False, accepts=Accepts.MISSING)
@@ -50,7 +42,7 @@ def has_key(mapping: _Map, key: str) -> bool:
 )
 def set_(mapping: _Map, key: str, value: object) -> _Map:
     """Set a key of the map, and give the map."""
-    if isinstance(mapping, NilMap):
+    if isinstance(mapping, values.NilMap):
         raise CallError("assignment to entry in nil map")
     mapping[key] = value
     return mapping
@@ -70,22 +62,24 @@ def pluck(key: str, *mappings: _Map) -> list[object]:
 
 
 @FUNCTIONS.add("keys", parameters="map...", injects=Injects.ALLOCATOR)
-def keys(allocator: Allocator, *mappings: _Map) -> Strings:
+def keys(allocator: Allocator, *mappings: _Map) -> values.Strings:
     """The keys of maps, as a list.
 
     They are sorted for each map; Go's order is random.
     """
     allocator.check_list(sum(map(len, mappings)))
-    return Strings(key for mapping in mappings for key in sorted(mapping, key=to_bytes))
+    return values.Strings(
+        key for mapping in mappings for key in sorted(mapping, key=values.to_bytes)
+    )
 
 
 @FUNCTIONS.add("values", parameters="map")
-def values(mapping: _Map) -> list[object]:
+def values_(mapping: _Map) -> list[object]:
     """The values of a map, as a list.
 
     They are in the order of the sorted keys.
     """
-    return [mapping[key] for key in sorted(mapping, key=to_bytes)]
+    return [mapping[key] for key in sorted(mapping, key=values.to_bytes)]
 
 
 @FUNCTIONS.add("pick", parameters="map string...")
@@ -115,7 +109,7 @@ def dig(*arguments: object, beyond_null: bool = False) -> object:
     for name in keys:
         if type(name) is not str:
             raise _no_conversion(name, "string")
-        if beyond_null and (value is None or value is MISSING):
+        if beyond_null and (value is None or value is values.MISSING):
             return default
         holder = _as_map(value)
         if name not in holder:
@@ -125,13 +119,13 @@ def dig(*arguments: object, beyond_null: bool = False) -> object:
 
 
 def _as_map(value: object) -> _Map:
-    if isinstance(value, dict) and not isinstance(value, TypedMap):
+    if isinstance(value, dict) and not isinstance(value, values.TypedMap):
         return value
     raise _no_conversion(value, "map[string]interface {}")
 
 
 def _no_conversion(value: object, expected: str) -> CallError:
-    actual = "nil" if value is None else go_type(value)
+    actual = "nil" if value is None else values.go_type(value)
     return CallError(f"interface conversion: interface {{}} is {actual}, not {expected}")
 
 
@@ -174,9 +168,9 @@ def _merge_all(
     allocator: Allocator, target: object, sources: tuple[object, ...], *, overwrite: bool
 ) -> object:
     for source in sources:
-        if not isinstance(source, dict) or is_nil(source):
+        if not isinstance(source, dict) or values.is_nil(source):
             continue
-        if isinstance(target, NilMap):
+        if isinstance(target, values.NilMap):
             target = {}
         allocator.check_tree(source)
         if isinstance(target, dict):
@@ -195,7 +189,7 @@ def _merge_into(
                 _set_item(target, key, None, source)
             continue
         both_maps = isinstance(value, dict) and isinstance(old, dict)
-        if isinstance(value, dict) and isinstance(old, dict) and not is_nil(old):
+        if isinstance(value, dict) and isinstance(old, dict) and not values.is_nil(old):
             _merge_into(old, value, overwrite=overwrite)
         if old is _ABSENT or not old or (overwrite and not both_maps):
             _set_item(target, key, value, source)
@@ -204,8 +198,8 @@ def _merge_into(
 def _set_item(
     target: dict[object, object], key: object, value: object, source: dict[object, object]
 ) -> None:
-    if isinstance(target, TypedMap) and type(source) is not type(target):
-        source_type = source.element if isinstance(source, TypedMap) else "interface {}"
+    if isinstance(target, values.TypedMap) and type(source) is not type(target):
+        source_type = source.element if isinstance(source, values.TypedMap) else "interface {}"
         if target.element not in {source_type, "interface {}"}:
             problem = f"is not assignable to type {target.element}"
             raise CallError(f"reflect.Value.SetMapIndex: value of type {source_type} {problem}")
@@ -226,11 +220,11 @@ def deep_copy(allocator: Allocator, value: object) -> object:
 
 def _copy(value: object) -> object:
     """Return a copy that shares no map and no list; typed ones keep their type."""
-    if is_nil(value):
+    if values.is_nil(value):
         return value
     if isinstance(value, list):
         return type(value)(map(_copy, value))
     if isinstance(value, dict):
-        make = type(value) if isinstance(value, TypedMap) else dict
+        make = type(value) if isinstance(value, values.TypedMap) else dict
         return make((key, _copy(item)) for key, item in value.items())
     return value

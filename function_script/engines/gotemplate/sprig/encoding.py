@@ -27,14 +27,6 @@ _ALPHABET_32: Final = re.compile(rb"[A-Z2-7]*")
 _ENDINGS_32: Final = frozenset({2, 4, 5, 7})
 
 
-class _CorruptInputError(Exception):
-    """A decoder stopped at ``position``, in bytes."""
-
-    def __init__(self, position: int) -> None:
-        super().__init__(position)
-        self.position = position
-
-
 # Base64
 
 
@@ -105,31 +97,28 @@ def b32_encode(text: str) -> str:
 def b32_decode(text: str) -> str:
     """The text of a base32 text."""
     data = to_bytes(text).translate(None, _NEWLINES)
-    try:
-        return to_string(_decode_32(data))
-    except _CorruptInputError as error:
-        return f"illegal base32 data at input byte {error.position}"
-
-
-def _decode_32(data: bytes) -> bytes:
     count = _leading(_ALPHABET_32, data)
     remainder = count % _QUANTUM_32
     rest = data[count:]
     if not rest:
         if remainder:
-            raise _CorruptInputError(len(data) - remainder)
-        return base64.b32decode(data)
+            return _corrupt_32(len(data) - remainder)
+        return to_string(base64.b32decode(data))
     if not rest.startswith(_PADDING) or remainder <= 1 or len(rest) > _QUANTUM_32:
-        raise _CorruptInputError(count)
+        return _corrupt_32(count)
     padding = _QUANTUM_32 - remainder
     if len(rest) < padding:
-        raise _CorruptInputError(len(data))
+        return _corrupt_32(len(data))
     present = len(rest[:padding]) - len(rest[:padding].lstrip(_PADDING))
     if present < padding:
-        raise _CorruptInputError(count + present - 1)
+        return _corrupt_32(count + present - 1)
     if remainder not in _ENDINGS_32:
-        raise _CorruptInputError(count)
-    return base64.b32decode(data[: count + padding])
+        return _corrupt_32(count)
+    return to_string(base64.b32decode(data[: count + padding]))
+
+
+def _corrupt_32(position: int) -> str:
+    return f"illegal base32 data at input byte {position}"
 
 
 # Checksums

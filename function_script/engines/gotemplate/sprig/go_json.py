@@ -13,24 +13,8 @@ from typing import Final, NoReturn
 
 import orjson
 
+from function_script.engines.gotemplate import printing, values
 from function_script.engines.gotemplate.function import Allocator
-from function_script.engines.gotemplate.printing import (
-    exponent_form,
-    quote,
-    shortest_digits,
-    sorted_items,
-)
-from function_script.engines.gotemplate.values import (
-    AnyMap,
-    Struct,
-    go_type,
-    is_broken,
-    is_nil,
-    to_bytes,
-    to_narrow,
-    to_string,
-    whole,
-)
 from function_script.values import LONE_SURROGATE
 
 # Writing
@@ -108,16 +92,16 @@ class _Writer:
             self.parts.append(int.__repr__(value))
         elif isinstance(value, float):
             self.parts.append(float_text(value))
-        elif isinstance(value, dict) and not is_nil(value):
+        elif isinstance(value, dict) and not values.is_nil(value):
             self.write_map(value, line)
-        elif isinstance(value, list) and not is_nil(value):
+        elif isinstance(value, list) and not values.is_nil(value):
             self.write_list(value, line)
         elif isinstance(value, bytes):
             self.parts.append(f'"{base64.b64encode(value).decode()}"')
-        elif isinstance(value, Struct):
+        elif isinstance(value, values.Struct):
             self.write_struct(value, line)
         elif isinstance(value, complex):
-            raise NotJsonError(f"json: unsupported type: {go_type(value)}")
+            raise NotJsonError(f"json: unsupported type: {values.go_type(value)}")
         else:
             self.parts.append("null")
 
@@ -125,16 +109,16 @@ class _Writer:
         """Return a text in quotes."""
         if self.special.search(text) is None:
             return f'"{text}"'
-        joined = to_string(to_bytes(text)) if is_broken(text) else text
+        joined = values.to_string(values.to_bytes(text)) if values.is_broken(text) else text
         return f'"{self.special.sub(_escape, joined)}"'
 
     def write_map(self, value: dict[object, object], line: str) -> None:
         """Write an object, its keys sorted by bytes."""
-        if isinstance(value, AnyMap):
-            raise NotJsonError(f"json: unsupported type: {go_type(value)}")
-        self.write_object(sorted_items(value), line)
+        if isinstance(value, values.AnyMap):
+            raise NotJsonError(f"json: unsupported type: {values.go_type(value)}")
+        self.write_object(printing.sorted_items(value), line)
 
-    def write_struct(self, value: Struct, line: str) -> None:
+    def write_struct(self, value: values.Struct, line: str) -> None:
         """Write a struct's own JSON, its fields in Go's order."""
         data = value.json()
         if isinstance(data, dict):
@@ -173,7 +157,7 @@ class _Writer:
 
 def _escape(match: re.Match[str]) -> str:
     character = match[0]
-    if is_broken(character):
+    if values.is_broken(character):
         return r"\ufffd"
     return _SHORT.get(character) or f"\\u{ord(character):04x}"
 
@@ -187,14 +171,14 @@ def float_text(number: float) -> str:
     if _MIN_REPR <= size < _MAX_REPR or not number:
         return repr(number).removesuffix(".0")
     sign = "-" if number < 0 else ""
-    digits, exponent = shortest_digits(size)
+    digits, exponent = printing.shortest_digits(size)
     if size < _MIN_PLAIN:
-        return sign + exponent_form(digits, exponent).replace("e-0", "e-")
+        return sign + printing.exponent_form(digits, exponent).replace("e-0", "e-")
     if size < 1:
         return f"{sign}0.{'0' * (-exponent - 1)}{digits}"
     if size < _MAX_PLAIN:
         return sign + digits.ljust(exponent + 1, "0")
-    return sign + exponent_form(digits, exponent)
+    return sign + printing.exponent_form(digits, exponent)
 
 
 # Reading
@@ -232,7 +216,7 @@ def unmarshal(allocator: Allocator, text: str) -> object:
     allocator.check_string(len(text))
     allocator.check_list(text.count(","))
     reader = _Reader()
-    characters = whole(text)
+    characters = values.whole(text)
     try:
         value: object = reader.decoder.decode(characters)
     except ValueError as error:
@@ -277,7 +261,7 @@ class _JsonError(Exception):  # ends the scan; its text is the result
 def find_error(text: str) -> str:
     """Return the first error of Go's scanner; empty without one."""
     try:
-        _Scanner(to_narrow(text)).scan()
+        _Scanner(values.to_narrow(text)).scan()
     except _JsonError as fault:
         return str(fault)
     return ""
@@ -426,5 +410,5 @@ class _Scanner:
         raise _JsonError("unexpected end of JSON input")
 
     def fail(self, character: str, context: str) -> NoReturn:
-        quoted = {"'": r"\'", '"': '"'}.get(character) or quote(character)[1:-1]
+        quoted = {"'": r"\'", '"': '"'}.get(character) or printing.quote(character)[1:-1]
         raise _JsonError(f"invalid character '{quoted}' {context}")

@@ -7,19 +7,10 @@ same functions: a failure ends the template in either case.
 import math
 from typing import Final
 
+from function_script.engines.gotemplate import values
 from function_script.engines.gotemplate.errors import CallError
 from function_script.engines.gotemplate.function import Accepts, Allocator, FunctionTable, Injects
 from function_script.engines.gotemplate.sprig.conversions import to_int64, truncate
-from function_script.engines.gotemplate.values import (
-    Lists,
-    NilList,
-    Struct,
-    TypedList,
-    Uint8,
-    go_kind,
-    go_type,
-    is_nil,
-)
 
 FUNCTIONS: Final = FunctionTable()
 
@@ -31,10 +22,10 @@ def _items(value: object, refusal: str) -> list[object]:
     if isinstance(value, list):
         return value
     if isinstance(value, bytes):
-        return list(map(Uint8, value))
+        return list(map(values.Uint8, value))
     if value is None:
         raise CallError(NIL_POINTER)
-    raise CallError(f"{refusal} {go_kind(value)}")
+    raise CallError(f"{refusal} {values.go_kind(value)}")
 
 
 @FUNCTIONS.add("list", "tuple", parameters="any...", accepts=Accepts.NULL)
@@ -70,15 +61,15 @@ def prepend(allocator: Allocator, value: object, item: object) -> list[object]:
 
 
 @FUNCTIONS.add("concat", parameters="any...", injects=Injects.ALLOCATOR)
-def concat(allocator: Allocator, *values: object) -> list[object]:
+def concat(allocator: Allocator, *operands: object) -> list[object]:
     """The items of all lists in one."""
     lists: list[list[object]] = []
-    for value in values:
+    for value in operands:
         if value is not None and not isinstance(value, (list, bytes)):
-            raise CallError(f"Cannot concat type {go_kind(value)} as list")
+            raise CallError(f"Cannot concat type {values.go_kind(value)} as list")
         lists.append(_items(value, ""))
     allocator.check_list(sum(map(len, lists)))
-    return [item for items in lists for item in items] or NilList()
+    return [item for items in lists for item in items] or values.NilList()
 
 
 @FUNCTIONS.add("first", "mustFirst", parameters="any", allocates=False, is_lookup=True)
@@ -99,14 +90,14 @@ def last(value: object) -> object:
 def rest(value: object) -> list[object]:
     """The list without its first item."""
     items = _items(value, "Cannot find rest on type")
-    return items[1:] if items else NilList()
+    return items[1:] if items else values.NilList()
 
 
 @FUNCTIONS.add("initial", "mustInitial", parameters="any")
 def initial(value: object) -> list[object]:
     """The list without its last item."""
     items = _items(value, "Cannot find initial on type")
-    return items[:-1] if items else NilList()
+    return items[:-1] if items else values.NilList()
 
 
 @FUNCTIONS.add("reverse", "mustReverse", parameters="any")
@@ -136,17 +127,19 @@ def slice_(value: object, *bounds: object) -> object:
         raise CallError("reflect.Value.Slice: slice index out of bounds")
     if isinstance(value, bytes):
         return value[start:end]
-    return type(value)(items[start:end]) if isinstance(value, TypedList) else items[start:end]
+    return (
+        type(value)(items[start:end]) if isinstance(value, values.TypedList) else items[start:end]
+    )
 
 
 @FUNCTIONS.add("chunk", "mustChunk", parameters="int any")
-def chunk(size: int, value: object) -> Lists:
+def chunk(size: int, value: object) -> values.Lists:
     """The list in lists of N items."""
     items = _items(value, "Cannot chunk type")
     count = math.floor((len(items) - 1) / size) + 1 if size else truncate(math.nan)
     if count < 0:
         raise _negative_length()
-    chunks = Lists()
+    chunks = values.Lists()
     for index in range(count):
         length = size
         if index == count - 1:
@@ -172,13 +165,13 @@ def _measured_key(allocator: Allocator, item: object) -> object:
 
 
 def _hashable(item: object) -> object:
-    kind = go_type(item)
+    kind = values.go_type(item)
     if isinstance(item, dict):
         pairs = frozenset((key, _hashable(value)) for key, value in item.items())
-        return kind, is_nil(item), pairs
+        return kind, values.is_nil(item), pairs
     if isinstance(item, list):
-        return kind, is_nil(item), tuple(map(_hashable, item))
-    if isinstance(item, Struct):
+        return kind, values.is_nil(item), tuple(map(_hashable, item))
+    if isinstance(item, values.Struct):
         return kind, _hashable(dict(item.fields))
     # NaN equals nothing, not even itself.
     return object() if item != item else (kind, item)  # noqa: PLR0124 # how to know NaN

@@ -11,16 +11,10 @@ from fractions import Fraction
 from functools import reduce
 from typing import Final
 
+from function_script.engines.gotemplate import printing, values
 from function_script.engines.gotemplate.errors import CallError
 from function_script.engines.gotemplate.function import Allocator, FunctionTable, Injects
-from function_script.engines.gotemplate.printing import to_text
-from function_script.engines.gotemplate.sprig.conversions import (
-    parse_decimal,
-    parse_octal,
-    to_float64,
-    to_int64,
-)
-from function_script.engines.gotemplate.values import Int, Ints, wrap_int64
+from function_script.engines.gotemplate.sprig import conversions
 
 FUNCTIONS: Final = FunctionTable()
 
@@ -28,15 +22,15 @@ FUNCTIONS: Final = FunctionTable()
 
 
 @FUNCTIONS.add("atoi", parameters="string", returns="int")
-def atoi(text: str) -> Int:
+def atoi(text: str) -> values.Int:
     """The integer of a text."""
-    return Int(parse_decimal(text))
+    return values.Int(conversions.parse_decimal(text))
 
 
 @FUNCTIONS.add("int", parameters="any", returns="int")
-def int_(value: object) -> Int:
+def int_(value: object) -> values.Int:
     """The value as an integer."""
-    return Int(to_int64(value))
+    return values.Int(conversions.to_int64(value))
 
 
 FUNCTIONS.add(
@@ -44,7 +38,7 @@ FUNCTIONS.add(
     parameters="any",
     returns="int64",
     summary="The value as an integer of 64 bits.",
-)(to_int64)
+)(conversions.to_int64)
 
 
 @FUNCTIONS.add("toDecimal", parameters="any", injects=Injects.ALLOCATOR, returns="int64")
@@ -52,45 +46,47 @@ def from_octal(allocator: Allocator, value: object) -> int:
     """The number of an octal text."""
     if isinstance(value, (dict, list)):
         allocator.check_tree(value)
-    return parse_octal(to_text(value))
+    return conversions.parse_octal(printing.to_text(value))
 
 
 @FUNCTIONS.add("add", parameters="any...", returns="int64")
-def add(*values: object) -> int:
+def add(*operands: object) -> int:
     """The sum of integers."""
-    return wrap_int64(sum(map(to_int64, values)))
+    return values.wrap_int64(sum(map(conversions.to_int64, operands)))
 
 
 @FUNCTIONS.add("add1", parameters="any", returns="int64")
 def add_one(value: object) -> int:
     """The integer plus one."""
-    return wrap_int64(to_int64(value) + 1)
+    return values.wrap_int64(conversions.to_int64(value) + 1)
 
 
 @FUNCTIONS.add("sub", parameters="any any", returns="int64")
 def sub(left: object, right: object) -> int:
     """The first integer minus the second."""
-    return wrap_int64(to_int64(left) - to_int64(right))
+    return values.wrap_int64(conversions.to_int64(left) - conversions.to_int64(right))
 
 
 @FUNCTIONS.add("mul", parameters="any any...", returns="int64")
 def mul(first: object, *others: object) -> int:
     """The product of integers."""
     return reduce(
-        lambda left, right: wrap_int64(left * right), map(to_int64, others), to_int64(first)
+        lambda left, right: values.wrap_int64(left * right),
+        map(conversions.to_int64, others),
+        conversions.to_int64(first),
     )
 
 
 @FUNCTIONS.add("div", parameters="any any", returns="int64")
 def div(left: object, right: object) -> int:
     """The quotient of integers, without a fraction."""
-    return wrap_int64(_quotient(to_int64(left), to_int64(right)))
+    return values.wrap_int64(_quotient(conversions.to_int64(left), conversions.to_int64(right)))
 
 
 @FUNCTIONS.add("mod", parameters="any any", returns="int64")
 def mod(left: object, right: object) -> int:
     """The remainder of the division."""
-    dividend, divisor = to_int64(left), to_int64(right)
+    dividend, divisor = conversions.to_int64(left), conversions.to_int64(right)
     return dividend - _quotient(dividend, divisor) * divisor
 
 
@@ -103,15 +99,15 @@ def _quotient(dividend: int, divisor: int) -> int:
 
 
 @FUNCTIONS.add("max", "biggest", parameters="any any...", returns="int64")
-def max_(*values: object) -> int:
+def max_(*operands: object) -> int:
     """The largest integer."""
-    return max(map(to_int64, values))
+    return max(map(conversions.to_int64, operands))
 
 
 @FUNCTIONS.add("min", parameters="any any...", returns="int64")
-def min_(*values: object) -> int:
+def min_(*operands: object) -> int:
     """The smallest integer."""
-    return min(map(to_int64, values))
+    return min(map(conversions.to_int64, operands))
 
 
 # Floats
@@ -122,24 +118,24 @@ FUNCTIONS.add(
     parameters="any",
     returns="float64",
     summary="The value as a number with a fraction.",
-)(to_float64)
+)(conversions.to_float64)
 
 
 @FUNCTIONS.add("maxf", parameters="any any...", returns="float64")
-def max_float(*values: object) -> float:
+def max_float(*operands: object) -> float:
     """The largest number."""
-    return _extreme(math.inf, *values)
+    return _extreme(math.inf, *operands)
 
 
 @FUNCTIONS.add("minf", parameters="any any...", returns="float64")
-def min_float(*values: object) -> float:
+def min_float(*operands: object) -> float:
     """The smallest number."""
-    return _extreme(-math.inf, *values)
+    return _extreme(-math.inf, *operands)
 
 
-def _extreme(limit: float, *values: object) -> float:
+def _extreme(limit: float, *operands: object) -> float:
     """Return the number nearest to a limit; NaN if there is one, but the limit itself wins."""
-    numbers = list(map(to_float64, values))
+    numbers = list(map(conversions.to_float64, operands))
     sign = math.copysign(1, limit)
     extreme = numbers[0]
     for number in numbers[1:]:
@@ -157,14 +153,14 @@ def _extreme(limit: float, *values: object) -> float:
 @FUNCTIONS.add("floor", parameters="any", returns="float64")
 def floor(value: object) -> float:
     """The number, rounded down."""
-    number = to_float64(value)
+    number = conversions.to_float64(value)
     return float(math.floor(number)) if math.isfinite(number) and number else number
 
 
 @FUNCTIONS.add("ceil", parameters="any", returns="float64")
 def ceil(value: object) -> float:
     """The number, rounded up."""
-    number = to_float64(value)
+    number = conversions.to_float64(value)
     if not math.isfinite(number):
         return number
     return math.copysign(math.ceil(number), number)
@@ -177,7 +173,7 @@ def round_(value: object, places: int, *options: float) -> float:
     Go compares the fraction with its sign: -2.2 becomes -3.
     """
     power = _power_of_ten(places)
-    digits = power * to_float64(value)
+    digits = power * conversions.to_float64(value)
     if not math.isfinite(digits):
         rounded = digits
     elif math.fmod(digits, 1) >= (options[0] if options else 0.5):
@@ -222,20 +218,20 @@ def _divide(left: float, right: float) -> float:
 
 
 @FUNCTIONS.add("until", parameters="int", injects=Injects.ALLOCATOR)
-def until(allocator: Allocator, count: int) -> Ints:
+def until(allocator: Allocator, count: int) -> values.Ints:
     """The integers from 0 up to N, without N."""
     return until_step(allocator, 0, count, -1 if count < 0 else 1)
 
 
 @FUNCTIONS.add("untilStep", parameters="int int int", injects=Injects.ALLOCATOR)
-def until_step(allocator: Allocator, start: int, stop: int, step: int) -> Ints:
+def until_step(allocator: Allocator, start: int, stop: int, step: int) -> values.Ints:
     """The integers from START up to STOP, by STEP.
 
     A negative step counts down. There are none if the step leads away from STOP.
     """
     count = max(0, -((start - stop) // step)) if step else 0
     allocator.check_list(count)
-    return Ints(map(Int, range(start, start + count * step, step or 1)))
+    return values.Ints(map(values.Int, range(start, start + count * step, step or 1)))
 
 
 @FUNCTIONS.add("seq", parameters="int...", injects=Injects.ALLOCATOR, returns="string")
@@ -262,9 +258,9 @@ _QUOTIENT_PLACES: Final = 16
 
 
 @FUNCTIONS.add("addf", parameters="any...", returns="float64")
-def add_decimals(*values: object) -> float:
+def add_decimals(*operands: object) -> float:
     """The sum of numbers."""
-    return _compute(Fraction.__add__, 0.0, *values)
+    return _compute(Fraction.__add__, 0.0, *operands)
 
 
 @FUNCTIONS.add("add1f", parameters="any", returns="float64")
@@ -313,7 +309,7 @@ def _compute(
 
 
 def _to_decimal(value: object) -> Fraction:
-    number = to_float64(value)
+    number = conversions.to_float64(value)
     if math.isfinite(number):
         return Fraction(repr(number))
     name = "NaN" if math.isnan(number) else f"{number:+}".replace("inf", "Inf")

@@ -7,10 +7,9 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Concatenate, Final, NamedTuple, ParamSpec, TypeAlias, TypeVar
 
+from function_script.engines.gotemplate import printing, values
 from function_script.engines.gotemplate.errors import CallError
 from function_script.engines.gotemplate.function import Allocator, FunctionTable, Injects
-from function_script.engines.gotemplate.printing import quote
-from function_script.engines.gotemplate.values import NilStrings, Strings, whole
 from function_script.engines.library.regex import Match, Pattern, compiled, regex_escape
 
 FUNCTIONS: Final = FunctionTable()
@@ -49,7 +48,7 @@ def _compile(source: str) -> _Regex:
     if _ANY_BYTE in _ESCAPE.findall(source):
         raise CallError(f"error parsing regexp: invalid escape sequence: `{_ANY_BYTE}`")
     try:
-        return _Regex(source, compiled(whole(source)))
+        return _Regex(source, compiled(values.whole(source)))
     except ValueError as error:
         cause, _, part = str(error).removeprefix("pattern: ").partition(": ")
         text = f"error parsing regexp: {_CAUSES.get(cause, cause)}: `{part}`"
@@ -59,7 +58,7 @@ def _compile(source: str) -> _Regex:
 def _quote(text: str) -> str:
     """Quote in backquotes if possible."""
     plain = text.replace("\t", " ").isprintable() and "`" not in text and "\ufeff" not in text
-    return f"`{text}`" if plain else quote(text)
+    return f"`{text}`" if plain else printing.quote(text)
 
 
 def _matches(allocator: Allocator, regex: _Regex, text: str) -> Iterator[Match]:
@@ -88,7 +87,7 @@ def is_match(allocator: Allocator, pattern: str, text: str) -> bool:
 def must_match(allocator: Allocator, pattern: str, text: str) -> bool:
     """Raise CallError for a bad pattern."""
     allocator.spend(len(text) // _CHARACTERS_PER_STEP)
-    return _compile(pattern).pattern.search(whole(text)) is not None
+    return _compile(pattern).pattern.search(values.whole(text)) is not None
 
 
 _Arguments = ParamSpec("_Arguments")
@@ -152,19 +151,19 @@ def _add_pair(
 def find(allocator: Allocator, regex: _Regex, text: str) -> str:
     """The first match of the expression in the text."""
     allocator.check_string(len(text))
-    match = regex.pattern.search(whole(text))
+    match = regex.pattern.search(values.whole(text))
     return (match.group() or "") if match is not None else ""
 
 
 @_add_pair("regexFindAll", "string string int")
-def find_all(allocator: Allocator, regex: _Regex, text: str, count: int) -> Strings:
+def find_all(allocator: Allocator, regex: _Regex, text: str, count: int) -> values.Strings:
     """The first N matches; with -1 all."""
-    matches = Strings()
-    for match in _matches(allocator, regex, whole(text)):
+    matches = values.Strings()
+    for match in _matches(allocator, regex, values.whole(text)):
         if len(matches) == count:
             break
         matches.append(match.group() or "")
-    return matches or NilStrings()
+    return matches or values.NilStrings()
 
 
 @_add_pair("regexReplaceAll", "string string string", "string")
@@ -186,7 +185,7 @@ def replace_literally(allocator: Allocator, regex: _Regex, text: str, replacemen
 def _replace(
     allocator: Allocator, regex: _Regex, text: str, replace: Callable[[Match], str]
 ) -> str:
-    characters = whole(text)
+    characters = values.whole(text)
     parts: list[str] = []
     length = len(characters)
     end = 0
@@ -213,14 +212,14 @@ def _expand(replacement: str, match: Match, pattern: Pattern) -> str:
 
 
 @_add_pair("regexSplit", "string string int")
-def split(allocator: Allocator, regex: _Regex, text: str, count: int) -> Strings:
+def split(allocator: Allocator, regex: _Regex, text: str, count: int) -> values.Strings:
     """The parts of the text between matches, at most N; with -1 all."""
     if count == 0:
-        return NilStrings()
+        return values.NilStrings()
     if regex.source and not text:
-        return Strings([""])
-    characters = whole(text)
-    parts = Strings()
+        return values.Strings([""])
+    characters = values.whole(text)
+    parts = values.Strings()
     start = end = 0
     for match in _matches(allocator, regex, characters):
         if len(parts) == count - 1:

@@ -11,12 +11,7 @@ from functools import partial
 from typing import Final, NamedTuple, Self
 
 from function_script.engines.gotemplate.errors import CallError
-from function_script.engines.gotemplate.function import (
-    Allocator,
-    Function,
-    FunctionTable,
-    Injects,
-)
+from function_script.engines.gotemplate.function import Allocator, Function, FunctionTable, Injects
 from function_script.engines.gotemplate.values import MAX_UINT64, Int, Struct, Uint64, whole
 from function_script.engines.library.regex import compiled
 from function_script.engines.tables import Table
@@ -108,13 +103,13 @@ class ChangedVersion(Version):
 
 def precedence(pre: str) -> tuple[object, ...]:
     """Return the sort key of a pre-release: part by part, numbers before words."""
-    return 0, [_identifier_precedence(part) for part in pre.split(".")]
-
-
-def _identifier_precedence(part: str) -> tuple[int, int, str]:
-    if part.isdecimal() and len(part) <= _MAX_DIGITS and int(part) <= MAX_UINT64:
-        return 0, int(part), ""
-    return 1 if part else -1, 0, part
+    keys: list[tuple[int, int, str]] = []
+    for part in pre.split("."):
+        if part.isdecimal() and len(part) <= _MAX_DIGITS and int(part) <= MAX_UINT64:
+            keys.append((0, int(part), ""))
+        else:
+            keys.append((1 if part else -1, 0, part))
+    return 0, keys
 
 
 def _number(digits: str) -> int:
@@ -213,8 +208,14 @@ class _Constraint(NamedTuple):
 
 def check_version(constraints: str, text: str) -> bool:
     """Report whether a version satisfies constraints; raises CallError if Go fails."""
+    # A range, 1.2 - 1.4, is >= 1.2, <= 1.4.
+    parts: list[str] = []
+    end = 0
+    for match in compiled(_RANGE).finditer(constraints):
+        parts += (constraints[end : match.start()], f">= {match.group(1)}, <= {match.group(2)} ")
+        end = match.end()
     groups: list[list[_Constraint]] = []
-    for group in _without_ranges(constraints).split("||"):
+    for group in "".join([*parts, constraints[end:]]).split("||"):
         if compiled(_ALL).search(group) is None:
             raise CallError(f"improper constraint: {group}")
         matches = compiled(_EACH).finditer(group)
@@ -225,16 +226,6 @@ def check_version(constraints: str, text: str) -> bool:
         for group in groups
         if not version.pre or any(constraint.version.pre for constraint in group)
     )
-
-
-def _without_ranges(text: str) -> str:
-    """Replace ``1.2 - 1.4`` with ``>= 1.2, <= 1.4``."""
-    parts: list[str] = []
-    end = 0
-    for match in compiled(_RANGE).finditer(text):
-        parts += (text[end : match.start()], f">= {match.group(1)}, <= {match.group(2)} ")
-        end = match.end()
-    return "".join([*parts, text[end:]])
 
 
 def _parse(operator: str, text: str) -> _Constraint:

@@ -1,36 +1,19 @@
 """sprig's functions on texts: trim, cut, test, build, split, change case, indent, wrap.
 
-Go's strings are bytes: functions that cut or count do so by bytes. Go maps upper and lower case
-character by character and never changes their number: ``ß`` has no upper case.
+Go's strings are bytes: functions that cut or count do so by bytes.
 """
 
-import re
 import unicodedata
 from collections.abc import Callable, Iterator
-from typing import Final, NamedTuple
+from typing import Final
 
-from function_script.engines.gotemplate import printing
+from function_script.engines.gotemplate import printing, values
 from function_script.engines.gotemplate.errors import CallError
 from function_script.engines.gotemplate.function import Allocator, FunctionTable, Injects
+from function_script.engines.gotemplate.sprig import words
 from function_script.engines.gotemplate.sprig.conversions import to_text, to_texts
-from function_script.engines.gotemplate.values import (
-    StringMap,
-    Strings,
-    byte_length,
-    to_bytes,
-    to_narrow,
-    to_string,
-    to_wide,
-    whole,
-)
 
 FUNCTIONS: Final = FunctionTable()
-
-# The spaces of unicode.IsSpace; Python has more.
-SPACES: Final = (
-    "\t\n\v\f\r \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007"
-    "\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000"
-)
 
 # Searching is quick: this many characters take about as long as a step.
 _CHARACTERS_PER_STEP: Final = 1024
@@ -48,7 +31,7 @@ def hello() -> str:
 @FUNCTIONS.add("trim", parameters="string", returns="string")
 def trim(text: str) -> str:
     """The text without white space at both ends."""
-    return text.strip(SPACES)
+    return text.strip(words.SPACES)
 
 
 @FUNCTIONS.add("trimAll", "trimall", parameters="string string", returns="string")
@@ -75,15 +58,15 @@ def without_spaces(text: str) -> str:
 
     Go looks at bytes here, and takes each for a character once one is a space.
     """
-    characters = to_narrow(text)
-    remaining = "".join(character for character in characters if character not in SPACES)
+    characters = values.to_narrow(text)
+    remaining = "".join(character for character in characters if character not in words.SPACES)
     return text if len(remaining) == len(characters) else remaining
 
 
 @FUNCTIONS.add("trunc", parameters="int string", returns="string")
 def truncate(count: int, text: str) -> str:
     """The first N characters; with a negative N the last ones."""
-    length = byte_length(text)
+    length = values.byte_length(text)
     if count < 0 < length + count:
         return _slice(text, length + count, length)
     return _slice(text, 0, count) if 0 <= count < length else text
@@ -92,7 +75,7 @@ def truncate(count: int, text: str) -> str:
 @FUNCTIONS.add("substr", parameters="int int string", returns="string")
 def substring(start: int, end: int, text: str) -> str:
     """The characters from START up to END."""
-    length = byte_length(text)
+    length = values.byte_length(text)
     if start < 0:
         if end < 0:
             raise _out_of_range(f"[:{end}]")
@@ -111,7 +94,7 @@ def _out_of_range(what: str) -> CallError:
 
 
 def _slice(text: str, start: int, end: int) -> str:
-    return text[start:end] if text.isascii() else to_string(to_bytes(text)[start:end])
+    return text[start:end] if text.isascii() else values.to_string(values.to_bytes(text)[start:end])
 
 
 # Testing
@@ -166,24 +149,24 @@ def replace(allocator: Allocator, old: str, new: str, text: str) -> str:
 
 
 @FUNCTIONS.add("cat", parameters="any...", injects=Injects.ALLOCATOR, returns="string")
-def cat(allocator: Allocator, *values: object) -> str:
+def cat(allocator: Allocator, *items: object) -> str:
     """The values as text, with blanks between them."""
     return _joined(
-        allocator, " ", [_print_value(allocator, value) for value in values if value is not None]
+        allocator, " ", [_print_value(allocator, value) for value in items if value is not None]
     )
 
 
 @FUNCTIONS.add("quote", parameters="any...", injects=Injects.ALLOCATOR, returns="string")
-def quote(allocator: Allocator, *values: object) -> str:
+def quote(allocator: Allocator, *items: object) -> str:
     """The values in double quotes."""
-    texts = [to_text(allocator, value) for value in values if value is not None]
+    texts = [to_text(allocator, value) for value in items if value is not None]
     return _joined(allocator, " ", list(map(printing.quote, texts)))
 
 
 @FUNCTIONS.add("squote", parameters="any...", injects=Injects.ALLOCATOR, returns="string")
-def single_quote(allocator: Allocator, *values: object) -> str:
+def single_quote(allocator: Allocator, *items: object) -> str:
     """The values in single quotes."""
-    texts = [_print_value(allocator, value) for value in values if value is not None]
+    texts = [_print_value(allocator, value) for value in items if value is not None]
     return _joined(allocator, " ", [f"'{text}'" for text in texts])
 
 
@@ -223,25 +206,25 @@ FUNCTIONS.add(
 
 
 @FUNCTIONS.add("splitList", parameters="string string", injects=Injects.ALLOCATOR)
-def split_list(allocator: Allocator, separator: str, text: str) -> Strings:
+def split_list(allocator: Allocator, separator: str, text: str) -> values.Strings:
     """The parts of the text between separators, as a list."""
-    return Strings(_pieces(allocator, separator, text, -1))
+    return values.Strings(_pieces(allocator, separator, text, -1))
 
 
 @FUNCTIONS.add("split", parameters="string string", injects=Injects.ALLOCATOR)
-def split(allocator: Allocator, separator: str, text: str) -> StringMap:
+def split(allocator: Allocator, separator: str, text: str) -> values.StringMap:
     """The parts of the text between separators, as a map of _0, _1 and so on."""
     return _number_pieces(_pieces(allocator, separator, text, -1))
 
 
 @FUNCTIONS.add("splitn", parameters="string int string", injects=Injects.ALLOCATOR)
-def split_some(allocator: Allocator, separator: str, count: int, text: str) -> StringMap:
+def split_some(allocator: Allocator, separator: str, count: int, text: str) -> values.StringMap:
     """Like split, into at most N parts."""
     return _number_pieces(_pieces(allocator, separator, text, count))
 
 
-def _number_pieces(pieces: list[str]) -> StringMap:
-    return StringMap({f"_{index}": piece for index, piece in enumerate(pieces)})
+def _number_pieces(pieces: list[str]) -> values.StringMap:
+    return values.StringMap({f"_{index}": piece for index, piece in enumerate(pieces)})
 
 
 def _pieces(allocator: Allocator, separator: str, text: str, count: int) -> list[str]:
@@ -258,39 +241,15 @@ def _pieces(allocator: Allocator, separator: str, text: str, count: int) -> list
 
 
 @FUNCTIONS.add("sortAlpha", parameters="any", injects=Injects.ALLOCATOR)
-def sort_alpha(allocator: Allocator, value: object) -> Strings:
+def sort_alpha(allocator: Allocator, value: object) -> values.Strings:
     """The items as texts in order."""
     if not isinstance(value, (list, bytes)):
-        return Strings([to_text(allocator, value)])
-    texts = sorted(map(str, to_texts(allocator, value)), key=to_bytes)
-    return Strings(texts)
+        return values.Strings([to_text(allocator, value)])
+    texts = sorted(map(str, to_texts(allocator, value)), key=values.to_bytes)
+    return values.Strings(texts)
 
 
-# Upper and lower case: Go's simple mappings give one character for one
-
-
-def to_upper(character: str) -> str:
-    """Return unicode.ToUpper."""
-    mapped = character.upper()
-    # If the full mapping gives several characters, the simple one is that of titles.
-    return mapped if len(mapped) == 1 else to_title(character)
-
-
-def to_lower(character: str) -> str:
-    """Return unicode.ToLower."""
-    return character.lower()[0]
-
-
-def to_title(character: str) -> str:
-    """Return unicode.ToTitle."""
-    mapped = character.title()
-    return mapped if len(mapped) == 1 else character
-
-
-def is_space(character: str) -> bool:
-    """Report unicode.IsSpace."""
-    return character in SPACES
-
+# Upper and lower case
 
 # Words are split character by character.
 _STEPS_PER_CHARACTER: Final = 10
@@ -299,25 +258,25 @@ _STEPS_PER_CHARACTER: Final = 10
 @FUNCTIONS.add("upper", parameters="string", returns="string")
 def upper(text: str) -> str:
     """The text in upper case."""
-    return text.upper() if text.isascii() else "".join(map(to_upper, whole(text)))
+    return text.upper() if text.isascii() else "".join(map(words.to_upper, values.whole(text)))
 
 
 @FUNCTIONS.add("lower", parameters="string", returns="string")
 def lower(text: str) -> str:
     """The text in lower case."""
-    return text.lower() if text.isascii() else "".join(map(to_lower, whole(text)))
+    return text.lower() if text.isascii() else "".join(map(words.to_lower, values.whole(text)))
 
 
 @FUNCTIONS.add("title", parameters="string", returns="string")
 def title(text: str) -> str:
     """The text with each word's first letter in upper case."""
-    return _first_letters(text, to_title, _is_separator)
+    return _first_letters(text, words.to_title, _is_separator)
 
 
 @FUNCTIONS.add("untitle", parameters="string", returns="string")
 def untitle(text: str) -> str:
     """The text with each word's first letter in lower case."""
-    return _first_letters(text, to_lower, is_space)
+    return _first_letters(text, words.to_lower, words.is_space)
 
 
 def _first_letters(
@@ -326,7 +285,7 @@ def _first_letters(
     """Return the text with the first character of each word changed."""
     result: list[str] = []
     starts = True
-    for character in whole(text):
+    for character in values.whole(text):
         separator = separates(character)
         result.append(change(character) if starts and not separator else character)
         starts = separator
@@ -337,7 +296,7 @@ def _is_separator(character: str) -> bool:
     """Report whether a word may end here: at ASCII other than digits, letters and underscores."""
     if character.isascii():
         return not (character.isalnum() or character == "_")
-    return unicodedata.category(character)[0] != "L" and is_space(character)
+    return unicodedata.category(character)[0] != "L" and words.is_space(character)
 
 
 @FUNCTIONS.add("swapcase", parameters="string", returns="string")
@@ -348,15 +307,15 @@ def swap_case(text: str) -> str:
     """
     swapped: list[str] = []
     starts = True
-    for character in whole(text):
+    for character in values.whole(text):
         category = unicodedata.category(character)
         if category in {"Lu", "Lt"}:
-            swapped.append(to_lower(character))
+            swapped.append(words.to_lower(character))
         elif category == "Ll":
-            swapped.append((to_title if starts else to_upper)(character))
+            swapped.append((words.to_title if starts else words.to_upper)(character))
         else:
             swapped.append(character)
-            starts = is_space(character)
+            starts = words.is_space(character)
             continue
         starts = False
     return "".join(swapped)
@@ -370,8 +329,8 @@ def initials(text: str) -> str:
     """
     initials: list[str] = []
     starts = True
-    for character in to_narrow(text):
-        space = is_space(character)
+    for character in values.to_narrow(text):
+        space = words.is_space(character)
         if starts and not space:
             initials.append(character)
         starts = space
@@ -382,169 +341,21 @@ def initials(text: str) -> str:
 def snake_case(allocator: Allocator, text: str) -> str:
     """The text in snake_case."""
     allocator.spend(len(text) * _STEPS_PER_CHARACTER)
-    return to_words(whole(text), "_")
+    return words.to_words(values.whole(text), "_")
 
 
 @FUNCTIONS.add("kebabcase", parameters="string", injects=Injects.ALLOCATOR, returns="string")
 def kebab_case(allocator: Allocator, text: str) -> str:
     """The text in kebab-case."""
     allocator.spend(len(text) * _STEPS_PER_CHARACTER)
-    return to_words(whole(text), "-")
+    return words.to_words(values.whole(text), "-")
 
 
 @FUNCTIONS.add("camelcase", parameters="string", injects=Injects.ALLOCATOR, returns="string")
 def camel_case(allocator: Allocator, text: str) -> str:
     """The text in CamelCase."""
     allocator.spend(len(text) * _STEPS_PER_CHARACTER)
-    return to_pascal(whole(text))
-
-
-# Words in names: ``HTTPServer`` as ``http_server``, by the rules of Go's package xstrings
-
-# The kind of a character: Connector, Dash (a connector, but behind Punctuation part of it), Upper
-# case, other Alphabet, Number, Other. Of capitals before a small letter the last begins the next
-# word.
-_WORDS: Final = re.compile("[CD]+|P[PD]*|U+(?=UA)|UA+|U+|A+|N+|O+")
-# Chinese characters do not belong to the alphabet.
-_IDEOGRAPHS: Final = re.compile("[\u3400-\u4d85\u4e00-\u9fcc\U00020000-\U0002b81d]")
-
-
-class _Word(NamedTuple):
-    """Characters that belong together; ``kind`` is that of the first, empty for no word."""
-
-    kind: str = ""
-    text: str = ""
-
-
-def to_words(text: str, connector: str) -> str:
-    """Join the lower-case words with a connector, which also replaces blanks, ``-`` and ``_``."""
-    return _Joiner(text, connector).join()
-
-
-class _Joiner:
-    """Walks the words of a text and writes them in lower case."""
-
-    def __init__(self, text: str, connector: str) -> None:
-        kinds = "".join(map(_kind, text))
-        self.words = [
-            _Word(match[0][0].replace("D", "C"), text[match.start() : match.end()])
-            for match in _WORDS.finditer(kinds)
-        ]
-        self.index = 0
-        self.connector = connector
-        self.parts: list[str] = []
-
-    def join(self) -> str:
-        word = self.next()
-        while self.index < len(self.words):
-            if word.kind != "C":
-                self.write(word)
-            word = self.write_between(word)
-        self.write(word)
-        return "".join(self.parts)
-
-    def next(self) -> _Word:
-        word = self.words[self.index] if self.index < len(self.words) else _Word()
-        self.index += 1
-        return word
-
-    def write_between(self, word: _Word) -> _Word:
-        """Write the text between ``word`` and the next one, which is returned unwritten."""
-        following = self.next()
-        if word.kind == "C":
-            self.write(word)
-        elif word.kind == "N":
-            following = self.write_unconnected(following)
-        elif word.kind != "P" and following.kind == "N":
-            if self.index < len(self.words):
-                following = self.write_number(following)
-        elif word.kind != "P":
-            self.write_connector(following)
-        return following
-
-    def write_number(self, number: _Word) -> _Word:
-        """Write a number behind a word: part of it, unless small letters follow."""
-        following = self.next()
-        if following.kind == "A":
-            self.parts.append(self.connector)
-            self.write(number)
-            return self.write_unconnected(following)
-        self.write(number)
-        self.write_connector(following)
-        return following
-
-    def write_unconnected(self, word: _Word) -> _Word:
-        """Write the small letters and numbers that follow a number without a connector."""
-        while word.kind in {"A", "N"}:
-            self.write(word)
-            word = self.next()
-        self.write_connector(word)
-        return word
-
-    def write_connector(self, following: _Word) -> None:
-        if following.kind not in {"", "C", "P"}:
-            self.parts.append(self.connector)
-
-    def write(self, word: _Word) -> None:
-        if word.kind == "C":
-            self.parts.append(self.connector * len(word.text))
-        elif word.kind == "U":
-            self.parts.extend(map(to_lower, word.text))
-        else:
-            self.parts.append(word.text)
-
-
-def _kind(character: str) -> str:
-    if _is_connector(character):
-        return "D" if character in "-_" else "C"
-    category = unicodedata.category(character)
-    if category == "Lu":
-        return "U"
-    if category[0] == "L":
-        return "O" if _IDEOGRAPHS.match(character) else "A"
-    return category[0] if category[0] in "PN" else "O"
-
-
-def _is_connector(character: str) -> bool:
-    return character in "-_" or is_space(character)
-
-
-def to_pascal(text: str) -> str:
-    """Join the words with capitals and nothing between them; leading connectors stay."""
-    words = text.lstrip("-_" + SPACES)
-    leading = text[: len(text) - len(words)]
-    if not words:
-        # Go writes the last one twice.
-        return leading + leading[-1:]
-    return leading + _capitalize(words)
-
-
-def _capitalize(text: str) -> str:
-    """Capitalize each word; capitals that follow its first become small letters."""
-    parts: list[str] = []
-    previous = to_upper(text[0])
-    is_capital_run = _is_upper(text[0])
-    for character in text[1:]:
-        current = character
-        if _is_connector(previous):
-            if _is_connector(current):
-                parts.append(previous)
-                previous = current
-                continue
-            is_capital_run = _is_upper(current)
-            current = to_upper(current)
-        else:
-            if is_capital_run and _is_upper(current):
-                current = to_lower(current)
-            else:
-                is_capital_run = False
-            parts.append(previous)
-        previous = current
-    return "".join([*parts, previous])
-
-
-def _is_upper(character: str) -> bool:
-    return unicodedata.category(character) == "Lu"
+    return words.to_pascal(values.whole(text))
 
 
 # Layout: widths count bytes
@@ -580,7 +391,7 @@ def indent_below(allocator: Allocator, spaces: int, text: str) -> str:
 @FUNCTIONS.add("wrap", parameters="int string", injects=Injects.ALLOCATOR, returns="string")
 def wrap(allocator: Allocator, width: int, text: str) -> str:
     """The text in lines of at most N characters."""
-    pieces = _lines(to_narrow(text), max(width, 1), cuts_words=False)
+    pieces = _lines(values.to_narrow(text), max(width, 1), cuts_words=False)
     return _join_narrow(allocator, "\n", list(pieces))
 
 
@@ -589,13 +400,13 @@ def wrap(allocator: Allocator, width: int, text: str) -> str:
 )
 def wrap_with(allocator: Allocator, width: int, separator: str, text: str) -> str:
     """Like wrap, with this text between the lines."""
-    pieces = _lines(to_narrow(text), max(width, 1), cuts_words=True)
-    return _join_narrow(allocator, to_narrow(separator) or "\n", list(pieces))
+    pieces = _lines(values.to_narrow(text), max(width, 1), cuts_words=True)
+    return _join_narrow(allocator, values.to_narrow(separator) or "\n", list(pieces))
 
 
 def _join_narrow(allocator: Allocator, separator: str, pieces: list[str]) -> str:
     allocator.check_string(sum(map(len, pieces)) + len(separator) * len(pieces))
-    return to_wide(separator.join(pieces))
+    return values.to_wide(separator.join(pieces))
 
 
 def _lines(text: str, width: int, *, cuts_words: bool) -> Iterator[str]:
@@ -628,7 +439,7 @@ def abbreviate(width: int, text: str) -> str:
     """The text cut to N characters, with ... at its end."""
     if width < _MIN_WIDTH:
         return text
-    return to_wide(_cut(to_narrow(text), 0, width))
+    return values.to_wide(_cut(values.to_narrow(text), 0, width))
 
 
 @FUNCTIONS.add("abbrevboth", parameters="int int string", returns="string")
@@ -636,7 +447,7 @@ def abbreviate_both(offset: int, width: int, text: str) -> str:
     """The text cut at both ends."""
     if width < _MIN_WIDTH or (offset > 0 and width < _MIN_WIDTH_BOTH):
         return text
-    return to_wide(_cut(to_narrow(text), offset, width))
+    return values.to_wide(_cut(values.to_narrow(text), offset, width))
 
 
 def _cut(text: str, offset: int, width: int) -> str:

@@ -94,18 +94,15 @@ class _Lexer:
             self.tokens.append(Token("text", text, start))
         inside += 2 if trimmed else 0
         if self.text.startswith("/*", inside):
-            return self._lex_comment(inside)
+            end = self.text.find("*/", inside + 2)
+            if end < 0:
+                return self._error("unclosed comment", inside)
+            close = _patterns(self.right).close.match(self.text, end + 2)
+            if close is None:
+                return self._error("comment ends before closing delimiter", inside)
+            return self._skip_trimmed(close)
         self.tokens.append(Token("left", self.left, index))
         return self._lex_action(inside)
-
-    def _lex_comment(self, start: int) -> int:
-        end = self.text.find("*/", start + 2)
-        if end < 0:
-            return self._error("unclosed comment", start)
-        close = _patterns(self.right).close.match(self.text, end + 2)
-        if close is None:
-            return self._error("comment ends before closing delimiter", start)
-        return self._skip_trimmed(close)
 
     def _skip_trimmed(self, close: re.Match[str]) -> int:
         """Return the position behind a right delimiter and the blanks that it trims."""
@@ -131,9 +128,13 @@ class _Lexer:
                     return self._error("unclosed left paren", start)
                 tokens.append(Token("right", self.right, start, gap))
                 return self._skip_trimmed(token)
-            if kind in _NAMES and not self._is_at_terminator(position):
-                character = text[position]
-                return self._error(f"bad character {_unicode(character)}", position)
+            if (
+                kind in _NAMES
+                and (following := text[position : position + 1])
+                and following not in _TERMINATORS
+                and not text.startswith(self.right, position)
+            ):
+                return self._error(f"bad character {_unicode(following)}", position)
             if kind == "number" and (end := self._bad_number_end(token[0], position)):
                 return self._error(f"bad number syntax: {quote(text[start:end])}", start)
             depth += (kind == "lparen") - (kind == "rparen")
@@ -141,13 +142,6 @@ class _Lexer:
                 return self._error("unexpected right paren", start)
             tokens.append(Token(_kind(kind, token[0]), token[0], start, gap))
             gap = False
-
-    def _is_at_terminator(self, position: int) -> bool:
-        """Report whether a name may end here."""
-        following = self.text[position : position + 1]
-        return (
-            not following or following in _TERMINATORS or self.text.startswith(self.right, position)
-        )
 
     def _bad_number_end(self, number: str, position: int) -> int:
         """Return the end of a bad number that continues at ``position``; 0 for a good one."""

@@ -31,7 +31,11 @@ def read_number(text: str) -> Constant:
     """Return a number constant; raises ParseError as Go's parser does."""
     if text.endswith("i"):
         return _read_complex(text)
-    whole = _read_integer(text)
+    octal = _OLD_OCTAL.fullmatch(text)
+    try:
+        whole = int(text, 0) if octal is None else int(f"{octal[1]}0{octal[2]}", 8)
+    except ValueError:
+        whole = None
     if whole is not None and MIN_INT64 <= whole <= MAX_UINT64:
         unsigned = whole if text[0] not in "+-" or text == "-0" else None
         if whole <= MAX_INT64:
@@ -58,6 +62,7 @@ def _read_complex(text: str) -> Constant:
     raise ParseError(f"illegal number syntax: {quote(text)}")
 
 
+_OLD_OCTAL: Final = re.compile(r"([+-]?)0([0-9_]+)")
 _SIGN: Final = re.compile("[+-]")
 
 
@@ -75,19 +80,6 @@ def _from_real(real: float) -> Constant:
         whole if 0 <= whole <= MAX_UINT64 else None,
         real,
     )
-
-
-_OLD_OCTAL: Final = re.compile(r"([+-]?)0([0-9_]+)")
-
-
-def _read_integer(text: str) -> int | None:
-    octal = _OLD_OCTAL.fullmatch(text)
-    try:
-        if octal is not None:
-            return int(f"{octal[1]}0{octal[2]}", 8)
-        return int(text, 0)
-    except ValueError:
-        return None
 
 
 def _read_real(text: str) -> float | None:
@@ -170,7 +162,3 @@ def _escape_code(escape: str, quotes: str) -> int:
     if not valid:
         raise ParseError("invalid syntax")
     return code
-
-
-def _is_character(code: int) -> bool:
-    return code <= 0x10FFFF and not 0xD800 <= code <= 0xDFFF  # noqa: PLR2004 # Unicode's bounds

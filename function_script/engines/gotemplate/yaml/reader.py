@@ -12,11 +12,11 @@ from typing import Final
 from function_script.documents import events
 from function_script.documents.errors import YamlError
 from function_script.documents.events import Event
+from function_script.engines.gotemplate import values
 from function_script.engines.gotemplate.data import copy_tree
 from function_script.engines.gotemplate.errors import CallError
 from function_script.engines.gotemplate.function import Allocator
-from function_script.engines.gotemplate.values import AnyMap, Int, to_bytes, to_string
-from function_script.engines.gotemplate.yaml.resolver import resolve
+from function_script.engines.gotemplate.yaml import scalars
 
 _TAG: Final = "tag:yaml.org,2002:"
 _MAX_DEPTH: Final = 100
@@ -32,7 +32,7 @@ _NOT_UTF8: Final = {
 def from_yaml(allocator: Allocator, text: str) -> object:
     """Return the value of the first document, None when there is none; raises CallError."""
     try:
-        to_bytes(text).decode()
+        values.to_bytes(text).decode()
     except UnicodeDecodeError as error:
         raise CallError(f"yaml: {_NOT_UTF8[error.reason]}") from error
     try:
@@ -114,7 +114,9 @@ class _Decoder:
             **{key: item for key, item in merged.items() if key not in entries},
             **entries,
         }
-        return everything if all(type(key) is str for key in everything) else AnyMap(everything)
+        return (
+            everything if all(type(key) is str for key in everything) else values.AnyMap(everything)
+        )
 
     def read_merge(self, event: Event, depth: int) -> dict[object, object]:
         """Return the map that ``<<`` merges; of several maps the first wins."""
@@ -133,13 +135,13 @@ def scalar(event: Event) -> object:
     if tag == "binary":
         return _binary(event.text)
     if tag in {"", "int", "float", "bool", "null", "timestamp"}:
-        value = resolve(event.text) if tag or event.plain else event.text
+        value = scalars.resolve(event.text) if tag or event.plain else event.text
         return _check_tag(value, tag, event.text) if tag else value
     return event.text
 
 
 _TYPES: Final[dict[str, tuple[type, ...]]] = {
-    "int": (Int,),
+    "int": (values.Int,),
     "float": (float,),
     "bool": (bool,),
     "null": (type(None),),
@@ -156,6 +158,6 @@ def _check_tag(value: object, tag: str, text: str) -> object:
 
 def _binary(text: str) -> str:
     try:
-        return to_string(base64.b64decode("".join(text.split()), validate=True))
+        return values.to_string(base64.b64decode("".join(text.split()), validate=True))
     except (binascii.Error, ValueError) as error:
         raise CallError("yaml: !!binary value contains invalid base64 data") from error

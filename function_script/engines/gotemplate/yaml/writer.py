@@ -5,10 +5,9 @@ from collections.abc import Iterable
 from functools import cmp_to_key
 from typing import Final
 
-from function_script.engines.gotemplate.errors import CallError
+from function_script.engines.gotemplate import errors, values
 from function_script.engines.gotemplate.go_time import Time
 from function_script.engines.gotemplate.printing import float_text
-from function_script.engines.gotemplate.values import Struct, byte_length, go_kind, go_type
 from function_script.engines.gotemplate.yaml import scalars
 
 _STEP: Final = 4
@@ -36,7 +35,12 @@ def _write_block(value: object, indent: int, lead: str, parts: list[str]) -> Non
     if isinstance(value, _Ordered):
         _write_map(value.pairs, indent, lead, parts)
     elif isinstance(value, dict):
-        _write_map(_sort_entries(value), indent, lead, parts)
+        texts = [key for key in value if isinstance(key, str)]
+        if len(texts) == len(value) and _PLAIN_ORDER.fullmatch("\n".join(texts)):
+            pairs: list[tuple[object, object]] = [(key, value[key]) for key in sorted(texts)]
+        else:
+            pairs = sorted(value.items(), key=_by_key)
+        _write_map(pairs, indent, lead, parts)
     elif isinstance(value, (list, bytes)):
         _write_list(value, indent, lead, parts)
 
@@ -62,7 +66,7 @@ def _write_map(
         block = _block_of(item)
         # A simple key stands before its colon.
         simple = not isinstance(key, str) or (
-            not scalars.has_break(key) and byte_length(key) <= scalars.MAX_SIMPLE_KEY
+            not scalars.has_break(key) and values.byte_length(key) <= scalars.MAX_SIMPLE_KEY
         )
         if simple:
             parts.append(f"{scalars.write_key(key) if isinstance(key, str) else _scalar(key, 0)}:")
@@ -98,7 +102,7 @@ class _Ordered:
 
 def _block_of(value: object) -> object | None:
     """Return the value that takes several lines; None for scalars and empty containers."""
-    if isinstance(value, Struct):
+    if isinstance(value, values.Struct):
         data = value.yaml()
         return _Ordered(data.items()) if isinstance(data, dict) and data else None
     return value if isinstance(value, (dict, list, bytes)) and value else None
@@ -113,28 +117,21 @@ def _scalar(value: object, indent: int) -> str:
         return int.__repr__(value)
     if isinstance(value, float):
         return _SPECIAL_FLOATS.get(float_text(value)) or float_text(value)
-    if isinstance(value, Struct):
+    if isinstance(value, values.Struct):
         data = value.yaml()
         return data.rfc3339() if isinstance(data, Time) else _scalar(data, indent)
     if isinstance(value, dict):
         return "{}"
     if isinstance(value, complex):
-        raise CallError(f"cannot marshal type: {go_type(value)}")
+        raise errors.CallError(f"cannot marshal type: {values.go_type(value)}")
     return "[]" if isinstance(value, (list, bytes)) else "null"
 
 
 _SPECIAL_FLOATS: Final = {"+Inf": ".inf", "-Inf": "-.inf", "NaN": ".nan"}
 
-# Keys of only these characters sort as strings.
+# Entries are in the natural order of yaml.v3: a9 before a10. Keys of only these characters sort as
+# strings.
 _PLAIN_ORDER: Final = re.compile(r"[A-Za-z./ \n-]*")
-
-
-def _sort_entries(value: dict[object, object]) -> list[tuple[object, object]]:
-    """Return the entries by key, in the natural order of yaml.v3: ``a9`` before ``a10``."""
-    texts = [key for key in value if isinstance(key, str)]
-    if len(texts) == len(value) and _PLAIN_ORDER.fullmatch("\n".join(texts)):
-        return [(key, value[key]) for key in sorted(texts)]
-    return sorted(value.items(), key=_by_key)
 
 
 def _compare(left: tuple[object, object], right: tuple[object, object]) -> int:
@@ -143,7 +140,7 @@ def _compare(left: tuple[object, object], right: tuple[object, object]) -> int:
         return _compare_texts(first, second)
     if isinstance(first, (int, float)) and isinstance(second, (int, float)):
         return (first > second) - (first < second)
-    kinds = [_KINDS.get(go_kind(key), len(_KINDS)) for key in (first, second)]
+    kinds = [_KINDS.get(values.go_kind(key), len(_KINDS)) for key in (first, second)]
     return kinds[0] - kinds[1]
 
 
@@ -151,43 +148,37 @@ _KINDS: Final = {kind: order for order, kind in enumerate(("invalid", "bool", "i
 _by_key = cmp_to_key(_compare)
 
 
+_DIGITS: Final = re.compile(r"\d*")
+# Digits before these change nothing in an integer of 64 bits.
+_SIGNIFICANT: Final = 64
+
+
 def _compare_texts(first: str, second: str) -> int:
     """Compare texts: runs of digits are numbers; other characters come before letters."""
-    digits = False
-    for index, (left, right) in enumerate(zip(first, second, strict=False)):
-        if left == right:
-            digits = left.isdigit()
-            continue
-        if left.isalpha() and right.isalpha():
-            return -1 if left < right else 1
-        if left.isalpha() or right.isalpha():
-            return -1 if left.isalpha() == digits else 1
-        return _compare_numbers(first, second, index)
-    return len(first) - len(second)
-
-
-def _compare_numbers(first: str, second: str, index: int) -> int:
-    runs = [_digits_at(text, index) for text in (first, second)]
+    characters = enumerate(zip(first, second, strict=False))
+    index = next((index for index, (left, right) in characters if left != right), None)
+    if index is None:
+        return len(first) - len(second)
+    left, right = first[index], second[index]
+    if left.isalpha() and right.isalpha():
+        return -1 if left < right else 1
+    start = index
+    while start > 0 and first[start - 1].isdecimal():
+        start -= 1
+    if left.isalpha() or right.isalpha():
+        return -1 if left.isalpha() == (start < index) else 1
     # Zeros behind other digits count: 10 is more than 1.
-    before = "1" if "0" in {first[index], second[index]} and _is_number(first, index) else "0"
-    numbers = [int(before + run) for run in runs]
+    prefix = 1 if "0" in {left, right} and first[start:index].strip("0") else 0
+    lengths, numbers = [], []
+    for text in (first, second):
+        run = _DIGITS.match(text, index)
+        digits = run[0] if run is not None else ""
+        lengths.append(len(digits))
+        number = prefix
+        for digit in digits[-_SIGNIFICANT:]:
+            # An int64 of Go wraps around.
+            number = values.wrap_int64(number * 10 + ord(digit) - ord("0"))
+        numbers.append(number)
     if numbers[0] != numbers[1]:
         return numbers[0] - numbers[1]
-    if len(runs[0]) != len(runs[1]):
-        return len(runs[0]) - len(runs[1])
-    return -1 if first[index] < second[index] else 1
-
-
-def _digits_at(text: str, index: int) -> str:
-    end = index
-    while end < len(text) and text[end].isdigit():
-        end += 1
-    return text[index:end]
-
-
-def _is_number(text: str, end: int) -> bool:
-    """Report whether the digits before ``end`` have one that is not zero."""
-    start = end
-    while start > 0 and text[start - 1].isdigit():
-        start -= 1
-    return text[start:end].strip("0") != ""
+    return lengths[0] - lengths[1] or (-1 if left < right else 1)

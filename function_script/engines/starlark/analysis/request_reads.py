@@ -137,16 +137,13 @@ class _Main:
                 if path is not None:
                     yield self._read((*path, key), node.args[0])
             case ast.Call(func=ast.Name(), args=[_, *_]):
-                yield from self._of_getter(node)
+                base, argument = self._getter(node, _MAX_HOPS) or ((), None)
+                parts = _path_argument(argument)
+                for index, part in enumerate(parts):
+                    if isinstance(part, str) and argument is not None:
+                        yield self._read((*base, *parts[: index + 1]), argument)
             case _:
                 pass
-
-    def _of_getter(self, call: ast.Call) -> Iterator[FieldAccess]:
-        base, argument = self._getter(call, _MAX_HOPS) or ((), None)
-        parts = _path_argument(argument)
-        for index, key in enumerate(parts):
-            if isinstance(key, str) and argument is not None:
-                yield self._read((*base, *parts[: index + 1]), argument)
 
     def _getter(self, call: ast.Call, hops: int) -> tuple[Path, ast.expr | None] | None:
         """Return the path that `get` or another getter looks into, and its argument with a path."""

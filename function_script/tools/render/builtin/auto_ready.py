@@ -32,21 +32,19 @@ def run(
         if desired.ready == fnv1.READY_UNSPECIFIED and name in request.observed.resources:
             observed = messages.read_struct(request.observed.resources[name].resource)
             check = _CHECKS.get(objects.api_version_and_kind(observed))
-            if (check is not None and check(observed)) or _has_condition(observed, "Ready"):
+            # Of conditions of one type, the first counts.
+            is_ready = (
+                objects.find_path(condition, "status") == "True"
+                for condition in _conditions(observed)
+                if objects.find_path(condition, "type") == "Ready"
+            )
+            if (check is not None and check(observed)) or next(is_ready, False):
                 desired.ready = fnv1.READY_TRUE
 
 
 def _conditions(observed: Object) -> list[Readable]:
     conditions = objects.find_path(observed, "status.conditions")
     return list(conditions) if isinstance(conditions, list) else []
-
-
-def _has_condition(observed: Object, kind: str) -> bool:
-    """Report whether the first condition of this type is True."""
-    for condition in _conditions(observed):
-        if objects.find_path(condition, "type") == kind:
-            return objects.find_path(condition, "status") == "True"
-    return False
 
 
 def _first_true(observed: Object, kinds: tuple[str, ...]) -> str | None:
@@ -74,11 +72,7 @@ def _deployment(observed: Object) -> bool:
     counts = {
         _number(observed, f"status.{key}") for key in ("updatedReplicas", "availableReplicas")
     }
-    return counts == {_replicas(observed)} and any(
-        objects.find_path(condition, "type") == "Available"
-        and objects.find_path(condition, "status") == "True"
-        for condition in _conditions(observed)
-    )
+    return counts == {_replicas(observed)} and bool(_first_true(observed, ("Available",)))
 
 
 def _stateful_set(observed: Object) -> bool:
@@ -104,10 +98,6 @@ def _replica_set(observed: Object) -> bool:
     if _first_true(observed, ("ReplicaFailure",)):
         return False
     return (_number(observed, "status.availableReplicas") or 0) >= _replicas(observed)
-
-
-def _job(observed: Object) -> bool:
-    return _first_true(observed, ("Failed", "Suspended", "Complete")) == "Complete"
 
 
 def _cron_job(observed: Object) -> bool:
@@ -139,22 +129,10 @@ def _has_address(observed: Object) -> bool:
     return bool(objects.find_path(observed, "status.loadBalancer.ingress"))
 
 
-def _service(observed: Object) -> bool:
-    return objects.find_path(observed, "spec.type") != "LoadBalancer" or _has_address(observed)
-
-
-def _claim(observed: Object) -> bool:
-    return objects.find_path(observed, "status.phase") == "Bound"
-
-
 def _pod(observed: Object) -> bool:
     phase = objects.find_path(observed, "status.phase")
     is_service = objects.find_path(observed, "spec.restartPolicy") == "Always"
-    is_ready = any(
-        objects.find_path(condition, "type") == "Ready"
-        and objects.find_path(condition, "status") == "True"
-        for condition in _conditions(observed)
-    )
+    is_ready = bool(_first_true(observed, ("Ready",)))
     return phase == "Succeeded" or (phase == "Running" and is_service and is_ready)
 
 
@@ -162,13 +140,16 @@ def _exists(_observed: Object) -> bool:
     return True
 
 
+_JOB_RESULTS: Final = ("Failed", "Suspended", "Complete")
 _CHECKS: Final[dict[tuple[str, str], Callable[[Object], bool]]] = {
     ("v1", "ConfigMap"): _exists,
     ("v1", "Namespace"): _exists,
-    ("v1", "PersistentVolumeClaim"): _claim,
+    ("v1", "PersistentVolumeClaim"): lambda it: objects.find_path(it, "status.phase") == "Bound",
     ("v1", "Pod"): _pod,
     ("v1", "Secret"): _exists,
-    ("v1", "Service"): _service,
+    ("v1", "Service"): lambda it: (
+        objects.find_path(it, "spec.type") != "LoadBalancer" or _has_address(it)
+    ),
     ("v1", "ServiceAccount"): _exists,
     ("apps/v1", "DaemonSet"): _daemon_set,
     ("apps/v1", "Deployment"): _deployment,
@@ -176,6 +157,6 @@ _CHECKS: Final[dict[tuple[str, str], Callable[[Object], bool]]] = {
     ("apps/v1", "StatefulSet"): _stateful_set,
     ("autoscaling/v2", "HorizontalPodAutoscaler"): _autoscaler,
     ("batch/v1", "CronJob"): _cron_job,
-    ("batch/v1", "Job"): _job,
+    ("batch/v1", "Job"): lambda it: _first_true(it, _JOB_RESULTS) == "Complete",
     ("networking.k8s.io/v1", "Ingress"): _has_address,
 }

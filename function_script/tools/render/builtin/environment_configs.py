@@ -6,7 +6,7 @@ from function_script import objects
 from function_script.errors import InputError
 from function_script.proto.v1 import run_function_pb2 as fnv1
 from function_script.tools.render import messages
-from function_script.tools.render.builtin import field_path, selection
+from function_script.tools.render.builtin import selection
 from function_script.values import Object
 
 _CONTEXT_KEY: Final = "apiextensions.crossplane.io/environment"
@@ -35,7 +35,14 @@ def run(
     if _CONTEXT_KEY in request.context.fields:
         before = messages.read_struct(request.context.fields[_CONTEXT_KEY].struct_value)
         environment = _merge(environment, before)
-    environment = _merge(environment, _merge_configs(value, sources, request))
+    required = selection.read_objects(request)
+    data: Object = {}
+    for index, source in enumerate(sources):
+        if (name := _name(index)) in required:
+            path = source.get("toFieldPath")
+            for config in _select(name, source, required[name], value):
+                data = _merge(data, _data(config, path if isinstance(path, str) else ""))
+    environment = _merge(environment, data)
     if not environment.get("apiVersion") and not environment.get("kind"):
         environment.update(_ENVIRONMENT)
     response.context.fields[_CONTEXT_KEY].struct_value.Clear()
@@ -44,21 +51,6 @@ def run(
 
 def _name(index: int) -> str:
     return f"environment-config-{index}"
-
-
-def _merge_configs(
-    value: Object, sources: list[Object], request: fnv1.RunFunctionRequest
-) -> Object:
-    """Merge the data of all selected EnvironmentConfigs; a later one wins."""
-    required = selection.read_objects(request)
-    data: Object = {}
-    for index, source in enumerate(sources):
-        name = _name(index)
-        if name in required:
-            path = source.get("toFieldPath")
-            for config in _select(name, source, required[name], value):
-                data = _merge(data, _data(config, path if isinstance(path, str) else ""))
-    return data
 
 
 def _select(name: str, source: Object, matches: list[Object], value: Object) -> list[Object]:
@@ -79,7 +71,7 @@ def _data(config: Object, path: str) -> Object:
             name = objects.find_path(config, "metadata.name")
             raise InputError.of(f'cannot get data from environment config "{name}"')
         return data
-    return field_path.nest(path, data)
+    return selection.nest_path(path, data)
 
 
 def _merge(target: Object, source: Object) -> Object:

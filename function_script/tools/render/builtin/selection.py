@@ -1,16 +1,22 @@
-"""Objects of the cluster that an input selects: by name or by labels, sorted, counted."""
+"""Objects of the cluster that an input selects: by name or by labels, sorted, counted.
 
+Field paths are those of crossplane-runtime: ``spec.rules[0].host``, ``labels[a.b/c]``.
+"""
+
+import re
+from contextlib import suppress
 from typing import Final, cast
 
 from function_script import objects
 from function_script.errors import InputError
 from function_script.proto.v1 import run_function_pb2 as fnv1
 from function_script.tools.render import messages
-from function_script.tools.render.builtin import field_path
-from function_script.values import Object, Readable
+from function_script.values import Object, Readable, Value
 
 REFERENCE: Final = "Reference"
 SELECTOR: Final = "Selector"
+_SEGMENT: Final = re.compile(r"(?:^|\.)(?P<field>[^.\[\]]+)|\[(?P<bracket>[^\[\]]+)\]")
+_MAX_INDEX: Final = 1024
 
 
 def read_sources(value: Object, key: str) -> list[Object]:
@@ -69,20 +75,13 @@ def _labels(source: Object, xr: Object) -> dict[str, str]:
         path = _text(matcher, "valueFromFieldPath")
         if path is None:
             raise InputError.of(f'cannot match the label "{key}": it has no valueFromFieldPath')
-        value = _find_text(xr, path)
-        if value is not None:
-            labels[key] = value
-        elif objects.find_path(matcher, "fromFieldPathPolicy") != "Optional":
+        with suppress(InputError):
+            if isinstance(text := find_path(xr, path), str):
+                labels[key] = text
+                continue
+        if objects.find_path(matcher, "fromFieldPathPolicy") != "Optional":
             raise InputError.of(f'cannot get value from field path "{path}"')
     return labels
-
-
-def _find_text(xr: Object, path: str) -> str | None:
-    try:
-        text = field_path.find(xr, path)
-    except InputError:
-        return None
-    return text if isinstance(text, str) else None
 
 
 def _text(value: Readable, path: str) -> str | None:
@@ -121,7 +120,7 @@ def limit_matches(name: str, source: Object, matches: list[Object]) -> list[Obje
 
 def _sort(matches: list[Object], path: str) -> list[Object]:
     """Sort by a string or number; an absent value counts as the type's zero."""
-    values = [field_path.find(match, path) for match in matches]
+    values = [find_path(match, path) for match in matches]
     # In protobuf, every number is a float.
     types = {float if type(value) is int else type(value) for value in values if value is not None}
     if not types or len(matches) == 1:
@@ -135,3 +134,54 @@ def _sort(matches: list[Object], path: str) -> list[Object]:
     keys = [kind() if value is None else value for value in values]
     order = sorted(range(len(matches)), key=keys.__getitem__)  # type: ignore[arg-type] # one type
     return [matches[index] for index in order]
+
+
+def _parse_path(path: str) -> tuple[str | int, ...]:
+    """Return the fields and indices of a path; raises InputError."""
+    segments: list[str | int] = []
+    end = 0
+    while end < len(path):
+        match = _SEGMENT.match(path, end)
+        if match is None:
+            raise InputError.of(f'cannot parse path "{path}" at character {end + 1}')
+        bracket = match["bracket"] or ""
+        is_index = bracket.isascii() and bracket.isdigit()
+        segments.append(int(bracket) if is_index else match["field"] or bracket)
+        end = match.end()
+    return tuple(segments)
+
+
+def find_path(value: Value, path: str) -> Value:
+    """Return the value at a path, None where a field or an index does not exist.
+
+    Raises InputError where the path leads into a value of another type.
+    """
+    for segment in _parse_path(path):
+        if isinstance(segment, int):
+            if not isinstance(value, list):
+                raise InputError.of(f'cannot find "{path}": [{segment}] is not in an array')
+            value = value[segment] if segment < len(value) else None
+        else:
+            if not isinstance(value, dict):
+                raise InputError.of(f'cannot find "{path}": "{segment}" is not in an object')
+            value = value.get(segment)
+        if value is None:
+            return None
+    return value
+
+
+def nest_path(path: str, value: Value) -> Object:
+    """Return an object that has ``value`` at a path and nothing else."""
+    for segment in reversed(_parse_path(path)):
+        if isinstance(segment, int):
+            if segment > _MAX_INDEX:
+                raise InputError.of(
+                    f'cannot set "{path}": the index {segment} is above {_MAX_INDEX}'
+                )
+            items: list[Value] = [None] * segment
+            value = [*items, value]
+        else:
+            value = {segment: value}
+    if not isinstance(value, dict):
+        raise InputError.of(f'cannot set "{path}": it does not begin with a field')
+    return value

@@ -1,19 +1,11 @@
 """A function that the author serves in plain text, at an address."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, Self
 
 from function_script.proto.v1 import run_function_pb2 as fnv1
 from function_script.tools.render.requirements import StepResponse
-from function_script.tools.render.runtimes.model import (
-    FunctionCaller,
-    FunctionReference,
-    Runtime,
-    RuntimeKind,
-    Suitability,
-)
+from function_script.tools.render.runtimes import model
 from function_script.tools.render.steps import Step
 
 TARGET: Final = "render.crossplane.io/runtime-development-target"
@@ -21,14 +13,14 @@ _DEFAULT_TARGET: Final = "localhost:9443"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Remote(Runtime):
+class Remote(model.Runtime):
     """A function at a gRPC target such as ``localhost:9443``; ``hint`` helps if none answers."""
 
     address: str
     hint: str = field(default="", compare=False)
 
     @classmethod
-    def at(cls, target: str, name: str) -> Remote:
+    def at(cls, target: str, name: str) -> Self:
         """Build one from a target of gRPC for Go, which has a scheme that Python's gRPC lacks."""
         address = target.removeprefix("passthrough:///")
         hint = f"serve {name} there with --insecure, or select another way with --function {name}=…"
@@ -42,7 +34,7 @@ class Remote(Runtime):
         self,
         step: Step,
         request: fnv1.RunFunctionRequest,
-        caller: FunctionCaller,
+        caller: model.FunctionCaller,
         timeout_seconds: float,
     ) -> StepResponse:
         """Call the function at its address."""
@@ -54,19 +46,21 @@ class Remote(Runtime):
         return StepResponse(response=remote.call(step, self.address, request, options))
 
 
-class RemoteKind(RuntimeKind):
+class RemoteKind(model.RuntimeKind):
     """The annotations of the official command, or ``--function NAME=HOST:PORT``, select it."""
 
     word = "HOST:PORT"
     meaning = "calls it there, in plain text"
     annotation = "Development"
 
-    def judge(self, function: FunctionReference) -> Suitability:
+    def judge(self, function: model.FunctionReference) -> model.Suitability:
         """Accept a function with a target; the official annotation needs not stand beside it."""
         if function.annotations.get(TARGET):
-            return Suitability(is_suitable=True, reason=f"its Function has the annotation {TARGET}")
-        return Suitability(is_suitable=False, reason="no annotation says where it is served")
+            return model.Suitability(
+                is_suitable=True, reason=f"its Function has the annotation {TARGET}"
+            )
+        return model.Suitability(is_suitable=False, reason="no annotation says where it is served")
 
-    def build(self, function: FunctionReference) -> Runtime:
+    def build(self, function: model.FunctionReference) -> model.Runtime:
         """Return the runtime at the annotation's target."""
         return Remote.at(function.annotations.get(TARGET) or _DEFAULT_TARGET, function.name)

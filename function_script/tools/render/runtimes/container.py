@@ -15,14 +15,7 @@ from typing import Final, Literal, cast
 
 from function_script.diagnostics import Diagnostic
 from function_script.errors import InputError, ProgramError
-from function_script.tools.render.runtimes.model import (
-    FunctionCaller,
-    FunctionReference,
-    Runtime,
-    RuntimeKind,
-    Suitability,
-)
-from function_script.tools.render.runtimes.served import ServedRuntime
+from function_script.tools.render.runtimes import model
 from function_script.tools.render.runtimes.servers import Server
 
 _PREFIX: Final = "render.crossplane.io/runtime-docker-"
@@ -40,7 +33,7 @@ _PullPolicy = Literal["Always", "IfNotPresent", "Never"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Container(ServedRuntime):
+class Container(model.ServedRuntime):
     """A container of ``image``; the other fields are the annotations of the official command."""
 
     command: str
@@ -58,7 +51,7 @@ class Container(ServedRuntime):
         """Return the words after the function's name."""
         return f"runs as a container of {self.image}, by {self.command}"
 
-    def open(self, caller: FunctionCaller) -> Server:
+    def open(self, caller: model.FunctionCaller) -> Server:
         """Start the container, or the one of its name. Raises ProgramError."""
         name = self.name or f"function-script-{secrets.token_hex(6)}"
         client = _Client(command=self.command, function=self.function)
@@ -78,7 +71,7 @@ class Container(ServedRuntime):
                 client.try_run("rm", "--force", name)
             raise
 
-    def _pull(self, client: _Client, caller: FunctionCaller) -> None:
+    def _pull(self, client: _Client, caller: model.FunctionCaller) -> None:
         is_offline = caller.servers.packages.pull == "Never"
         is_present = (is_offline or self.pull_policy != "Always") and client.has_image(self.image)
         if is_present:
@@ -111,7 +104,7 @@ class Container(ServedRuntime):
         return f"{self.target or local}:{port}"
 
 
-class ContainerKind(RuntimeKind):
+class ContainerKind(model.RuntimeKind):
     """Docker, or Podman in its place."""
 
     word = "docker"
@@ -119,16 +112,18 @@ class ContainerKind(RuntimeKind):
     annotation = "Docker"
     is_default = True
 
-    def judge(self, function: FunctionReference) -> Suitability:
+    def judge(self, function: model.FunctionReference) -> model.Suitability:
         """Accept every function with an image where a command is installed."""
         command = find_command()
         if not command:
-            return Suitability(is_suitable=False, reason="neither docker nor podman is installed")
+            return model.Suitability(
+                is_suitable=False, reason="neither docker nor podman is installed"
+            )
         if not _image(function):
-            return Suitability(is_suitable=False, reason="no Function names its image")
-        return Suitability(is_suitable=True, reason=f"{command} is installed")
+            return model.Suitability(is_suitable=False, reason="no Function names its image")
+        return model.Suitability(is_suitable=True, reason=f"{command} is installed")
 
-    def build(self, function: FunctionReference) -> Runtime:
+    def build(self, function: model.FunctionReference) -> model.Runtime:
         """Return the container that the annotations describe. Raises InputError."""
         suitability = self.judge(function)
         if not suitability.is_suitable:
@@ -159,7 +154,7 @@ def find_command() -> str:
     return next((name for name in _COMMANDS if shutil.which(name)), "")
 
 
-def _image(function: FunctionReference) -> str:
+def _image(function: model.FunctionReference) -> str:
     return function.annotations.get(f"{_PREFIX}image") or function.package
 
 
@@ -169,7 +164,7 @@ def _refuse_flag(what: str, value: str) -> None:
         raise InputError.of(f'invalid {what} "{value}": must not begin with -')
 
 
-def _choice(function: FunctionReference, key: str, allowed: Sequence[str]) -> str:
+def _choice(function: model.FunctionReference, key: str, allowed: Sequence[str]) -> str:
     """Return an annotation that is one of ``allowed``, whose first is the default."""
     value = function.annotations.get(f"{_PREFIX}{key}") or allowed[0]
     if value not in allowed:

@@ -1,6 +1,7 @@
-"""A step of this function, or of function-go-templating: the path is that of production."""
+"""Functions that run in this command: ours, as in production, and those that are built in.
 
-from __future__ import annotations
+A step that is left out needs no more.
+"""
 
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -12,16 +13,10 @@ from function_script.errors import InputError
 from function_script.proto.v1 import run_function_pb2 as fnv1
 from function_script.sandbox import Answered
 from function_script.tools import local_pool, manifests, step_inputs
-from function_script.tools.remote import evaluation
+from function_script.tools.render import builtin, messages
 from function_script.tools.render.pipeline import PipelineError
 from function_script.tools.render.requirements import StepResponse
-from function_script.tools.render.runtimes.model import (
-    FunctionCaller,
-    FunctionReference,
-    Runtime,
-    RuntimeKind,
-    Suitability,
-)
+from function_script.tools.render.runtimes import model
 from function_script.tools.render.steps import Step
 
 OURS: Final = "function-script"
@@ -31,7 +26,7 @@ _DEADLINE_MARGIN_SECONDS: Final = 0.5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Local(Runtime):
+class Local(model.Runtime):
     """The sandbox of this command."""
 
     def describe(self) -> str:
@@ -42,7 +37,7 @@ class Local(Runtime):
         self,
         step: Step,
         request: fnv1.RunFunctionRequest,
-        caller: FunctionCaller,
+        caller: model.FunctionCaller,
         timeout_seconds: float,
     ) -> StepResponse:
         """Evaluate the step's program."""
@@ -54,7 +49,7 @@ class Local(Runtime):
             # The validator's import takes as long as the sandbox needs to start.
             validation = executor.submit(step_inputs.validate, step.input or {})
             try:
-                reply = evaluation.run(
+                reply = local_pool.evaluate(
                     request.SerializeToString(),
                     lambda data: pool.run(data, timeout_seconds),
                     caller.servers.packages,
@@ -77,27 +72,124 @@ class Local(Runtime):
         return StepResponse(response=response, diagnostics=reply.diagnostics, blocked=reply.blocked)
 
 
-class LocalKind(RuntimeKind):
+class LocalKind(model.RuntimeKind):
     """Our steps run here, whatever their Function is called."""
 
     word = "local"
     meaning = "runs it here: this function, function-go-templating, or one that is built in"
 
-    def judge(self, function: FunctionReference) -> Suitability:
+    def judge(self, function: model.FunctionReference) -> model.Suitability:
         """Accept our packages, and inputs of our kinds."""
         if function.repository == OURS:
-            return Suitability(is_suitable=True, reason="it is this function")
+            return model.Suitability(is_suitable=True, reason="it is this function")
         if function.repository == _PEER:
-            return Suitability(is_suitable=True, reason=f"inputs of {_PEER} run here")
+            return model.Suitability(is_suitable=True, reason=f"inputs of {_PEER} run here")
         value = function.step.input
         # By the fields of an input alone only where no package says otherwise.
         is_ours = inputs.has_our_type if function.package else inputs.is_meant_for_us
         if value is not None and is_ours(value):
             kind = manifests.text_at(value, "kind") or "an input"
-            return Suitability(is_suitable=True, reason=f"its input is {kind}, which runs here")
-        return Suitability(is_suitable=False, reason="its input is none of ours")
+            return model.Suitability(
+                is_suitable=True, reason=f"its input is {kind}, which runs here"
+            )
+        return model.Suitability(is_suitable=False, reason="its input is none of ours")
 
-    def build(self, function: FunctionReference) -> Runtime:
+    def build(self, function: model.FunctionReference) -> model.Runtime:
         """Return the sandbox."""
         del function
         return Local()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Builtin(model.Runtime):
+    """A built-in function; ``package`` is the reference that the Function has."""
+
+    function: builtin.BuiltinFunction
+    package: str = ""
+
+    def describe(self) -> str:
+        """Return the words after the function's name."""
+        return f"is built in, as {self.function.version}"
+
+    def note(self) -> str:
+        """Say which version runs, and which one the Function names."""
+        text = f"{self.function.name} {self.function.version} is built in"
+        other = self.other_version()
+        return f"{text}; the Function names {other}" if other else text
+
+    def other_version(self) -> str:
+        """Return the tag or digest that the Function names, or "" if it is the version here."""
+        reference, _, digest = self.package.partition("@")
+        tag = reference.rpartition("/")[2].partition(":")[2]
+        if not tag:
+            return digest
+        return "" if tag.removeprefix("v") == self.function.version.removeprefix("v") else tag
+
+    def call(
+        self,
+        step: Step,
+        request: fnv1.RunFunctionRequest,
+        caller: model.FunctionCaller,
+        timeout_seconds: float,
+    ) -> StepResponse:
+        """Answer as the real function does."""
+        del step, caller, timeout_seconds
+        return StepResponse(response=builtin.call(self.function, request))
+
+
+class BuiltinKind(model.RuntimeKind):
+    """Functions that most pipelines have need nothing to be started."""
+
+    word = LocalKind.word
+    meaning = LocalKind.meaning
+
+    def judge(self, function: model.FunctionReference) -> model.Suitability:
+        """Accept the packages in the table of built-in functions."""
+        match = builtin.find((function.repository,))
+        if match is None:
+            return model.Suitability(is_suitable=False, reason="it is not built in")
+        return model.Suitability(is_suitable=True, reason=f"{match.name} needs no image here")
+
+    def build(self, function: model.FunctionReference) -> model.Runtime:
+        """Return the built-in function."""
+        match = builtin.find((function.repository,))
+        if match is None:
+            raise InputError.of("it is not built in")
+        return Builtin(function=match, package=function.package)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Skip(model.Runtime):
+    """No call: desired state and context pass unchanged."""
+
+    def describe(self) -> str:
+        """Return the words after the function's name."""
+        return "is skipped"
+
+    def call(
+        self,
+        step: Step,
+        request: fnv1.RunFunctionRequest,
+        caller: model.FunctionCaller,
+        timeout_seconds: float,
+    ) -> StepResponse:
+        """Return the response of a function that changes nothing."""
+        del step, caller, timeout_seconds
+        return StepResponse(response=messages.pass_through(request))
+
+
+class SkipKind(model.RuntimeKind):
+    """Only ``--function`` skips a step."""
+
+    word = "skip"
+    meaning = "leaves the step out"
+
+    def judge(self, function: model.FunctionReference) -> model.Suitability:
+        """Refuse: leaving a step out is the author's decision."""
+        del function
+        return model.Suitability(is_suitable=False, reason="")
+
+    def build(self, function: model.FunctionReference) -> model.Runtime:
+        """Return the runtime."""
+        del function
+        return Skip()

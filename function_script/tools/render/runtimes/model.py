@@ -1,17 +1,17 @@
-"""The types that every way to run a function shares."""
+"""The types that every way to run a function shares, and calls of functions in their time."""
 
-from __future__ import annotations
-
+import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import ClassVar, Final
 
+from function_script.errors import LimitError, ProgramError
 from function_script.proto.v1 import run_function_pb2 as fnv1
 from function_script.sandbox import Pool
 from function_script.tools.render import builtin
-from function_script.tools.render.requirements import StepResponse
-from function_script.tools.render.runtimes.servers import Servers
+from function_script.tools.render.requirements import Runner, StepResponse
+from function_script.tools.render.runtimes.servers import Server, Servers
 from function_script.tools.render.steps import Step
 
 _PUBLISHERS: Final = ("crossplane-contrib-", "upbound-")
@@ -106,6 +106,45 @@ class Runtime(ABC):
         """Call the function once. Raises FatalError if there is no response."""
 
 
+class ServedRuntime(Runtime):
+    """A function whose server, a process or container, a command starts once, calls, and ends."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def open(self, caller: FunctionCaller) -> Server:
+        """Start the server. Raises FatalError."""
+
+    def start(self, caller: FunctionCaller) -> None:
+        """Begin to start the server."""
+        caller.servers.start(self, lambda: self.open(caller))
+
+    def wait(self, caller: FunctionCaller) -> None:
+        """Wait until the server is there."""
+        self.start(caller)
+        caller.servers.wait(self)
+
+    def call(
+        self,
+        step: Step,
+        request: fnv1.RunFunctionRequest,
+        caller: FunctionCaller,
+        timeout_seconds: float,
+    ) -> StepResponse:
+        """Call the server; if it does not answer, the error has the end of its log."""
+        from function_script.tools.render import remote  # noqa: PLC0415 - grpc is slow to import
+
+        server = caller.servers.wait(self)
+        options = remote.CallOptions(timeout_seconds=timeout_seconds, print=caller.print)
+        try:
+            return StepResponse(response=remote.call(step, server.address, request, options))
+        except ProgramError as error:
+            log = tuple(server.read_log().splitlines())
+            caller.servers.discard(self)
+            first, *others = error.diagnostics
+            raise ProgramError(replace(first, notes=(*first.notes, *log)), *others) from error
+
+
 class RuntimeKind(ABC):
     """A row of the table of runtimes.
 
@@ -125,3 +164,53 @@ class RuntimeKind(ABC):
     @abstractmethod
     def build(self, function: FunctionReference) -> Runtime:
         """Return the runtime of a function, or raise InputError with the reason against it."""
+
+
+def build_runner(
+    runtimes: Mapping[str, Runtime],
+    caller: FunctionCaller,
+    timeout_seconds: float,
+    timeout_flag: str = "--timeout",
+) -> Runner:
+    """Build a runner for the steps in ``runtimes``; ``timeout_seconds`` is for all calls.
+
+    ``timeout_flag`` sets it; empty: no flag does. What has to be started begins to start at once.
+    """
+    for runtime in runtimes.values():
+        runtime.start(caller)
+    return build_runner_for(lambda step: runtimes[step.name], caller, timeout_seconds, timeout_flag)
+
+
+def build_runner_for(
+    find: Callable[[Step], Runtime],
+    caller: FunctionCaller,
+    timeout_seconds: float,
+    timeout_flag: str = "--timeout",
+) -> Runner:
+    """`build_runner` with a function that returns a step's runtime, or raises."""
+    setter = f", set by {timeout_flag}" if timeout_flag else ""
+    hint = f"all steps together have {timeout_seconds:g} s{setter}"
+    caller = replace(caller, timeout_hint=hint)
+    notes: set[str] = set()
+    remaining_seconds = timeout_seconds
+
+    def run(step: Step, request: fnv1.RunFunctionRequest) -> StepResponse:
+        nonlocal remaining_seconds
+        if remaining_seconds <= 0:
+            raise LimitError.of(
+                f'cannot run step "{step.name}": the time for rendering is over',
+                hint=hint,
+            )
+        runtime = find(step)
+        if (note := runtime.note()) and note not in notes:
+            notes.add(note)
+            caller.note(note)
+        # An image may have to be pulled, which takes no time of the pipeline's.
+        runtime.wait(caller)
+        started = time.monotonic()
+        try:
+            return runtime.call(step, request, caller, remaining_seconds)
+        finally:
+            remaining_seconds -= time.monotonic() - started
+
+    return run

@@ -10,14 +10,7 @@ from function_script.errors import InputError
 from function_script.proto.v1 import run_function_pb2 as fnv1
 from function_script.tools.processes.options import PullPolicy
 from function_script.tools.render.requirements import StepResponse
-from function_script.tools.render.runtimes.model import (
-    FunctionCaller,
-    FunctionReference,
-    Runtime,
-    RuntimeKind,
-    Suitability,
-)
-from function_script.tools.render.runtimes.served import ServedRuntime
+from function_script.tools.render.runtimes import model
 from function_script.tools.render.steps import Step
 
 if TYPE_CHECKING:
@@ -28,7 +21,7 @@ _POLICIES: Final = ("IfNotPresent", "Always", "Never")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Process(ServedRuntime):
+class Process(model.ServedRuntime):
     """The entrypoint of a package's image.
 
     ``is_explicit``: the command line asks for a process, so that the function is run without
@@ -44,7 +37,7 @@ class Process(ServedRuntime):
         """Return the words after the function's name."""
         return f"runs as a process, from {self.package}"
 
-    def open(self, caller: FunctionCaller) -> FunctionServer:
+    def open(self, caller: model.FunctionCaller) -> FunctionServer:
         """Fetch the package if it is not in the cache, and start it; `wait` waits for it."""
         # Of Linux, and slow to import.
         from function_script.tools.processes import packages, server  # noqa: PLC0415 - see above
@@ -60,7 +53,7 @@ class Process(ServedRuntime):
         process.connect()
         return process
 
-    def wait(self, caller: FunctionCaller) -> None:
+    def wait(self, caller: model.FunctionCaller) -> None:
         """Wait until the process listens; start a new one if it has ended since the last call."""
         self.start(caller)
         if self._server(caller).has_ended():
@@ -76,7 +69,7 @@ class Process(ServedRuntime):
         self,
         step: Step,
         request: fnv1.RunFunctionRequest,
-        caller: FunctionCaller,
+        caller: model.FunctionCaller,
         timeout_seconds: float,
     ) -> StepResponse:
         """Call the process; one that fails is started anew by the next call."""
@@ -87,32 +80,32 @@ class Process(ServedRuntime):
             caller.servers.discard(self)
             raise
 
-    def _server(self, caller: FunctionCaller) -> FunctionServer:
+    def _server(self, caller: model.FunctionCaller) -> FunctionServer:
         return cast("FunctionServer", caller.servers.wait(self))
 
 
-class ProcessKind(RuntimeKind):
+class ProcessKind(model.RuntimeKind):
     """A function's package holds its program, which needs no Docker on Linux."""
 
     word = "process"
     meaning = "runs its package as a process, on Linux"
 
-    def judge(self, function: FunctionReference) -> Suitability:
+    def judge(self, function: model.FunctionReference) -> model.Suitability:
         """Accept every function with a package where namespaces confine it."""
         if not function.package:
-            return Suitability(is_suitable=False, reason="no Function names its package")
+            return model.Suitability(is_suitable=False, reason="no Function names its package")
         if sys.platform != "linux":
             reason = "a package runs as a process on Linux alone"
-            return Suitability(is_suitable=False, reason=reason)
+            return model.Suitability(is_suitable=False, reason=reason)
         from function_script.tools.processes import probe  # noqa: PLC0415 - of Linux
 
         refusal = probe.find_refusal()
         if refusal:
             reason = f"this system does not let us confine a process ({refusal})"
-            return Suitability(is_suitable=False, reason=reason)
-        return Suitability(is_suitable=True, reason="its package runs as a confined process")
+            return model.Suitability(is_suitable=False, reason=reason)
+        return model.Suitability(is_suitable=True, reason="its package runs as a confined process")
 
-    def build(self, function: FunctionReference) -> Runtime:
+    def build(self, function: model.FunctionReference) -> model.Runtime:
         """Return the process of the package. Raises InputError."""
         if not function.package or sys.platform != "linux":
             raise InputError.of(self.judge(function).reason)

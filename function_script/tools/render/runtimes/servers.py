@@ -1,7 +1,5 @@
 """Functions' servers: each is started once, at the same time as the others, and all are stopped."""
 
-from __future__ import annotations
-
 import atexit
 import threading
 from collections.abc import Callable, Hashable

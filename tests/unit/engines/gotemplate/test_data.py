@@ -1,8 +1,7 @@
 import json
 from collections.abc import Callable
 
-from function_script.engines.gotemplate.data import copy_tree, template_data
-from function_script.engines.gotemplate.lazy_dict import ABSENT, LazyDict
+from function_script.engines.gotemplate.data import ABSENT, LazyDict, copy_tree, template_data
 from function_script.program import Lazy, Scope
 from function_script.values import Readable
 

@@ -5,7 +5,7 @@ from support import builders
 
 from function_script import function
 from function_script.engines.gotemplate.errors import CallError
-from function_script.engines.gotemplate.yaml import reader, resolver
+from function_script.engines.gotemplate.yaml import reader, scalars
 from function_script.limits import Limits
 from function_script.proto.v1 import run_function_pb2 as pb
 
@@ -93,4 +93,4 @@ def test_invalid_utf8_is_refused_in_the_words_of_go(data: bytes, words: str) -> 
 )
 def test_numbers_of_any_length(text: str, value: object) -> None:
     """A number beyond 64 bits is a string, as in Go."""
-    assert resolver.resolve(text) == value
+    assert scalars.resolve(text) == value

@@ -21,6 +21,10 @@ WRITTEN = [
     ("list-of-maps", [{"a": 1, "b": [1]}, {"c": 2}], "- a: 1\n  b:\n    - 1\n- c: 2\n"),
     ("natural-order", {"a10": 1, "a9": 2, "9": 3, "10": 4, "B": 5, "_": 6},
      '_: 6\n"9": 3\n"10": 4\nB: 5\na9: 2\na10: 1\n'),
+    ("order-of-other-digits", {"a10": 5, "a01": 4, "a0³": 3, "a0²": 2, "a٣": 1, "a٢": 0, "a1x": 6},
+     "a0²: 2\na0³: 3\na1x: 6\na01: 4\na10: 5\na٢: 0\na٣: 1\n"),
+    ("order-of-overflows", {"a1": 2, "a9223372036854775808": 1, "a18446744073709551617": 3},
+     "a9223372036854775808: 1\na1: 2\na18446744073709551617: 3\n"),
     ("words", ["yes", "n", "null", "~"], '- "yes"\n- "n"\n- "null"\n- "~"\n'),
     ("numbers", ["1", "0x1", "1e3", "12:30", "2020-01-01", ".inf"],
      '- "1"\n- "0x1"\n- "1e3"\n- "12:30"\n- "2020-01-01"\n- ".inf"\n'),
@@ -47,6 +51,11 @@ WRITTEN = [
 def test_values_are_written_as_by_yaml_v3(value: object, text: str) -> None:
     """Four blanks below a map, two below a list's dash; quotes if another type would be read."""
     assert to_yaml(value) == text
+
+
+def test_keys_with_thousands_of_digits_are_in_the_order_of_overflowed_integers() -> None:
+    keys = [f"a{digit * 5_000}" for digit in "12"]
+    assert to_yaml(dict.fromkeys(keys)).startswith("? a2")
 
 
 READ = [

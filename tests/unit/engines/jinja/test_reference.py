@@ -1,7 +1,7 @@
 import pytest
 from support.paths import ROOT
 
-from function_script.engines.jinja import budget, modules, policy, programs
+from function_script.engines.jinja import budget, policy, programs
 from function_script.engines.jinja.calls import Call, format_usage
 from function_script.engines.jinja.filters import FILTERS
 from function_script.engines.jinja.functions import FUNCTIONS
@@ -45,6 +45,6 @@ def test_limits_are_those_of_the_reference() -> None:
     """The table of limits says what the code does."""
     for number in (
         *(budget.MAX_CHARACTERS, budget.MAX_ITEMS, budget.MAX_BITS, policy.MAX_NODES),
-        *(policy.MAX_DEPTH, policy.MAX_LOOPS, programs.MAX_NODES, modules.MAX_DEPTH),
+        *(policy.MAX_DEPTH, policy.MAX_LOOPS, programs.MAX_NODES, policy.MAX_MODULE_DEPTH),
     ):
         assert f"{number:,}" in PAGE

@@ -7,7 +7,7 @@ from support.case_projects import folder, project
 from support.paths import ROOT
 
 from function_script.errors import InputError
-from function_script.tools.cases import discovery, expectations, parser
+from function_script.tools.cases import discovery, parser
 from function_script.tools.cases.discovery import CaseFile
 from function_script.tools.cases.loader import FileCache
 
@@ -138,8 +138,8 @@ def test_composition_beyond_the_repository_is_not_found(tmp_path: Path) -> None:
 def test_reference_knows_every_key() -> None:
     """Each key of a case, a step, an expectation and a check has a row."""
     page = (ROOT / "docs/reference/cases.md").read_text()
-    fields = {*parser._CASE_FIELDS, *parser._STEP_FIELDS, *expectations._FIELDS}
-    keys = fields | {*expectations.QUESTIONS}
+    fields = {*parser._CASE_FIELDS, *parser._STEP_FIELDS, *parser._EXPECT_FIELDS}
+    keys = fields | {*parser.QUESTIONS}
     assert {key for key in keys if f"\n| `{key}` |" not in page} == set()
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from function_script.errors import InputError
 from function_script.tools.playground import folders
-from function_script.tools.playground.saving import Conflict, Saver
+from function_script.tools.playground.folders import Conflict, Saver
 
 
 @pytest.fixture

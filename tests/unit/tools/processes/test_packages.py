@@ -9,7 +9,7 @@ from e2e.scripted_registry import Registry, serving, status
 from support.function_images import archive, member, put_image, put_manifest
 
 from function_script.errors import InputError
-from function_script.tools.processes import image_config, packages
+from function_script.tools.processes import cache, packages
 from function_script.tools.processes.cache import ROOT_FILES, CachedImage
 from function_script.tools.processes.options import PackageOptions, PullPolicy
 
@@ -97,7 +97,7 @@ def test_offline_takes_the_cache_alone(registry: Registry, tmp_path: Path) -> No
 
 
 def test_index_has_an_image_for_this_machine(registry: Registry, tmp_path: Path) -> None:
-    put_index(registry, "linux/plan9", image_config.this_platform())
+    put_index(registry, "linux/plan9", cache.this_platform())
     assert "function" in files(load(registry, tmp_path))
 
 
@@ -118,7 +118,7 @@ def test_index_for_other_machines_is_an_error(registry: Registry, tmp_path: Path
     put_index(registry, "linux/plan9", "windows/amd64")
     assert failure(registry, tmp_path) == (
         f'package "{registry.name}/team/test:v1": it is built for linux/plan9, windows/amd64, '
-        f"and this machine is {image_config.this_platform()}"
+        f"and this machine is {cache.this_platform()}"
     )
 
 

@@ -11,7 +11,7 @@ from e2e.remote_sources import commit, git, make_repository, needs_git, serving_
 from function_script.remote.login import Login
 from function_script.remote.reference import RemoteReference
 from function_script.tools.remote import git as client
-from function_script.tools.remote.errors import FetchError
+from function_script.tools.remote.selection import FetchError
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -10,11 +10,9 @@ from function_script.errors import InputError
 from function_script.tools.render import functions, steps
 from function_script.tools.render.functions import FunctionIndex, Selection
 from function_script.tools.render.runtimes.address import Remote
-from function_script.tools.render.runtimes.contained import Builtin
 from function_script.tools.render.runtimes.container import Container
-from function_script.tools.render.runtimes.local import Local
+from function_script.tools.render.runtimes.local import Builtin, Local, Skip
 from function_script.tools.render.runtimes.model import Runtime
-from function_script.tools.render.runtimes.skip import Skip
 from function_script.values import Object
 
 LOCAL = Local()

@@ -7,7 +7,7 @@ from function_script.errors import InputError
 from function_script.objects import find_path
 from function_script.tools import render
 from function_script.tools.render import steps, xrds
-from function_script.tools.render.schemas import Schemas
+from function_script.tools.render.requirements import Schemas
 from function_script.values import Object
 
 GVK = "x-kubernetes-group-version-kind"

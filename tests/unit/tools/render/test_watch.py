@@ -9,7 +9,7 @@ import pytest
 from support.timing import PATIENCE_SECONDS, slower
 from support.watching import watching
 
-from function_script.tools.render import differences
+from function_script.tools.render import output
 from function_script.values import Object
 
 
@@ -149,6 +149,6 @@ def test_documents_are_compared_by_what_they_are(
     before: list[Object], after: list[Object], head: str
 ) -> None:
     """So that a new one does not make all that follow it differ."""
-    text = differences.find(before, after)
+    text = output.diff(before, after)
     assert text.startswith(head)
     assert text.count("--- ") == (1 if head else 0)

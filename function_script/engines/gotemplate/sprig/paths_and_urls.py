@@ -1,7 +1,8 @@
-"""sprig's ``urlParse`` and ``urlJoin``: URLs as maps of their parts, by Go's package net/url.
+"""sprig's functions on paths, and ``urlParse`` and ``urlJoin``, by Go's package net/url.
 
-URLs are parsed and written byte by byte: all texts but those of the functions are "narrow", with
-one character for each byte.
+The separator of paths is a slash on every system. URLs are maps of their parts. They are parsed and
+written byte by byte: all texts but those of the functions are "narrow", with one character for each
+byte.
 """
 
 import ipaddress
@@ -16,6 +17,55 @@ from function_script.engines.gotemplate.sprig.lists import NIL_POINTER
 from function_script.engines.gotemplate.values import go_kind, to_narrow, to_wide
 
 FUNCTIONS: Final = FunctionTable()
+
+# Paths. Functions with "os" in front are the same on Linux.
+
+
+@FUNCTIONS.add("base", "osBase", parameters="string", returns="string")
+def base(path: str) -> str:
+    """The last part of a path."""
+    if not path:
+        return "."
+    return path.rstrip("/").rpartition("/")[2] or "/"
+
+
+@FUNCTIONS.add("dir", "osDir", parameters="string", returns="string")
+def dir_(path: str) -> str:
+    """The path without its last part."""
+    folder, slash, _ = path.rpartition("/")
+    return clean(folder + slash)
+
+
+@FUNCTIONS.add("clean", "osClean", parameters="string", returns="string")
+def clean(path: str) -> str:
+    """The path without . and .. parts.
+
+    It is the shortest equal path: without ``.``, ``//`` and, as far as possible, ``..``.
+    """
+    segments: list[str] = []
+    rooted = path.startswith("/")
+    for segment in path.split("/"):
+        if segment == ".." and segments and segments[-1] != "..":
+            segments.pop()
+        elif segment not in {"", "."} and not (segment == ".." and rooted):
+            segments.append(segment)
+    return ("/" if rooted else "") + "/".join(segments) or "."
+
+
+@FUNCTIONS.add("ext", "osExt", parameters="string", returns="string")
+def ext(path: str) -> str:
+    """The extension of a path."""
+    _, point, extension = path.rpartition("/")[2].rpartition(".")
+    return point + extension if point else ""
+
+
+@FUNCTIONS.add("isAbs", "osIsAbs", parameters="string", returns="bool")
+def is_absolute(path: str) -> bool:
+    """True if the path begins at the root."""
+    return path.startswith("/")
+
+
+# URLs
 
 # Characters that need no escape, by the part of a URL.
 _UNRESERVED: Final = frozenset(string.ascii_letters + string.digits + "-._~")
@@ -80,21 +130,14 @@ def _parse(text: str) -> Url:
         raise CallError("first path segment in URL cannot contain colon")
     if rest.startswith("//") and (scheme or not rest.startswith("///")):
         authority, slash, path = rest.removeprefix("//").partition("/")
-        user, host = _authority(scheme, authority)
-        return Url(scheme, "", user, host, unescape(slash + path), query)
+        userinfo, at, host = authority.rpartition("@")
+        host = _host(scheme, host)
+        if at and _USERINFO.fullmatch(userinfo) is None:
+            raise CallError("net/url: invalid userinfo")
+        name, colon, password = userinfo.partition(":")
+        user = escape(unescape(name), _USER) + colon + escape(unescape(password), _USER)
+        return Url(scheme, "", user if at else None, host, unescape(slash + path), query)
     return Url(scheme=scheme, path=unescape(rest), query=query)
-
-
-def _authority(scheme: str, text: str) -> tuple[str | None, str]:
-    """Return the user, encoded anew, and the host."""
-    user, at, host = text.rpartition("@")
-    host = _host(scheme, host)
-    if not at:
-        return None, host
-    if _USERINFO.fullmatch(user) is None:
-        raise CallError("net/url: invalid userinfo")
-    name, colon, password = user.partition(":")
-    return escape(unescape(name), _USER) + colon + escape(unescape(password), _USER), host
 
 
 def _host(scheme: str, text: str) -> str:
@@ -190,18 +233,16 @@ def write_url(url: Url) -> str:
         if url.host or url.user is not None or (url.scheme and url.path):
             user = f"{url.user}@" if url.user is not None else ""
             text += f"//{user}{escape(url.host, _HOST)}"
-        text += _path_text(url, first=not text)
+        path = url.path if url.path == "*" else escape(url.path, PATH)
+        if path and not path.startswith("/") and url.host:
+            text += "/"
+        elif not text and ":" in path.partition("/")[0]:
+            # A colon in the first segment would make it a scheme.
+            text += "./"
+        text += path
     if url.query:
         text += f"?{url.query}"
     return f"{text}#{escape(url.fragment, FRAGMENT)}" if url.fragment else text
-
-
-def _path_text(url: Url, *, first: bool) -> str:
-    path = url.path if url.path == "*" else escape(url.path, PATH)
-    if path and not path.startswith("/") and url.host:
-        return f"/{path}"
-    # A colon in the first segment would make it a scheme.
-    return f"./{path}" if first and ":" in path.partition("/")[0] else path
 
 
 # Functions

@@ -1,0 +1,148 @@
+"""Build package files, one for each platform of the runtime images, and push them to a registry.
+
+In a registry, several files become one package for several platforms.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from function_script.errors import InputError
+from function_script.tools.xpkg import archives, image_loader, images, manifest, references
+from function_script.tools.xpkg.credentials import Trust
+from function_script.tools.xpkg.progress import Body, NullProgress, Progress
+from function_script.tools.xpkg.registry import Repository
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Built:
+    """A package file that was written.
+
+    ``digest`` is its digest in a registry, ``sha256:…``; ``platform`` is like ``linux/amd64``;
+    ``left_out`` are files of the project that do not belong into a package.
+    """
+
+    path: Path
+    name: str
+    digest: str
+    platform: str
+    size_bytes: int
+    left_out: tuple[str, ...]
+
+
+def build(
+    contents: manifest.Contents,
+    *,
+    output: Path | None = None,
+    runtime_images: Iterable[Path] = (),
+    progress: Progress | None = None,
+) -> list[Built]:
+    """Write one package file for each platform; the bytes are the same every time.
+
+    ``runtime_images`` are the function's images: tarballs of `docker save`, or OCI layouts as
+    directories or tarballs, which may have several platforms. Without one the package has only
+    metadata. ``output`` is a file; with several platforms ``-OS-ARCHITECTURE`` is added before
+    its suffix. By default it is NAME-DIGEST.xpkg in the working directory. ``progress`` gets a
+    line for each runtime image and each platform. Raises InputError.
+    """
+    progress = progress or NullProgress()
+    package = manifest.load(contents)
+    bases: list[images.Image] = []
+    for path in runtime_images:
+        progress.line(f"reading {path}")
+        bases += image_loader.load(path)
+    bases = bases or [images.EMPTY]
+    _check_platforms(bases)
+    results = []
+    for base in bases:
+        progress.line(f"building {images.platform(base) or 'the package'}")
+        layer = archives.tar({manifest.FILE_NAME: package.text.encode()})
+        image = images.with_layer(base, layer, manifest.BASE_LAYER)
+        if package.examples is not None:
+            layer = archives.tar({manifest.EXAMPLES_NAME: package.examples.encode()})
+            image = images.with_layer(image, layer, manifest.EXAMPLES_LAYER)
+        file = output
+        if output is not None and len(bases) > 1:
+            platform = images.platform(image).replace("/", "-")
+            file = output.with_name(f"{output.stem}-{platform}{output.suffix}")
+        results.append(_write(image, package, file))
+    return results
+
+
+def _check_platforms(packages: Iterable[images.Image]) -> None:
+    """Raise InputError unless every image is for a different platform."""
+    platforms = [images.platform(image) for image in packages]
+    if len(platforms) > 1 and not all(platforms):
+        raise InputError.of(
+            "cannot put several images into one package: one of them names no platform"
+        )
+    for platform in platforms:
+        if platforms.count(platform) > 1:
+            raise InputError.of(
+                f'cannot put several images for platform "{platform}" into one package'
+            )
+
+
+def _write(image: images.Image, package: manifest.Package, path: Path | None) -> Built:
+    digest = images.digest(image)
+    path = path or Path(f"{package.name}-{digest.partition(':')[2][:12]}.xpkg")
+    data = images.to_docker_archive(image)
+    try:
+        path.write_bytes(data)
+    except OSError as error:
+        raise InputError.of(f'cannot write "{path}": {(error.strerror or "").lower()}') from error
+    return Built(
+        path=path,
+        name=package.name,
+        digest=digest,
+        platform=images.platform(image),
+        size_bytes=len(data),
+        left_out=package.left_out,
+    )
+
+
+def push(
+    name: str,
+    packages: Iterable[Path],
+    progress: Progress | None = None,
+    trust: Trust | None = None,
+) -> str:
+    """Push package files under the tag of ``name``. Return the digest in the registry.
+
+    ``progress`` gets a line for each layer, and the part of it that is sent. Raises InputError.
+    """
+    reference = references.parse(name)
+    if ":" in reference.version:
+        raise InputError.of(f'cannot push to "{name}": a digest is no tag')
+    package_images = [image for path in packages for image in image_loader.load(path)]
+    for image in package_images:
+        if "base" not in images.layer_kinds(image).values():
+            raise InputError.of(
+                "cannot push an image that is no package: none of its layers is labelled as one",
+                hint="make a package of it: function-script package build --runtime-image PATH",
+            )
+    _check_platforms(package_images)
+    progress = progress or NullProgress()
+    repository = Repository(reference, "pull,push", trust, progress)
+    for image in package_images:
+        for data in (*(layer.data for layer in image.layers), images.config_bytes(image)):
+            digest = images.sha256(data)
+            line = f"{digest[:19]} {images.size_text(len(data))} {images.platform(image)}".rstrip()
+            if repository.has_blob(digest):
+                progress.line(f"{line}: there already")
+            else:
+                progress.line(f"{line}: pushing")
+                repository.push_blob(Body(data, progress), digest)
+    if len(package_images) == 1:
+        return _put(
+            repository, images.manifest(package_images[0]), images.MANIFEST_TYPE, reference.version
+        )
+    for image in package_images:
+        data = images.manifest(image)
+        _put(repository, data, images.MANIFEST_TYPE, images.sha256(data))
+    return _put(repository, images.index(package_images), images.INDEX_TYPE, reference.version)
+
+
+def _put(repository: Repository, data: bytes, media_type: str, version: str) -> str:
+    repository.push_manifest(data, media_type, version)
+    return images.sha256(data)

@@ -1,0 +1,335 @@
+"""Batches: several small requests that one worker evaluates one after the other."""
+
+import asyncio
+import os
+import signal
+import time
+from collections.abc import Awaitable, Callable, Hashable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from support.timing import PATIENCE_SECONDS
+
+from function_script.limits import MIB, Limits
+from function_script.sandbox import Answered, Failed, Pool, PoolOptions, Reply
+from function_script.sandbox.dispatcher import Dispatcher, PendingRequest
+from function_script.sandbox.outcome import Cause
+
+pytestmark = pytest.mark.linux
+
+
+def owner(data: bytes) -> Hashable:
+    """Return the key of a request: its last word."""
+    return data.rpartition(b" ")[2]
+
+
+OPTIONS = PoolOptions(
+    module="support.sandbox_handlers",
+    limits=Limits(timeout_seconds=PATIENCE_SECONDS, memory_bytes=128 * MIB),
+    workers=1,
+    slow_workers=2,
+    min_idle=0,
+    fairness_key=owner,
+    batches=True,
+)
+# Nothing that runs can be paused, so nothing else runs beside it.
+ONE_SLOT = replace(OPTIONS, slow_workers=0)
+_BATCH = 4
+
+
+class Caller:
+    """Starts requests that form a batch."""
+
+    def __init__(self, dispatcher: Dispatcher) -> None:
+        self.dispatcher = dispatcher
+        self.requests: list[PendingRequest] = []
+
+    def start(self, data: bytes, seconds: float = PATIENCE_SECONDS) -> asyncio.Future[Reply]:
+        """Start a request; return its future reply, which may be set once."""
+        future: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
+        self.requests.append(self.dispatcher.start(data, seconds, future.set_result))
+        return future
+
+    async def batch(self, *batch: bytes | tuple[bytes, float]) -> list[asyncio.Future[Reply]]:
+        """Start requests, some with deadlines, that wait for the same worker; return replies."""
+        runtimes = self.dispatcher._pool.context.runtimes
+        while not runtimes.batch_delay():
+            # Programs are taken for short after some hundred quick runs.
+            await self.start(b"echo x")
+        first = self.start(b"echo first")
+        self.requests.clear()
+        futures = [
+            self.start(each) if isinstance(each, bytes) else self.start(*each) for each in batch
+        ]
+        await first
+        return futures
+
+    def sizes(self) -> list[int]:
+        """Return the sizes of the batches that run."""
+        return [len(batch) for batch in self.dispatcher._running.values()]
+
+
+def run(test: Callable[[Caller], Awaitable[None]], options: PoolOptions = OPTIONS) -> None:
+    """Run a test in a loop with a pool."""
+
+    async def main() -> None:
+        with Pool(options) as pool:
+            pool.prefork()
+            dispatcher = Dispatcher(pool, asyncio.get_running_loop())
+            caller = Caller(dispatcher)
+            try:
+                await test(caller)
+            finally:
+                dispatcher.close()
+
+    asyncio.run(main())
+
+
+def parent_of(pid: int) -> int:
+    """Return the process id of the parent."""
+    return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
+
+
+def text(reply: Reply) -> bytes:
+    """Return a response."""
+    assert isinstance(reply, Answered), reply
+    return reply.response
+
+
+def cause(reply: Reply) -> Cause:
+    """Return the cause of a failure."""
+    assert isinstance(reply, Failed), reply
+    return reply.cause
+
+
+def test_requests_that_wait_go_to_a_worker_together() -> None:
+    """Each gets its own reply with its own CPU time, and the worker stays."""
+
+    async def test(caller: Caller) -> None:
+        pid = text(await caller.start(b"pid x"))
+        works = [b"work 0.00%d xr-%d" % (n, n) for n in (1, 2, 1)]
+        futures = await caller.batch(*works, b"problem xr-4", b"echo xr-5")
+        assert caller.sizes() == [_BATCH]
+        replies = await asyncio.gather(*futures)
+        assert [text(reply) for reply in replies] == [b"worked"] * 3 + [b"xr-4", b"xr-5"]
+        seconds = [reply.cpu_seconds for reply in replies]
+        assert seconds[1] >= 0.002 > seconds[3]
+        assert [len(reply.diagnostics) for reply in replies if isinstance(reply, Answered)] == [
+            *(0, 0, 0, 1, 0)
+        ]
+        assert text(await caller.start(b"pid x")) == pid
+
+    run(test)
+
+
+def test_request_that_comes_alone_is_sent_alone() -> None:
+    """There is nothing to wait for."""
+
+    async def test(caller: Caller) -> None:
+        future = caller.start(b"work 0.001 x")
+        assert caller.sizes() == [1]
+        await future
+
+    run(test)
+
+
+def test_large_request_is_sent_alone() -> None:
+    """Those that wait behind it are a batch of their own."""
+
+    async def test(caller: Caller) -> None:
+        large = b"echo " + b"x" * 100_000 + b" xr-1"
+        futures = await caller.batch(large, b"work 0.001 xr-2", b"echo xr-3")
+        assert caller.sizes() == [1]
+        assert text(await futures[0]) == large[5:]
+        assert caller.sizes() == [2]
+        assert [text(await each) for each in futures[1:]] == [b"worked", b"xr-3"]
+
+    run(test)
+
+
+def test_large_response_of_a_batch_arrives() -> None:
+    """It does not fit beside the others, so its request is evaluated again, alone."""
+
+    async def test(caller: Caller) -> None:
+        futures = await caller.batch(b"echo xr-1", b"swell 3", b"echo xr-3")
+        replies = await asyncio.gather(*futures)
+        assert [text(reply) for reply in replies] == [b"xr-1", bytes(3 * MIB), b"xr-3"]
+
+    run(test)
+
+
+KILLERS = [
+    (b"segfault x", Cause.CRASH),
+    (b"allocate 500", Cause.MEMORY),
+    (b"narrow 0.1 64 spin", Cause.TIMEOUT),
+    (b"narrow 0.1 64 deafen", Cause.TIMEOUT),
+    (b"signal 9", Cause.KILLED),
+    (b"raise x", Cause.BUG),
+    (b"babble x", Cause.CRASH),
+    (b"forge 3000000000", Cause.CRASH),
+    (b"forge-report 2000000", Cause.CRASH),
+]
+
+
+@pytest.mark.parametrize("position", range(3))
+@pytest.mark.parametrize(("command", "expected"), KILLERS, ids=str)
+def test_killed_request_costs_the_others_nothing(
+    command: bytes, expected: Cause, position: int
+) -> None:
+    """It alone fails, for its own reason; the others are answered once."""
+
+    async def test(caller: Caller) -> None:
+        batch = [b"echo xr-%d" % n for n in range(3)]
+        batch[position] = command
+        futures = await caller.batch(*batch)
+        assert caller.sizes() == [3]
+        for index, reply in enumerate(await asyncio.gather(*futures)):
+            if index == position:
+                assert cause(reply) is expected
+            else:
+                assert text(reply) == b"xr-%d" % index
+        assert text(await caller.start(b"echo next")) == b"next"
+
+    run(test)
+
+
+@pytest.mark.parametrize("position", range(_BATCH))
+def test_heavy_request_does_not_hold_the_others(position: int) -> None:
+    """Those before and after it are answered while it runs, and it goes on where it is."""
+
+    async def test(caller: Caller) -> None:
+        batch = [b"echo xr-%d" % n for n in range(_BATCH)]
+        batch[position] = b"work 1.5 heavy"
+        futures = await caller.batch(*batch)
+        assert caller.sizes() == [_BATCH]
+        start = time.monotonic()
+        heavy = futures.pop(position)
+        await asyncio.gather(*futures)
+        assert not heavy.done()
+        assert text(await heavy) == b"worked"
+        # It was not begun a second time.
+        assert 1.5 <= heavy.result().cpu_seconds < 1.6
+        assert time.monotonic() - start < PATIENCE_SECONDS
+
+    run(test, replace(OPTIONS, workers=2))
+
+
+def test_stopped_worker_does_not_hold_the_others() -> None:
+    """A batch without CPU time is split, too; the stopped run ends at its deadline."""
+
+    async def test(caller: Caller) -> None:
+        futures = await caller.batch((b"stop x", 1.0), b"echo xr-2", b"echo xr-3")
+        assert [text(await each) for each in futures[1:]] == [b"xr-2", b"xr-3"]
+        assert not futures[0].done()
+        assert cause(await futures[0]) is Cause.STARVED
+
+    run(test, replace(OPTIONS, workers=2))
+
+
+def test_deadline_ends_the_waiting_behind_a_heavy_request() -> None:
+    """Without another slot, a request that was taken back waits until its own deadline."""
+
+    async def test(caller: Caller) -> None:
+        start = time.monotonic()
+        futures = await caller.batch(b"work 1 heavy", (b"echo xr-2", 0.2), b"echo xr-3")
+        assert cause(await futures[1]) is Cause.WAITED
+        assert 0.2 <= time.monotonic() - start < 0.9
+        assert text(await futures[0]) == b"worked"
+        assert text(await futures[2]) == b"xr-3"
+        assert futures[2].result().waited_seconds > 0.5
+
+    run(test, ONE_SLOT)
+
+
+@pytest.mark.parametrize("position", range(3))
+def test_cancelled_request_of_a_batch_gets_no_reply(position: int) -> None:
+    """The others do, also when the batch has to run again."""
+
+    async def test(caller: Caller) -> None:
+        for last in (b"work 0.002 xr-4", b"segfault x"):
+            batch = [b"echo xr-%d" % n for n in range(3)]
+            futures = await caller.batch(*batch, last)
+            caller.dispatcher.cancel(caller.requests[position])
+            cancelled = futures.pop(position)
+            replies = await asyncio.gather(*futures)
+            assert [text(reply) for reply in replies[:2]] == [
+                b"xr-%d" % n for n in range(3) if n != position
+            ]
+            assert not cancelled.done()
+            assert text(await caller.start(b"echo next")) == b"next"
+            assert not caller.dispatcher._waiting
+            assert caller.dispatcher._scheduler.busy == 0
+
+    run(test)
+
+
+def test_batch_waits_for_a_zygote_that_is_stopped() -> None:
+    """Its requests run when the next worker has started."""
+
+    async def test(caller: Caller) -> None:
+        zygote = parent_of(int(text(await caller.start(b"pid x"))))
+        os.kill(zygote, signal.SIGSTOP)
+        try:
+            futures = await caller.batch(b"echo xr-1", b"segfault x", b"echo xr-3")
+            await asyncio.sleep(0.2)
+            assert not any(future.done() for future in futures)
+        finally:
+            os.kill(zygote, signal.SIGCONT)
+        assert text(await futures[0]) == b"xr-1"
+        assert cause(await futures[1]) is Cause.CRASH
+        assert text(await futures[2]) == b"xr-3"
+
+    run(test)
+
+
+def test_batches_are_fair() -> None:
+    """Of forty queued requests of one key, few run before that of another key."""
+
+    async def test(caller: Caller) -> None:
+        await caller.batch()
+        flood = [caller.start(b"echo xr-flood") for _ in range(40)]
+        assert text(await caller.start(b"echo xr-other")) == b"xr-other"
+        assert sum(reply.done() for reply in flood) <= 1 + _BATCH
+        await asyncio.gather(*flood)
+
+    run(test)
+
+
+def test_requests_keep_their_order() -> None:
+    """Those of one key are begun in the order in which they came, in a batch or taken back."""
+
+    async def test(caller: Caller) -> None:
+        order: list[int] = []
+        futures = await caller.batch(*[b"echo x"] * 3, b"segfault x", *[b"echo x"] * 5)
+        for number, future in enumerate(futures):
+            future.add_done_callback(lambda _, number=number: order.append(number))
+        await asyncio.gather(*futures)
+        order.remove(3)
+        assert order == [0, 1, 2, 4, 5, 6, 7, 8]
+
+    run(test)
+
+
+def test_worker_serves_the_number_of_runs_that_it_may() -> None:
+    """Every request of a batch counts; the last batch is answered completely."""
+
+    async def test(caller: Caller) -> None:
+        pids = []
+        for _ in range(3):
+            futures = await caller.batch(*[b"pid xr-%d" % n for n in range(_BATCH)])
+            pids += [text(await future) for future in futures]
+        assert len(set(pids)) > 1
+        assert all(pids.count(pid) <= 5 + _BATCH for pid in pids)
+
+    run(test, replace(OPTIONS, max_runs=5))
+
+
+def test_closing_ends_a_batch() -> None:
+    """Its requests get no reply, and its worker is killed once."""
+
+    async def test(caller: Caller) -> None:
+        futures = await caller.batch(b"spin x", b"echo xr-2")
+        assert not any(future.done() for future in futures)
+
+    run(test)
