@@ -227,8 +227,9 @@ def _resource(entry: object, convert: Convert) -> dict[str, object]:
     converted: dict[str, object] = {}
     resource = entry.get("resource")
     if resource:
-        lazily = isinstance(resource, Lazy)
-        converted["resource"] = _parts(resource, convert) if lazily else convert(resource)
+        converted["resource"] = (
+            _parts(resource, convert) if isinstance(resource, Lazy) else convert(resource)
+        )
     if entry.get("connection_details"):
         converted["connectionDetails"] = _to_base64(entry["connection_details"])
     if "ready" in entry:
