@@ -66,7 +66,10 @@ def _encode_composed(
         resource = cast("Object", objects.without_nulls(resource))
     ready, details = entry.ready or 0, {}
     if not entry.replace:
-        resource = _encode_merged(before, resource)
+        merged: Object = {}
+        objects.merge(merged, before)
+        objects.merge(merged, resource)
+        resource = merged
         ready = earlier.ready if entry.ready is None else entry.ready
         details = earlier.connection_details
     if resource == before and ready == earlier.ready:
@@ -84,13 +87,6 @@ def _encode_new(name: str, entry: DesiredResource, resource: Object) -> bytes:
         if entry.key is not None:
             _cache.put(entry.key, payload, len(payload) + _ENTRY_BYTES)
     return payload
-
-
-def _encode_merged(before: Object, resource: Object) -> Object:
-    merged: Object = {}
-    objects.merge(merged, before)
-    objects.merge(merged, resource)
-    return merged
 
 
 def _encode_entry(

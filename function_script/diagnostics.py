@@ -97,7 +97,8 @@ def _draw(span: Span, excerpt: Excerpt | None, columns: int | None) -> list[str]
     start, end = 0, None
     if columns is not None:
         room = max(_MIN_COLUMNS, columns - margin - len(" | "))
-        start = _first_visible(column, span.width, room)
+        if column is not None and column + min(span.width, room // 2) > room:
+            start = max(0, column - room // 2)
         end = start + room
     is_cut = excerpt.first_column > 1 or start > 0
     lines = [f"{'':{margin}} |"]
@@ -110,21 +111,11 @@ def _draw(span: Span, excerpt: Excerpt | None, columns: int | None) -> list[str]
             visible = f"{visible[:-1]}…"
         lines.append(f"{number:{margin}} | {CONTROL.sub('', visible)}".rstrip())
         if number == span.line and column is not None:
-            lines.append(f"{'':{margin}} | {_underline(line, column, span.width)[start:end]}")
+            before = line[: column - 1].expandtabs(_TAB)
+            marked = line[column - 1 : column - 1 + max(1, span.width)]
+            underline = " " * _cells(before) + "^" * max(1, _cells(marked))
+            lines.append(f"{'':{margin}} | {underline[start:end]}")
     return lines
-
-
-def _first_visible(column: int | None, width: int, room: int) -> int:
-    """Return the 0-based column that lines begin with, so that the span is in the room."""
-    if column is None or column + min(width, room // 2) <= room:
-        return 0
-    return max(0, column - room // 2)
-
-
-def _underline(line: str, column: int, width: int) -> str:
-    before = line[: column - 1].expandtabs(_TAB)
-    under = line[column - 1 : column - 1 + max(1, width)]
-    return " " * _cells(before) + "^" * max(1, _cells(under))
 
 
 def _cells(text: str) -> int:

@@ -72,8 +72,7 @@ def find_moves(view: View, contribution: Contribution) -> dict[str, str]:
     """
     owners: dict[str, str] = {}
     moves: dict[str, str] = {}
-    returns = _returns(view, contribution) if view.old_names else {}
-    for name, old_names in (returns | _claims(contribution)).items():
+    for name, old_names in _read_claims(view, contribution).items():
         for old in old_names:
             if old in owners:
                 text = f'"{owners[old]}" is moved from "{old}", too'
@@ -178,31 +177,28 @@ def _read_usage(name: str) -> list[str] | None:
     return names if kind == _USAGE and len(names) == _USAGE_PARTS - 1 else None
 
 
-def _claims(contribution: Contribution) -> dict[str, tuple[str, ...]]:
-    """Return the old names that each resource of the step states."""
-    claims = {
-        name: entry.policy.moved_from
-        for name, entry in contribution.composed.items()
-        if entry.resource is not None and entry.policy is not None and entry.policy.moved_from
-    }
+def _read_claims(view: View, contribution: Contribution) -> dict[str, tuple[str, ...]]:
+    """Return the old names that each resource of the step states.
+
+    A resource states none if it has the first name of a moved one, which is not desired now: it is
+    of an older revision of the Composition.
+    """
+    claims: dict[str, tuple[str, ...]] = {}
+    if view.old_names:
+        earlier = _resources(view.request.desired)
+        desired_names = _desired_names(contribution)
+        claims = {
+            old: ()
+            for new, old in view.old_names.items()
+            if old in desired_names and new not in desired_names and new not in earlier
+        }
+    for name, entry in contribution.composed.items():
+        if entry.resource is not None and entry.policy is not None and entry.policy.moved_from:
+            claims[name] = entry.policy.moved_from
     for deferred in contribution.deferred:
         if deferred.name is not None and deferred.moved_from:
             claims[deferred.name] = deferred.moved_from
     return claims
-
-
-def _returns(view: View, contribution: Contribution) -> dict[str, tuple[str, ...]]:
-    """Return the resources that have the first name of a moved one, which is not desired now.
-
-    They are of an older revision of the Composition.
-    """
-    earlier = _resources(view.request.desired)
-    desired_names = _desired_names(contribution)
-    return {
-        old: ()
-        for new, old in view.old_names.items()
-        if old in desired_names and new not in desired_names and new not in earlier
-    }
 
 
 def _desired_names(contribution: Contribution) -> set[str]:

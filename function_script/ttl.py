@@ -26,7 +26,9 @@ def choose(
         return contribution.ttl_seconds
     if step.ttl_seconds is not None:
         return step.ttl_seconds
-    if has_unmet_requirement or _is_unready(contribution):
+    states = [entry.ready for entry in contribution.composed.values()]
+    is_unready = enums.READY_FALSE in (contribution.composite.ready, *states)
+    if has_unmet_requirement or is_unready:
         return WAITING_SECONDS
     if step.reads_files:
         return min(IMPURE_SECONDS, step.limits.default_ttl_seconds)
@@ -47,11 +49,3 @@ def spread(seconds: float, info: RequestInfo) -> float:
     number = zlib.crc32("\0".join(names).encode("utf-8", "surrogatepass"))
     share = 1 - _SPREAD + 2 * _SPREAD * number / 2**32
     return round(seconds * share) or seconds * share
-
-
-def _is_unready(contribution: Contribution) -> bool:
-    """Report whether the step states that the XR or a composed resource is not ready."""
-    unready = enums.READY_FALSE
-    if contribution.composite.ready == unready:
-        return True
-    return unready in [entry.ready for entry in contribution.composed.values()]

@@ -49,7 +49,9 @@ def apply(request: wire.Request, contribution: Contribution) -> Contribution:
     # Most XRs have neither. Finding the name in the bytes is cheaper than decoding them.
     if not warnings and CONDITION.encode() not in composite.struct and not _has_handed(request):
         return contribution
-    xr = _read_xr(composite.struct)
+    fields = wire.decode_struct_fields(composite.struct)
+    keys = fields.keys() & {"metadata", "spec", "status"}
+    xr: Object = {key: wire.decode_value(fields[key]) for key in keys}
     revision = _find_revision(xr)
     observed = objects.find_condition(xr, CONDITION)
     old = _parse(observed, revision)
@@ -106,12 +108,6 @@ def _read_handed(request: wire.Request) -> _Handed | None:
     if not isinstance(lines, str) or not isinstance(positions, dict):
         return None
     return _Handed(_parse_lines(lines.split("\n")), positions)
-
-
-def _read_xr(struct: bytes) -> Object:
-    fields = wire.decode_struct_fields(struct)
-    keys = fields.keys() & {"metadata", "spec", "status"}
-    return {key: wire.decode_value(fields[key]) for key in keys}
 
 
 def _find_revision(xr: Mapping[str, Readable]) -> str:

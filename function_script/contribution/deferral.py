@@ -4,14 +4,13 @@ A template leaves a gap where it would have written the value. A document with a
 to identify it; its content is not used, so no placeholder can get into a resource.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from function_script import documents
 from function_script.contribution import ordering
-from function_script.contribution.model import DeferredDocument
+from function_script.contribution.dialects import Dialect
+from function_script.contribution.model import Contribution, DeferredDocument
 from function_script.diagnostics import Diagnostic
 from function_script.errors import DocumentError, FatalError
 from function_script.limits import Limits
@@ -20,10 +19,6 @@ from function_script.problems import ProblemList
 from function_script.program import MissingValue, TemplateResult
 from function_script.reader import ObjectReader
 from function_script.values import Object
-
-if TYPE_CHECKING:
-    from function_script.contribution.dialects import Dialect
-    from function_script.contribution.model import Contribution
 
 _SEPARATOR = "\n---"
 _IN_SEPARATOR = "it is in a line that separates documents"
@@ -116,7 +111,7 @@ def _parse(text: str, raw: _RawDocument, limits: Limits) -> _Identity | None:
     A gap may stand for a whole block of lines. Returns None if there are only comments.
     """
     failure: FatalError | None = None
-    for candidate, placeholder in (_fill_gaps(text, raw), (_drop_gap_lines(text, raw), "")):
+    for candidate, placeholder in _candidates(text, raw):
         try:
             stream = documents.read_stream(candidate, limits=limits)
         except FatalError as error:
@@ -130,10 +125,11 @@ def _parse(text: str, raw: _RawDocument, limits: Limits) -> _Identity | None:
     raise _ambiguous(raw.gaps[0], cause) from failure
 
 
-def _fill_gaps(text: str, raw: _RawDocument) -> tuple[str, str]:
-    """Return the document with a placeholder in its gaps, and that placeholder.
+def _candidates(text: str, raw: _RawDocument) -> Iterator[tuple[str, str]]:
+    """Yield the document with a placeholder in its gaps, then without the lines that have gaps.
 
-    The placeholder occurs nowhere else in the document.
+    The placeholder stands beside the text; it occurs nowhere else in the document, and is empty
+    where none is used.
     """
     number = 0
     while (placeholder := f"gap{number}") in text[raw.start : raw.end]:
@@ -143,10 +139,7 @@ def _fill_gaps(text: str, raw: _RawDocument) -> tuple[str, str]:
     for gap in raw.gaps:
         parts += (text[at : gap.offset], placeholder)
         at = gap.offset
-    return "".join((*parts, text[at : raw.end])), placeholder
-
-
-def _drop_gap_lines(text: str, raw: _RawDocument) -> str:
+    yield "".join((*parts, text[at : raw.end])), placeholder
     lines: list[str] = []
     at = raw.start
     for line in text[raw.start : raw.end].split("\n"):
@@ -154,7 +147,7 @@ def _drop_gap_lines(text: str, raw: _RawDocument) -> str:
         if not any(at <= gap.offset <= end for gap in raw.gaps):
             lines.append(line)
         at = end + 1
-    return "\n".join(lines)
+    yield "\n".join(lines), ""
 
 
 def _to_deferred(
@@ -169,29 +162,24 @@ def _to_deferred(
         raise _ambiguous(gap, "it is part of the name or the kind of a document")
     is_meta = kinds[0] == dialect.meta_api_version
     if isinstance(name, str) and name and not is_meta:
+        old_names: tuple[str, ...] = ()
+        if dialect.supports_policies:
+            value = find_path(identity.document, ("metadata", "annotations"))
+            reader = ObjectReader(value if isinstance(value, dict) else {}, "", ProblemList())
+            moved_from = dialect.annotations.moved_from
+            old_names = ordering.read_old_names(reader, moved_from, name)
+            if reader.problems or (placeholder and placeholder in ",".join(old_names)):
+                raise _ambiguous(gap, f"{moved_from} cannot be read without it")
         return DeferredDocument(
             name=name,
             subject=name,
             missing=gap.missing,
             span=gap.span,
-            moved_from=_moved_from(identity, name, gap, dialect),
+            moved_from=old_names,
         )
     if not is_meta and kinds != api_version_and_kind(xr):
         raise _ambiguous(gap, f"its document ({kinds[1] or 'of no kind'}) has no {key}")
     return DeferredDocument(name=None, subject=kinds[1], missing=gap.missing, span=gap.span)
-
-
-def _moved_from(
-    identity: _Identity, name: str, gap: MissingValue, dialect: Dialect
-) -> tuple[str, ...]:
-    if not dialect.supports_policies:
-        return ()
-    value = find_path(identity.document, ("metadata", "annotations"))
-    reader = ObjectReader(value if isinstance(value, dict) else {}, "", ProblemList())
-    names = ordering.read_old_names(reader, dialect.annotations.moved_from, name)
-    if reader.problems or (identity.placeholder and identity.placeholder in ",".join(names)):
-        raise _ambiguous(gap, f"{dialect.annotations.moved_from} cannot be read without it")
-    return names
 
 
 def _ambiguous(gap: MissingValue, cause: str) -> DocumentError:

@@ -7,12 +7,10 @@ tenth of the time that it takes for a dataclass.
 from __future__ import annotations
 
 from collections.abc import Hashable
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from function_script.contribution.ordering import ResourcePolicy
 from function_script.values import Object
-
-if TYPE_CHECKING:
-    from function_script.contribution.ordering import ResourcePolicy
 
 
 class DesiredResource:

@@ -3,19 +3,14 @@
 A dialect is a value. The readers of documents ask it; it reads nothing but meta documents.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from function_script.contribution.annotations import Annotations
 from function_script.contribution.from_response import from_response
+from function_script.contribution.model import Contribution
 from function_script.reader import ObjectReader
 from function_script.values import Object, Value
-
-if TYPE_CHECKING:
-    from function_script.contribution.model import Contribution
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,20 +4,18 @@ A document is a composed resource (it has the resource-name annotation), the XR 
 type, and its status is taken), or a meta document, which has fields of a script's response.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from function_script import objects, spelling, wire
 from function_script.cache import ByteLruCache
-from function_script.contribution import lint, model, ordering
+from function_script.contribution import lint, model, ordering, sanitize
 from function_script.contribution.desired_resource import DesiredResource
+from function_script.contribution.dialects import Dialect
 from function_script.contribution.from_response import READY
-from function_script.contribution.sanitize import copy_verbatim, without_server_fields
 from function_script.diagnostics import Diagnostic
 from function_script.documents import Document
 from function_script.errors import DocumentError
@@ -25,9 +23,6 @@ from function_script.problems import ProblemList, suggest
 from function_script.reader import ObjectReader
 from function_script.source import Span
 from function_script.values import Object, Value
-
-if TYPE_CHECKING:
-    from function_script.contribution.dialects import Dialect
 
 _RESOURCE_NAME: Final = "resource name"
 _MAX_WARNINGS = 3
@@ -168,17 +163,15 @@ class _Collector:
             self._lines[what, name] = document.line
             return
         if self._dialect.is_lenient and what == _RESOURCE_NAME:
-            self._warnings.append(partial(_repeated_name, name, document))
+            message = f'resource name "{name}" is used before, and the last one counts'
+            self._warnings.append(
+                lambda: Diagnostic(message=message, span=document.span(), hint=_UNIQUE_NAMES)
+            )
             return
         span = self._locate(line)
         first = span or f"line {line} of the rendered text"
         problem = f'{what} "{name}" is used twice; first at {first}'
         problems.add("", problem, hint=_UNIQUE_NAMES, mention=span)
-
-
-def _repeated_name(name: str, document: Document) -> Diagnostic:
-    message = f'resource name "{name}" is used before, and the last one counts'
-    return Diagnostic(message=message, span=document.span(), hint=_UNIQUE_NAMES)
 
 
 def _diagnostics(problems: ProblemList, document: Document) -> list[Diagnostic]:
@@ -268,7 +261,9 @@ def _read_composed(
     replaces = reader.choice(keys.merge, _MERGE) if has_policies else None
     advice = ProblemList() if dialect.is_lenient else None
     resource = (
-        without_server_fields(document) if advice is None else copy_verbatim(document, advice)
+        sanitize.without_server_fields(document)
+        if advice is None
+        else sanitize.copy_verbatim(document, advice)
     )
     read_policy = ordering.from_annotations if has_policies else ordering.only_moves
     entry = DesiredResource(

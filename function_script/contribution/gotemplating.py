@@ -9,9 +9,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from function_script import conditions, wire
-from function_script.contribution import lint
-from function_script.contribution.annotations import Annotations
-from function_script.contribution.dialects import Dialect
+from function_script.contribution import annotations, dialects, lint
 from function_script.contribution.from_response import READY, STATUS, TARGET
 from function_script.contribution.model import Composite, Contribution
 from function_script.diagnostics import Diagnostic
@@ -197,8 +195,8 @@ def _labels(item: ObjectReader) -> dict[str, str] | None:
     return item.texts("matchLabels")
 
 
-GO_TEMPLATING = Dialect(
-    annotations=Annotations(PREFIX, owns_prefix=False),
+GO_TEMPLATING = dialects.Dialect(
+    annotations=annotations.Annotations(PREFIX, owns_prefix=False),
     meta_api_version=f"meta.{PREFIX}/v1alpha1",
     replaces_by_default=True,
     keeps_empty_annotations=True,

@@ -3,20 +3,15 @@
 They are frozen and have no behaviour, and are independent of languages and documents.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from function_script import wire
 from function_script.blocked import Blocked
+from function_script.contribution.desired_resource import DesiredResource
 from function_script.source import Span
 from function_script.values import Object
 from function_script.wire import enums
-
-if TYPE_CHECKING:
-    from function_script.contribution.desired_resource import DesiredResource
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

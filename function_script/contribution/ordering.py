@@ -3,19 +3,14 @@
 It is read from the annotations of a document, or from an entry of a script's response.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from function_script.contribution.annotations import Annotations
 from function_script.objects import parse_path
 from function_script.problems import suggest
 from function_script.reader import ObjectReader
 from function_script.readiness import Rule, parse_rule
-
-if TYPE_CHECKING:
-    from function_script.contribution.annotations import Annotations
 
 _FLAGS = {"True": True, "False": False}
 

@@ -3,17 +3,13 @@
 More of a program's own are an error. Of the function's own warnings the first ones are sent.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from function_script.contribution import lint
+from function_script.contribution.model import Contribution
 from function_script.errors import LimitError
 from function_script.wire import enums
-
-if TYPE_CHECKING:
-    from function_script.contribution.model import Contribution
 
 MAX_RESULTS: Final = 1_000
 MAX_CONDITIONS: Final = 100

@@ -45,9 +45,12 @@ def edit(text: str, before: Object, after: Object) -> str:
         return json.dumps(_in_order(before, after), indent=2, ensure_ascii=False) + "\n"
     try:
         result = _Editor(text).edit(before, after)
-    except (_NotEditableError, yaml.YAMLError):
+        # The caller has read the text before, with limits of its own.
+        limits = Limits(documents=2, depth=len(result), nodes=len(result))
+        documents = read_source(Source(name="output", text=result), limits=limits)
+    except (_NotEditableError, yaml.YAMLError, FatalError):
         return to_yaml(after)
-    return result if _holds(result, after) else to_yaml(after)
+    return result if [each.value for each in documents] == [after] else to_yaml(after)
 
 
 def _in_order(before: Value, after: Value) -> Value:
@@ -60,16 +63,6 @@ def _in_order(before: Value, after: Value) -> Value:
         items = {_identity(item): item for item in before} if isinstance(before, list) else {}
         return [_in_order(items.get(_identity(item)), item) for item in after]
     return after
-
-
-def _holds(text: str, value: Object) -> bool:
-    try:
-        # The caller has read the text before, with limits of its own.
-        limits = Limits(documents=2, depth=len(text), nodes=len(text))
-        documents = read_source(Source(name="output", text=text), limits=limits)
-    except FatalError:
-        return False
-    return len(documents) == 1 and documents[0].value == value
 
 
 class _Editor:
@@ -155,7 +148,12 @@ class _Editor:
         later = {_identity(value): value for value in after}
         line = node.start_mark.line
         for item, value in zip(node.value, before, strict=True):
-            first, line = self._dash_line(item, column), self._last_line(item)
+            # The dash may stand on a line above its item.
+            dashes = range(item.start_mark.line, -1, -1)
+            first = next((n for n in dashes if self._lines[n][column : column + 1] == "-"), None)
+            if first is None:
+                raise _NotEditableError
+            line = self._last_line(item)
             if _identity(value) not in later:
                 self._replace_lines(first, line, "")
                 continue
@@ -174,12 +172,6 @@ class _Editor:
         """Report whether only blanks are before a node on its line."""
         mark = node.start_mark
         return not self._lines[mark.line][: mark.column].strip()
-
-    def _dash_line(self, item: yaml.Node, column: int) -> int:
-        for line in range(item.start_mark.line, -1, -1):
-            if self._lines[line][column : column + 1] == "-":
-                return line
-        raise _NotEditableError
 
     def _last_line(self, node: yaml.Node) -> int:
         """Return the line on which a value ends; comments below it are not part of it."""

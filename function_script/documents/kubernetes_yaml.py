@@ -344,15 +344,11 @@ def _as_key(value: Value, event: Event) -> str:
         return value
     if isinstance(value, bool):
         return "true" if value else "false"
-    if isinstance(value, (int, float)):
-        return _number_as_key(value)
-    raise _error(f"a key must be a string, not {type_phrase(value)}", event, hint="quote it")
-
-
-def _number_as_key(value: float) -> str:
-    """Write a number with the digits that Go's key conversion, through 32 bits, leaves it."""
     if isinstance(value, int):
         return str(value)
+    if not isinstance(value, float):
+        raise _error(f"a key must be a string, not {type_phrase(value)}", event, hint="quote it")
+    # The digits that Go's conversion of keys, through 32 bits, leaves a number.
     try:
         single = struct.pack("<f", value)
     except OverflowError:

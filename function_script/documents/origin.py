@@ -71,29 +71,23 @@ class TextOrigin:
             return _fatal_error(error, diagnostic)
         where = f"line {line}" if self.locate is None else f"line {line} of the rendered text"
         message = f"cannot read {what}, {where}: {error.message}"
-        hint = self._joined_separator(range(first_line + 1, line + 1))
-        if hint is None and self.explain is not None and isinstance(error, YamlSyntaxError):
+        lines = self.text.splitlines()
+        ends = range(first_line + 1, min(line, len(lines)) + 1)
+        joined = next((n for n in ends if _JOINED_SEPARATOR.search(lines[n - 1])), None)
+        hint = None
+        if joined is not None:
+            # The documents before and after it were parsed as one.
+            hint = (
+                f'line {joined} ends in "---", which only begins a document on a line of its '
+                'own: "-" in a tag such as {%- or {{- takes the line break before it'
+            )
+        elif self.explain is not None and isinstance(error, YamlSyntaxError):
             span, hint = self.explain(line) or (span, None)
         hint = hint or error.hint
-        lines = self.text.splitlines()
         numbers = range(max(1, line - 1), min(len(lines), line + 1) + 1)
         notes = tuple(f"rendered {n}: {lines[n - 1][:_MAX_NOTE_COLUMNS]}" for n in numbers)
         diagnostic = Diagnostic(message=message, span=span, hint=hint, notes=notes)
         return _fatal_error(error, diagnostic)
-
-    def _joined_separator(self, numbers: range) -> str | None:
-        """Return a hint if one of the lines ends in a separator that should be a line of its own.
-
-        The documents before and after it were parsed as one.
-        """
-        lines = self.text.splitlines()
-        for number in numbers:
-            if number <= len(lines) and _JOINED_SEPARATOR.search(lines[number - 1]):
-                return (
-                    f'line {number} ends in "---", which only begins a document on a line of its '
-                    'own: "-" in a tag such as {%- or {{- takes the line break before it'
-                )
-        return None
 
 
 def _fatal_error(error: YamlError, diagnostic: Diagnostic) -> FatalError:

@@ -178,26 +178,21 @@ class _StreamReader:
         warnings: list[YamlError] = []
         nodes, depth = self._nodes_left, self._limits.depth
         if parsed is None or parsed.nodes > nodes or parsed.depth > depth:
-            parsed = self._parse_yaml(text, line, warnings)
+            sink = warnings if self._lenient else None
+            try:
+                parsed = (
+                    parse_simple(text, nodes=nodes, depth=depth)
+                    or parse(text, nodes=nodes, depth=depth, warnings=sink)
+                    or _EMPTY
+                )
+                if parsed.value is not None:
+                    _check_object(parsed, text, sink)
+            except YamlError as error:
+                raise self._error(error, line) from error
             if not warnings:
                 _cache.put(text, parsed, len(text) * _BYTES_PER_CHARACTER)
         if parsed.value is not None:
             self._add(parsed, text, line, warnings)
-
-    def _parse_yaml(self, text: str, line: int, warnings: list[YamlError]) -> ParsedDocument:
-        nodes, depth = self._nodes_left, self._limits.depth
-        sink = warnings if self._lenient else None
-        try:
-            parsed = (
-                parse_simple(text, nodes=nodes, depth=depth)
-                or parse(text, nodes=nodes, depth=depth, warnings=sink)
-                or _EMPTY
-            )
-            if parsed.value is not None:
-                _check_object(parsed, text, sink)
-        except YamlError as error:
-            raise self._error(error, line) from error
-        return parsed
 
     def _add(
         self, parsed: ParsedDocument, text: str, line: int, warnings: Sequence[YamlError]

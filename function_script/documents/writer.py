@@ -69,7 +69,15 @@ def _write(value: Object | list[Value], margin: str, lines: list[str]) -> None:
     """Append the lines of a map or list that is not empty, indented by ``margin``."""
     if isinstance(value, dict):
         for key in _sorted_keys(value):
-            _write_member(key, value[key], margin, lines)
+            name, item = _double_quoted(key) if "\n" in key else _string(key), value[key]
+            if len(key) > _MAX_SIMPLE_KEY:
+                lines.append(f"{margin}? {name}")
+                name = ""
+            if isinstance(item, (dict, list)) and item:
+                lines.append(f"{margin}{name}:")
+                _write(item, f"{margin}  " if isinstance(item, dict) else margin, lines)
+            else:
+                _write_scalar(f"{margin}{name}: ", item, margin, lines)
         return
     for item in value:
         if isinstance(item, (dict, list)) and item:
@@ -78,21 +86,6 @@ def _write(value: Object | list[Value], margin: str, lines: list[str]) -> None:
             lines[first] = f"{margin}- {lines[first][len(margin) + 2 :]}"
         else:
             _write_scalar(f"{margin}- ", item, margin, lines)
-
-
-def _write_member(key: str, value: Value, margin: str, lines: list[str]) -> None:
-    name = _double_quoted(key) if "\n" in key else _string(key)
-    if len(key) > _MAX_SIMPLE_KEY:
-        lines.append(f"{margin}? {name}")
-        name = ""
-    if isinstance(value, dict) and value:
-        lines.append(f"{margin}{name}:")
-        _write(value, f"{margin}  ", lines)
-    elif isinstance(value, list) and value:
-        lines.append(f"{margin}{name}:")
-        _write(value, margin, lines)
-    else:
-        _write_scalar(f"{margin}{name}: ", value, margin, lines)
 
 
 def _write_scalar(lead: str, value: Value, margin: str, lines: list[str]) -> None:

@@ -6,15 +6,14 @@ without the other, `template` beside `templates`, a source beside the one chosen
 
 from collections.abc import Mapping
 
+from function_script import objects, quantities
 from function_script.engines.gotemplate.language import DELIMS, LANGUAGE, check_delims
 from function_script.inputs import kinds, program_source
 from function_script.inputs.files import files_below
 from function_script.inputs.step import ProgramSources, Step
 from function_script.limits import Limits
-from function_script.objects import ENVIRONMENT
 from function_script.problems import ProblemList
 from function_script.program import Program
-from function_script.quantities import parse_signed_duration
 from function_script.reader import ObjectReader
 from function_script.remote import parsing
 from function_script.source import Source
@@ -91,7 +90,7 @@ def parse_go_template(fields: ObjectReader, ceilings: Limits, sources: ProgramSo
     ttl_seconds = None
     try:
         if ttl := fields.text("ttl"):
-            ttl_seconds = parse_signed_duration(ttl)
+            ttl_seconds = quantities.parse_signed_duration(ttl)
     except ValueError as error:
         doubts.add(fields.at("ttl"), f"is not looked at: {error}")
     return Step(
@@ -190,7 +189,7 @@ def _environment(section: ObjectReader, sources: ProgramSources) -> list[Part]:
     key = section.text("key", required=True)
     if not key or sources.external is None:
         return []
-    environment = sources.external.context(ENVIRONMENT)
+    environment = sources.external.context(objects.ENVIRONMENT)
     value = environment.get(key) if isinstance(environment, Mapping) else None
     if isinstance(value, str):
         return [(f"environment[{key}]", value)]

@@ -74,23 +74,20 @@ def of_docker_config(text: str, host: str) -> Login | None:
         # Of a name such as https://index.docker.io/v1/.
         own = name.removeprefix("https://").removeprefix("http://").partition("/")[0].lower()
         own = "docker.io" if own in _DOCKER_HUB else own
-        if own == host and isinstance(entry, dict):
-            return _of_entry(entry, host)
+        if own != host or not isinstance(entry, dict):
+            continue
+        user, password, encoded, token = (
+            value if isinstance(value := entry.get(key), str) else ""
+            for key in ("username", "password", "auth", "identitytoken")
+        )
+        if encoded:
+            try:
+                user, _, password = base64.b64decode(encoded, validate=True).decode().partition(":")
+            except (binascii.Error, UnicodeDecodeError) as error:
+                raise ValueError(f"auth of {host} is no base64 of USER:PASSWORD") from error
+        is_empty = not (user and password) and not token
+        return None if is_empty else Login(user=user, password=password, identity_token=token)
     return None
-
-
-def _of_entry(entry: Mapping[str, object], host: str) -> Login | None:
-    user, password, encoded, token = (
-        value if isinstance(value := entry.get(key), str) else ""
-        for key in ("username", "password", "auth", "identitytoken")
-    )
-    if encoded:
-        try:
-            user, _, password = base64.b64decode(encoded, validate=True).decode().partition(":")
-        except (binascii.Error, UnicodeDecodeError) as error:
-            raise ValueError(f"auth of {host} is no base64 of USER:PASSWORD") from error
-    is_empty = not (user and password) and not token
-    return None if is_empty else Login(user=user, password=password, identity_token=token)
 
 
 def _to_text(name: str, value: bytes) -> str:

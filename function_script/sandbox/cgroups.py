@@ -35,7 +35,12 @@ class _Mount(NamedTuple):
 
 def read_limits(root: Path = _ROOT) -> CgroupLimits:
     """Read the limits that hold for this process; ``root`` has /proc and /sys."""
-    memory = [limit for group in _groups(root, "memory") for limit in _memory_limits(group)]
+    memory = [
+        int(limit)
+        for group in _groups(root, "memory")
+        for name in ("memory.max", "memory.limit_in_bytes")
+        if (limit := _read_text(group / name)).isdecimal()
+    ]
     return CgroupLimits(
         cpus=min((cpus for group in _groups(root, "cpu") for cpus in _cpus(group)), default=None),
         memory_bytes=min(memory, default=None),
@@ -55,13 +60,6 @@ def _cpus(group: Path) -> Iterator[float]:
         )
     if quota.isdecimal() and period.isdecimal() and int(period):
         yield int(quota) / int(period)
-
-
-def _memory_limits(group: Path) -> Iterator[int]:
-    for name in ("memory.max", "memory.limit_in_bytes"):
-        limit = _read_text(group / name)
-        if limit.isdecimal():
-            yield int(limit)
 
 
 def _free_processes(group: Path) -> Iterator[int]:

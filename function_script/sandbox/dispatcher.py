@@ -18,14 +18,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias, TypeVar
 from function_script.errors import SandboxError
 from function_script.sandbox import execution as executions
 from function_script.sandbox import outcome
-from function_script.sandbox.execution import (
-    POLL_SECONDS,
-    Execution,
-    NotBegun,
-    Result,
-    TakenBack,
-    WorkerLost,
-)
+from function_script.sandbox.execution import Execution, NotBegun, Result, TakenBack, WorkerLost
 from function_script.sandbox.outcome import Answered, Cause, Failed, Reply
 from function_script.sandbox.pool import Pool, deadline_after
 from function_script.sandbox.scheduler import Slot
@@ -295,7 +288,7 @@ class Dispatcher:
 
     def _schedule_poll(self) -> None:
         if self._poll_timer is None:
-            self._poll_timer = self._loop.call_later(POLL_SECONDS, self._poll)
+            self._poll_timer = self._loop.call_later(executions.POLL_SECONDS, self._poll)
 
     def _poll(self) -> None:
         """Poll the runs that take long, and give up requests that waited too long."""

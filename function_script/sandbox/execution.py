@@ -293,21 +293,20 @@ class Execution:
         """Report whether a failed run has used much of what the operator allows."""
         return used_seconds > self._context.limits.timeout_seconds * _PENALTY_SHARE
 
-    def begin(self, index: int) -> tuple[bytes, bytes]:
-        """Begin as the request at ``index`` of a batch; return what the worker is sent."""
+    def begin(self, index: int, *, is_batched: bool) -> tuple[bytes, bytes]:
+        """Begin as the request at ``index``; return what the worker is sent.
+
+        ``is_batched``: others are sent with it.
+        """
         if not self.worker.counts_cpu:
             self._limits = replace(self._limits, counts_cpu=False)
-        self._index = index
+        self._index, self._is_batched = index, is_batched
         self._started = time.monotonic()
         self._latest_end = self._started + self._context.limits.timeout_seconds * _MAX_STRETCH
         self.next_poll = self._started + POLL_SECONDS
         if self.slot.is_penalized:
             self.worker.set_sched_idle()
         return self._data, self._context.derive_seed(self._data)
-
-    def mark_batched(self) -> None:
-        """Note that others are in the same batch."""
-        self._is_batched = True
 
     def release_worker(self, headers: Sequence[ReplyHeader] = ()) -> None:
         """Give the worker of a batch back, or replace it without the ``headers`` of replies."""
@@ -318,6 +317,11 @@ class Execution:
             workers.retire(self.worker)
         else:
             workers.release(self.worker)
+
+    def lose_batch(self) -> None:
+        """Replace the worker of a batch; there are no batches until some hundred runs are well."""
+        self._context.runtimes.reset()
+        self.release_worker()
 
     def read_reply(
         self, headers: Sequence[ReplyHeader], used_seconds: float
@@ -400,11 +404,10 @@ class Execution:
 
 def start_batch(executions: list[Execution]) -> None:
     """Send requests to their worker, which they have in common."""
-    if len(executions) > 1:
-        for execution in executions:
-            execution.mark_batched()
-    requests = [execution.begin(index) for index, execution in enumerate(executions)]
-    executions[0].worker.send_requests(requests)
+    is_batched = len(executions) > 1
+    executions[0].worker.send_requests(
+        [each.begin(index, is_batched=is_batched) for index, each in enumerate(executions)]
+    )
 
 
 def finish_batch(executions: list[Execution], frame: bytes) -> Sequence[Result]:
@@ -414,7 +417,7 @@ def finish_batch(executions: list[Execution], frame: bytes) -> Sequence[Result]:
     if frame:
         return _read_replies(executions, frame)
     # Any of them may have ended the worker: the one that did will do so again, alone.
-    executions[0].release_worker()
+    executions[0].lose_batch()
     return [TakenBack() for _ in executions]
 
 
@@ -425,7 +428,10 @@ def _read_replies(executions: list[Execution], frame: bytes) -> Sequence[outcome
         headers = ReplyHeader.unpack_batch(frame)
         replies = [execution.read_reply(headers, used_seconds) for execution in executions]
     except ValueError as error:
-        first.release_worker()
+        if len(executions) > 1:
+            first.lose_batch()
+        else:
+            first.release_worker()
         return [execution.refuse_reply(error) for execution in executions]
     has_failed = any(isinstance(reply, outcome.Failed) for reply in replies)
     first.release_worker(() if has_failed else headers)

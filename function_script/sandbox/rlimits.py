@@ -94,11 +94,14 @@ def read_confinement(filter_errno: int) -> Confinement:
 
     ``filter_errno`` is the result of ``seccomp.install``.
     """
+    # RLIMIT_NPROC does not bind root; the filter does.
+    is_unbound = filter_errno != 0 and os.getuid() == 0
+    processes_errno = NOT_IN_FORCE if is_unbound else _errno_of_limit(resource.RLIMIT_NPROC, 0)
     errnos = {
         Measure.SYSTEM_CALLS: filter_errno,
         Measure.PRIVILEGES: _errno_of_flag(_PR_GET_NO_NEW_PRIVS, 1),
         Measure.MEMORY: _errno_of_limit(resource.RLIMIT_AS, sys.maxsize),
-        Measure.PROCESSES: _errno_of_processes(filter_errno),
+        Measure.PROCESSES: processes_errno,
         Measure.DESCRIPTORS: _errno_of_limit(resource.RLIMIT_NOFILE, _MAX_FILES),
         Measure.FILE_SIZE: _errno_of_limit(resource.RLIMIT_FSIZE, MAX_LOG_BYTES),
         Measure.CORE_DUMPS: _errno_of_limit(resource.RLIMIT_CORE, 0),
@@ -118,13 +121,6 @@ def _errno_of_flag(option: int, expected: int) -> int:
 def _errno_of_limit(limit: int, ceiling: int) -> int:
     soft, _ = resource.getrlimit(limit)
     return 0 if soft != resource.RLIM_INFINITY and soft <= ceiling else NOT_IN_FORCE
-
-
-def _errno_of_processes(filter_errno: int) -> int:
-    """Return the errno of RLIMIT_NPROC, which does not bind root; the filter does."""
-    if filter_errno != 0 and os.getuid() == 0:
-        return NOT_IN_FORCE
-    return _errno_of_limit(resource.RLIMIT_NPROC, 0)
 
 
 def _errno_of_death_signal() -> int:

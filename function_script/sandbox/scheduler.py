@@ -39,6 +39,8 @@ _DECAY = 0.98
 # worker that goes on is up to a third cheaper than two that find their CPU caches cold.
 _SHORT_SECONDS = 0.002
 _BATCH_DELAY_SECONDS = 0.015
+# Until runs have completed, programs are taken for long.
+_UNKNOWN_SECONDS = 1.0
 # A penalized run that gets no CPU can neither crash nor complete, and a program that is refused
 # for its cost never shows that it became cheap: both kinds of entries expire.
 _EXPIRY_SECONDS = 60.0
@@ -518,8 +520,11 @@ class RuntimeEstimate:
     """
 
     def __init__(self) -> None:
-        # Until runs have completed, programs are taken for long.
-        self._usual_seconds = 1.0
+        self._usual_seconds = _UNKNOWN_SECONDS
+
+    def reset(self) -> None:
+        """Forget the completed runs."""
+        self._usual_seconds = _UNKNOWN_SECONDS
 
     def observe(self, cpu_seconds: float) -> None:
         """Take a completed run into account."""

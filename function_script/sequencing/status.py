@@ -7,10 +7,9 @@ from those in the XR's condition of the call before: equal events on every call 
 from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
-from function_script import wire
+from function_script import objects, wire
 from function_script.blocked import Blocked
 from function_script.diagnostics import cut
-from function_script.objects import find_condition
 from function_script.values import Readable
 from function_script.wire import enums
 
@@ -44,7 +43,7 @@ def change_event(
     if not blocked:
         return ()
     message = cut(_blocked_text(blocked))
-    last_condition = find_condition(xr, kind) or {}
+    last_condition = objects.find_condition(xr, kind) or {}
     last_message = str(last_condition.get("message", ""))
     if last_message == message or last_message.startswith(f"{message}. {_UNREADY}"):
         return ()

@@ -7,12 +7,11 @@ object name, which is unique and stable for each composite resource.
 from collections.abc import Mapping
 from typing import Final
 
-from function_script import wire
+from function_script import objects, wire
 from function_script.contribution import DesiredResource, lint
 from function_script.diagnostics import Diagnostic
 from function_script.errors import DocumentError
 from function_script.inputs import ReadinessOptions
-from function_script.objects import api_version_and_kind, find_path
 from function_script.readiness import judge
 from function_script.sequencing.cluster_state import ClusterState
 from function_script.sequencing.dependencies import Graph
@@ -71,8 +70,8 @@ class _End:
     def __init__(self, name: str, resource: Mapping[str, Readable], cluster: ClusterState) -> None:
         self.name = name
         self.namespace = _namespace(resource) or _namespace(cluster.xr)
-        api_version, kind = api_version_and_kind(resource)
-        self.object_name = str(find_path(resource, ("metadata", "name")))
+        api_version, kind = objects.api_version_and_kind(resource)
+        self.object_name = str(objects.find_path(resource, ("metadata", "name")))
         self.type: Object = {"apiVersion": api_version, "kind": kind}
 
     def reference(self, **more: str) -> Object:
@@ -91,7 +90,7 @@ def _usage(of: _End, by: _End, options: ReadinessOptions, cluster: ClusterState)
     # An XR of Crossplane 2 is namespaced, or has `spec.crossplane`.
     is_modern = (
         _namespace(cluster.xr) is not None
-        or find_path(cluster.xr, ("spec", "crossplane")) is not None
+        or objects.find_path(cluster.xr, ("spec", "crossplane")) is not None
         or (namespace is not None and cluster.has_protection)
     )
     api_version = options.usage_version or (_MODERN if is_modern else _LEGACY)
@@ -111,5 +110,5 @@ def _usage(of: _End, by: _End, options: ReadinessOptions, cluster: ClusterState)
 
 
 def _namespace(resource: Mapping[str, Readable]) -> str | None:
-    namespace = find_path(resource, ("metadata", "namespace"))
+    namespace = objects.find_path(resource, ("metadata", "namespace"))
     return namespace if isinstance(namespace, str) and namespace else None

@@ -101,7 +101,12 @@ class RequestHandler:
     def finish(self, request: RpcRequest, start_time: float, reply: Reply) -> Outcome:
         """Build the outcome of a request that came at ``start_time`` (of perf_counter)."""
         data = request.data
-        outcome = _build_outcome(data, reply)
+        if isinstance(reply, Answered):
+            outcome: Outcome = reply.response
+        elif reply.cause in RETRIED:
+            outcome = RpcError(status=Status.RESOURCE_EXHAUSTED, text=str(reply.error))
+        else:
+            outcome = function.pass_through_unread(data, reply.error)
         size = len(outcome) if isinstance(outcome, bytes) else 0
         record = request_record.build_record(reply, data, size, time.perf_counter() - start_time)
         if request.traceparent:
@@ -162,11 +167,3 @@ class _RemoteCall:
         self._is_cancelled = True
         if self._pending is not None:
             self._dispatcher.cancel(self._pending)
-
-
-def _build_outcome(data: bytes, reply: Reply) -> Outcome:
-    if isinstance(reply, Answered):
-        return reply.response
-    if reply.cause in RETRIED:
-        return RpcError(status=Status.RESOURCE_EXHAUSTED, text=str(reply.error))
-    return function.pass_through_unread(data, reply.error)

@@ -129,18 +129,12 @@ def _meta(message: Part | None) -> tuple[str, list[int]]:
         elif fields.is_field(2, VARINT):
             capabilities.append(to_int32(fields.integer()))
         elif fields.is_field(2, LENGTH):
-            capabilities.extend(_packed(fields))
+            # Readers must accept a repeated enum packed and unpacked.
+            position = fields.start
+            while position < fields.end:
+                number, position = read_varint(fields.data, position, fields.end)
+                capabilities.append(to_int32(number))
     return tag, capabilities
-
-
-def _packed(fields: Fields) -> list[int]:
-    """Return the numbers of a packed repeated enum; readers must accept packed and unpacked."""
-    numbers: list[int] = []
-    position = fields.start
-    while position < fields.end:
-        number, position = read_varint(fields.data, position, fields.end)
-        numbers.append(to_int32(number))
-    return numbers
 
 
 def _state(message: Part | None) -> State | None:

@@ -57,16 +57,14 @@ def encode_resource(
 
 
 def _meta(tag: str, ttl_seconds: float | None) -> bytes:
-    ttl = length_field(2, _duration(ttl_seconds)) if ttl_seconds is not None else b""
-    return text_field(1, tag) + ttl
-
-
-def _duration(seconds: float) -> bytes:
-    """Encode a google.protobuf.Duration: seconds and nanoseconds of the same sign."""
-    nanoseconds = round(seconds * 1_000_000_000)
+    if ttl_seconds is None:
+        return text_field(1, tag)
+    # A google.protobuf.Duration has seconds and nanoseconds of the same sign.
+    nanoseconds = round(ttl_seconds * 1_000_000_000)
     whole, rest = divmod(abs(nanoseconds), 1_000_000_000)
     sign = -1 if nanoseconds < 0 else 1
-    return varint_field(1, sign * whole) + varint_field(2, sign * rest)
+    ttl = varint_field(1, sign * whole) + varint_field(2, sign * rest)
+    return text_field(1, tag) + length_field(2, ttl)
 
 
 def _result(result: Result) -> bytes:

@@ -30,6 +30,7 @@ from function_script.errors import FatalError
 from function_script.proto.v1 import run_function_pb2 as fnv1
 from function_script.sandbox import Answered, Pool, Reply
 from function_script.tools import check, console
+from function_script.tools.check.report import Finding
 from function_script.tools.render import command, loading
 from function_script.tools.render.output import OutputOptions
 from function_script.tools.results import fatal_messages
@@ -89,7 +90,7 @@ class Outcome:
 
     problems: tuple[Diagnostic, ...] = ()
     message: str = ""
-    findings: tuple[check.Finding, ...] = ()
+    findings: tuple[Finding, ...] = ()
 
     @property
     def sections(self) -> dict[str, str]:
@@ -226,11 +227,11 @@ def _find_paths(directory: Path) -> loading.RenderPaths:
     return replace(paths, xr=xr, composition=composition)
 
 
-def _check(directory: Path) -> tuple[check.Finding, ...]:
+def _check(directory: Path) -> tuple[Finding, ...]:
     try:
         return check.check([str(directory / COMPOSITION)]).findings
     except FatalError as error:
         return tuple(
-            check.Finding(rule="argument", severity="error", step="", diagnostic=problem)
+            Finding(rule="argument", severity="error", step="", diagnostic=problem)
             for problem in error.diagnostics
         )

@@ -4,7 +4,7 @@ from pathlib import Path
 from textwrap import indent
 
 from function_script.tools import check
-from function_script.tools.check import Finding, Report
+from function_script.tools.check.report import Finding, Report
 
 PIPELINE = """\
   compositeTypeRef: {apiVersion: example.org/v1, kind: XThing}

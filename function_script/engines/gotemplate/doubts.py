@@ -31,8 +31,6 @@ _SUBJECT_LAST: Final = {
 }
 # Functions that only make sense for the text that a template writes.
 _OF_TEXT: Final = frozenset({"indent", "nindent", "quote", "squote", "trim"})
-
-
 _VERB: Final = re.compile(r"%[-+# 0]*\d*(?:\.\d*)?[a-zA-Z]")
 
 
@@ -51,8 +49,8 @@ def find(program: Program) -> Iterator[Diagnostic]:
     own_parts = read_source_parts(program.options)
     for name, source, trees in programs.parse_texts(program):
         doubts = [
-            *_of_nodes(trees, source, settings),
-            *(doubt for root in trees.values() for doubt in _of_variables(root, source)),
+            *_find_in_nodes(trees, source, settings),
+            *(doubt for root in trees.values() for doubt in _find_unread_variables(root, source)),
         ]
         for doubt in sorted(doubts):
             parts = own_parts if name == MAIN else ()
@@ -62,7 +60,7 @@ def find(program: Program) -> Iterator[Diagnostic]:
             )
 
 
-def _of_variables(root: Sequence[nodes.Node], source: Source) -> Iterator[Doubt]:
+def _find_unread_variables(root: Sequence[nodes.Node], source: Source) -> Iterator[Doubt]:
     """Find declarations in actions that nothing reads; not those of range and with."""
     walker = _VariableWalker()
     walker.walk_body(root, {})
@@ -81,7 +79,7 @@ def _of_variables(root: Sequence[nodes.Node], source: Source) -> Iterator[Doubt]
         yield Doubt(position, len(name), message, hint)
 
 
-def _of_nodes(trees: parser.Trees, source: Source, settings: Settings) -> Iterator[Doubt]:
+def _find_in_nodes(trees: parser.Trees, source: Source, settings: Settings) -> Iterator[Doubt]:
     for part in nodes.walk_nodes(list(trees.values())):
         match part:
             case nodes.Template(pipe=nodes.Pipe(commands=[_, *_, last])) if (
@@ -95,18 +93,18 @@ def _of_nodes(trees: parser.Trees, source: Source, settings: Settings) -> Iterat
                     )
                     yield Doubt(last.position, len(name), message, correction.hint)
             case nodes.Pipe(commands=commands):
-                yield from _of_commands(commands)
+                yield from _find_constant_subjects(commands)
             case nodes.Command():
-                yield from _of_condition(part)
+                yield from _find_constant_conditions(part)
             case nodes.Number(position=position, text=text, integer=code) if text[0] == "'":
                 message = f"{text} is the number {code}, not a text"
                 yield Doubt(position, len(text), message, f'write "{text[1:-1]}"')
 
 
-def _of_commands(commands: Sequence[nodes.Command]) -> Iterator[Doubt]:
+def _find_constant_subjects(commands: Sequence[nodes.Command]) -> Iterator[Doubt]:
     """Find calls whose last argument is a constant in the place of a value."""
     for index, command in enumerate(commands):
-        yield from _of_counts(command, len(command.words) - 1 + (index > 0))
+        yield from _find_odd_counts(command, len(command.words) - 1 + (index > 0))
         before = commands[index - 1].words if index else ()
         is_piped = len(before) == 1
         name, arguments = _function(command), (*command.words[1:], *(before if is_piped else ()))
@@ -133,7 +131,7 @@ def _of_commands(commands: Sequence[nodes.Command]) -> Iterator[Doubt]:
         )
 
 
-def _of_counts(command: nodes.Command, count: int) -> Iterator[Doubt]:
+def _find_odd_counts(command: nodes.Command, count: int) -> Iterator[Doubt]:
     """Find a printf with other than one value for each verb, and a dict with half a pair."""
     match command.words:
         case (nodes.Identifier(name="printf"), nodes.String(value=text) as format_, *_):
@@ -155,7 +153,7 @@ def _of_counts(command: nodes.Command, count: int) -> Iterator[Doubt]:
             pass
 
 
-def _of_condition(command: nodes.Command) -> Iterator[Doubt]:
+def _find_constant_conditions(command: nodes.Command) -> Iterator[Doubt]:
     """Find ``or (ne x A) (ne x B)``, always true, and ``and (eq x A) (eq x B)``, never true."""
     opposite = {"or": "ne", "and": "eq"}.get(_function(command), "")
     compared: dict[str, str] = {}

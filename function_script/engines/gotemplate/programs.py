@@ -16,11 +16,10 @@ from function_script.engines.gotemplate.language import DELIMS
 from function_script.engines.gotemplate.run import MAIN, CompiledProgram
 from function_script.engines.gotemplate.runtime import MissingKey
 from function_script.engines.gotemplate.syntax import nodes, parser
-from function_script.engines.gotemplate.syntax.parser import Grammar, ParseFailure
-from function_script.engines.gotemplate.values import is_broken, to_bytes, to_string
+from function_script.engines.gotemplate.values import whole
 from function_script.program import Program
 from function_script.source import Source
-from function_script.values import LONE_SURROGATE, Value
+from function_script.values import Value
 
 # Compiled code takes about as many megabytes as it has hundreds of thousands of characters.
 _MAX_CHARACTERS: Final = 1_000_000
@@ -48,9 +47,9 @@ class Settings(NamedTuple):
         """Return the functions that the program may call, by name."""
         return registry.func_map(self.allowed, is_own=self.is_own, is_checked=self.is_checked)
 
-    def grammar(self) -> Grammar:
+    def grammar(self) -> parser.Grammar:
         """Return the grammar of the program's texts."""
-        return Grammar(self.delims, self.func_map())
+        return parser.Grammar(self.delims, self.func_map())
 
 
 class Sources(NamedTuple):
@@ -135,7 +134,7 @@ def parse_main(program: Program) -> list[nodes.Node]:
     grammar = read_settings(program.options).grammar()
     try:
         return parser.parse(MAIN, program.main.text, grammar).trees[MAIN]
-    except ParseFailure:
+    except parser.ParseFailure:
         return []
 
 
@@ -150,7 +149,7 @@ def parse_texts(program: Program) -> Iterator[tuple[str, Source, parser.Trees]]:
     for name, source in sources.texts:
         try:
             yield name, source, parser.parse(name, source.text, sources.settings.grammar()).trees
-        except ParseFailure:
+        except parser.ParseFailure:
             continue
 
 
@@ -162,7 +161,7 @@ def find_unused(program: Program) -> tuple[str, ...]:
         unused = {
             name: parser.parse(name, source.text, grammar).trees for name, source in sources.texts
         }
-    except ParseFailure:
+    except parser.ParseFailure:
         return ()
     pending = [unused.pop(MAIN)]
     while pending:
@@ -217,7 +216,7 @@ def compile_program(sources: Sources) -> LoadedProgram:
     for name, source in sources.texts:
         try:
             parsed = parser.parse(name, source.text, grammar)
-        except ParseFailure as failure:
+        except parser.ParseFailure as failure:
             bad.append(BadSource(name, source, failure.errors))
             continue
         for template, root in parsed.trees.items():
@@ -245,8 +244,4 @@ def compile_program(sources: Sources) -> LoadedProgram:
 
 def to_output(parts: list[str]) -> str:
     """Join the parts of a text; bytes that are not UTF-8 become U+FFFD."""
-    text = "".join(parts)
-    if not is_broken(text):
-        return text
-    whole = to_string(to_bytes(text))
-    return LONE_SURROGATE.sub("\ufffd", whole)
+    return whole("".join(parts))

@@ -3,20 +3,15 @@
 This is slow, and only done for a text that turns out to be wrong.
 """
 
-from __future__ import annotations
-
 import sys
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import Final, TypeAlias
 
 from function_script.engines.gotemplate.errors import GoError, LimitExceededError
 from function_script.engines.gotemplate.positions import SourcePart, find_span
+from function_script.engines.gotemplate.programs import LoadedProgram
 from function_script.engines.gotemplate.run import MAIN, Run
 from function_script.engines.gotemplate.syntax.nodes import Text
 from function_script.source import Span
-
-if TYPE_CHECKING:
-    from function_script.engines.gotemplate.programs import LoadedProgram
-
 
 # Each part of the text, in order, with the line of code that wrote it.
 Trace: TypeAlias = list[tuple[str, int]]
@@ -43,7 +38,7 @@ def find_origin(
     line: int, pieces: Trace, loaded: LoadedProgram, parts: tuple[SourcePart, ...]
 ) -> Span | None:
     """Return the span that wrote the first non-blank character of a line of the output (from 1)."""
-    piece = _piece_of(line, pieces)
+    piece = _find_piece(line, pieces)
     if piece is None:
         return None
     number, offset = piece
@@ -56,7 +51,7 @@ def find_origin(
     return find_span(source, position, 1, source_parts).span
 
 
-def _piece_of(line: int, pieces: Trace) -> tuple[int, int] | None:
+def _find_piece(line: int, pieces: Trace) -> tuple[int, int] | None:
     """Return the line of code that wrote a line of the output, and the offset in its text."""
     current = 1
     for text, number in pieces:

@@ -3,12 +3,20 @@
 Its functions raise FatalError only.
 """
 
+from collections.abc import Iterator
+from types import GeneratorType
+
 from function_script.engines.allowance import Allowance
-from function_script.engines.jinja import programs
-from function_script.engines.jinja.rendering import render
+from function_script.engines.jinja import deferral, diagnostics, positions, programs
+from function_script.engines.jinja.output import join_chunks
+from function_script.engines.jinja.run import Run
 from function_script.engines.jinja.source_map import Costs, LineLocator
 from function_script.limits import Limits
-from function_script.program import Program, Scope, TemplateResult
+from function_script.program import MissingValue, Program, Scope, TemplateResult
+
+_RENDER = "cannot render template: "
+# Describing a missing value means searching the data for it, so only the first are described.
+_MAX_DESCRIBED = 50
 
 
 def evaluate(program: Program, scope: Scope, limits: Limits) -> TemplateResult:
@@ -16,7 +24,7 @@ def evaluate(program: Program, scope: Scope, limits: Limits) -> TemplateResult:
     allowance = Allowance(limits)
     compiled = programs.load(program, limits)
     start = allowance.used_seconds()
-    text, gaps = render(compiled, scope, limits)
+    text, gaps = _render(compiled, scope, limits)
     costs = Costs(compiled.compile_seconds, allowance.used_seconds() - start, allowance)
     locator = LineLocator(program, scope, limits, costs)
     return TemplateResult(
@@ -25,6 +33,37 @@ def evaluate(program: Program, scope: Scope, limits: Limits) -> TemplateResult:
         locate=locator.locate,
         explain=lambda line: locator.explain(line, text),
     )
+
+
+def _render(
+    program: programs.CompiledProgram, data: Scope, limits: Limits
+) -> tuple[str, tuple[MissingValue, ...]]:
+    """Return the text of the main template and its gaps; raises FatalError."""
+    run = Run(program.environment, data, limits)
+    if program.is_deferring:
+        run.budget = deferral.DeferringBudget(limits)
+    chunks = program.start(run)
+    try:
+        if not program.is_deferring:
+            return join_chunks(chunks, limits.output_bytes), ()
+        text, gaps = deferral.collect_gaps(chunks, limits.output_bytes)
+        return text, tuple(_describe(gaps, run))
+    except Exception as error:
+        frame = chunks.gi_frame if isinstance(chunks, GeneratorType) else None
+        raise diagnostics.to_error(error, run, positions.current_position(frame)) from error
+    finally:
+        run.close()
+
+
+def _describe(gaps: deferral.Gaps, run: Run) -> Iterator[MissingValue]:
+    """Describe the missing value of each gap; this needs the data, so the run must be open."""
+    for number, (offset, error) in enumerate(gaps):
+        if number < _MAX_DESCRIBED:
+            (diagnostic,) = diagnostics.to_error(error, run, None).diagnostics
+            path = diagnostic.message.removeprefix(_RENDER)
+            yield MissingValue(offset=offset, missing=path, span=diagnostic.span)
+        else:
+            yield MissingValue(offset=offset, missing="a value that does not exist", span=None)
 
 
 def check(program: Program, limits: Limits) -> None:

@@ -6,8 +6,7 @@ are printed in the reference.
 
 from collections.abc import Mapping
 
-from jinja2 import Undefined
-from jinja2.utils import Namespace
+from jinja2 import Undefined, utils
 
 from function_script import objects
 from function_script.engines.jinja import exceptions
@@ -55,13 +54,13 @@ def mapping(run: CallContext, *others: object, **named: object) -> dict[object, 
     return result
 
 
-def namespace(run: CallContext, *others: object, **named: object) -> Namespace:
+def namespace(run: CallContext, *others: object, **named: object) -> utils.Namespace:
     """A value whose attributes `set` may change, also from inside of loops."""
     attributes = mapping(run, *others, **named)
     for name in attributes:
         if not isinstance(name, str) or name.startswith("_"):
             raise exceptions.RenderError("names that begin with _ cannot be set in a namespace")
-    return Namespace(attributes)
+    return utils.Namespace(attributes)
 
 
 def fail(run: CallContext, message: object = "the template failed") -> object:

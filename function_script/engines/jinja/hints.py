@@ -4,6 +4,7 @@ Each rule recognises one construct of another language or one classic slip. A mi
 is sure of has no hint.
 """
 
+import itertools
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -283,11 +284,10 @@ def _unclosed_tag(site: Site) -> Violation | None:
 @_RULES.add
 def _braces(site: Site) -> Violation | None:
     """Recognise a value in braces inside of a tag."""
-    for at, (one, two) in enumerate(zip(site.tokens, site.tokens[1:], strict=False)):
-        if one.text == two.text == "{" and one.end == two.offset and at < site.index:
-            return site.violation(
-                "inside of a tag names stand without braces", token=one, text="{{"
-            )
+    for one, two in itertools.pairwise(site.tokens[: site.index + 1]):
+        if one.text == two.text == "{" and one.end == two.offset:
+            hint = "inside of a tag names stand without braces"
+            return site.violation(hint, token=one, text="{{")
     first = site.tokens[0]
     if first.text == "{" and first.offset == site.begin.end and not site.is_statement:
         return site.violation("a value is written with two braces: {{ value }}", token=first)
@@ -402,9 +402,11 @@ def _dots(site: Site) -> Violation | None:
     if site.text_at(-1) == "." and (token.text == "[" or token.kind == "string"):
         hint = "write [0] without a dot in front" if token.text == "[" else "join values with ~"
         return site.violation(hint, token=site.tokens[site.index - 1])
-    dots = [each for each in site.tokens[: site.index + 1] if each.text.endswith(".")]
-    if dots and site.text[dots[0].offset : token.end].count("..") == 1:
-        return site.violation("write range(1, 4) for 1, 2, 3", token=dots[0], width=2)
+    for at, (one, two) in enumerate(itertools.pairwise(site.tokens[: site.index + 1])):
+        if one.text == two.text == "." and one.end == two.offset:
+            is_range = site.first == "for" or (at > 0 and site.tokens[at - 1].kind == "integer")
+            hint = "write range(1, 4) for 1, 2, 3" if is_range else None
+            return site.violation(hint, token=one, width=2)
     return None
 
 

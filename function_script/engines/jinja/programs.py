@@ -5,7 +5,7 @@ A compiled program is immutable and holds nothing of a run.
 
 import re
 import time
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import cast
 
@@ -14,11 +14,20 @@ from jinja2.compiler import CodeGenerator as JinjaCodeGenerator
 
 from function_script.cache import ByteLruCache, IdentityCache
 from function_script.diagnostics import Diagnostic
-from function_script.engines.jinja import compiler, deferral, parser, policy, positions, tokens
+from function_script.engines.jinja import (
+    compiler,
+    deferral,
+    parser,
+    policy,
+    positions,
+    scope,
+    tokens,
+)
 from function_script.engines.jinja.calls import Call
-from function_script.engines.jinja.environment import Environment
+from function_script.engines.jinja.environment import RUN, Environment
 from function_script.engines.jinja.exceptions import reword
 from function_script.engines.jinja.filters import FILTERS
+from function_script.engines.jinja.run import Run
 from function_script.engines.jinja.tests import TESTS
 from function_script.errors import LimitError, ProgramError
 from function_script.limits import Limits
@@ -50,6 +59,13 @@ class CompiledProgram:
     used_names: frozenset[str]
     is_deferring: bool
     compile_seconds: float
+
+    def start(self, run: Run) -> Iterator[str]:
+        """Start a run: return an iterator over the chunks of the main template's text."""
+        run.variables = scope.build_variables(run.scope, self.used_names)
+        run.variables[RUN] = run
+        context = self.main.new_context(run.variables, shared=True)
+        return self.main.root_render_func(context)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

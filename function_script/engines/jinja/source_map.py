@@ -18,7 +18,6 @@ from function_script.engines.jinja.budget import Budget
 from function_script.engines.jinja.calls import Call, CallContext
 from function_script.engines.jinja.compiler import CodeGenerator
 from function_script.engines.jinja.filters import FILTERS
-from function_script.engines.jinja.rendering import start
 from function_script.engines.jinja.run import Run
 from function_script.limits import Limits
 from function_script.program import Program, Scope
@@ -225,7 +224,7 @@ class LineLocator:
         run.is_replay = True
         spans: list[Span | None] = []
         sources = program.environment.sources
-        for origin in merge(deferral.without_gaps(start(program, run))).origins:
+        for origin in merge(deferral.without_gaps(program.start(run))).origins:
             if origin is None:
                 spans.append(spans[-1] if spans else None)
             else:

@@ -4,22 +4,18 @@ Each function is called alone. One that looks up a missing value fails, and its 
 out; so no placeholder can get into a result.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Final, cast
+from typing import Final, cast
 
 import starlark
 
 from function_script.engines.starlark import bridge
+from function_script.engines.starlark.build import Script
 from function_script.engines.starlark.errors import WRAPPER, failed, is_absence, missing_key
 from function_script.limits import Limits
 from function_script.program import DeferredResource
 from function_script.values import Readable
-
-if TYPE_CHECKING:
-    from function_script.engines.starlark.build import Script
 
 # Keeps the result of main, so that its functions can be called one by one.
 _RESULT: Final = starlark.parse(

@@ -24,12 +24,19 @@ def of_syntax(
         return message, None
     if message.startswith("Parse error: unexpected") and (unclosed := _unclosed(span, source)):
         return unclosed
+    lines = source.text.split("\n")
     if message.endswith("tabs are not allowed"):
-        return message, _at_the_tab(span, source)
+        # It is reported at the end of the line before.
+        for line, start in ((span.line, (span.column or 1) - 1), (span.line + 1, 0)):
+            column = lines[line - 1].find("\t", start) if line <= len(lines) else -1
+            if column >= 0:
+                return message, replace(span, line=line, column=column + 1, width=1)
+        return message, span
     if (span.line, span.column) == (1, 1) and not _FIRST_LINE.search(text):
         # The end of the file: it is reported at its begin, with an empty frame.
-        lines = source.text.rstrip().split("\n")
-        span = replace(span, line=len(lines), column=len(lines[-1]) + 1, width=1)
+        end = source.text.rstrip()
+        column = len(end) - end.rfind("\n")
+        span = replace(span, line=end.count("\n") + 1, column=column, width=1)
     return message, _at_the_word(span, source)
 
 
@@ -63,19 +70,9 @@ def _unclosed(span: Span, source: Source) -> tuple[str, Span] | None:
     return None
 
 
-def _at_the_tab(span: Span, source: Source) -> Span:
-    """Correct a tab in the indentation, which is reported at the end of the line before."""
-    lines = _lines(source)
-    for line, start in ((span.line, (span.column or 1) - 1), (span.line + 1, 0)):
-        column = lines[line - 1].find("\t", start) if line <= len(lines) else -1
-        if column >= 0:
-            return replace(span, line=line, column=column + 1, width=1)
-    return span
-
-
 def _at_the_word(span: Span, source: Source) -> Span:
     """Correct a wrong indentation: from the blanks to the text that they indent."""
-    lines = _lines(source)
+    lines = source.text.split("\n")
     line = lines[span.line - 1] if span.line <= len(lines) else ""
     start = (span.column or 1) - 1
     if not line.strip() or line[start : start + span.width].strip():
@@ -83,10 +80,6 @@ def _at_the_word(span: Span, source: Source) -> Span:
     rest = line[start:]
     blanks = len(rest) - len(rest.lstrip())
     return replace(span, column=start + blanks + 1, width=len(rest.strip()) or 1)
-
-
-def _lines(source: Source) -> list[str]:
-    return source.text.split("\n")
 
 
 # Errors in a small function, which the interpreter inlines: the error then names the call. The

@@ -157,15 +157,12 @@ def _composed_names(node: ast.AST, parents: Mapping[ast.AST, ast.AST]) -> set[st
             return None
         case ast.Call(func=function) if _DECODING.search(ast.unparse(function)):
             return None
-        case ast.Constant(value=str(text)) if text == "resources" or "desired.resources" in text:
-            return _names_below(node, parents)
+        case ast.Constant(value=str(text)) as key if (
+            text == "resources" or "desired.resources" in text
+        ):
+            parent = parents[key]
         case _:
             return set()
-
-
-def _names_below(key: ast.Constant, parents: Mapping[ast.AST, ast.AST]) -> set[str] | None:
-    """Return the names in the value of ``key``."""
-    parent = parents[key]
     match parent:
         case ast.Dict(keys=keys, values=values) if key in keys:
             value = values[keys.index(key)]

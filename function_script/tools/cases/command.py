@@ -14,10 +14,8 @@ from function_script.limits import Limits
 from function_script.sandbox import Pool, PoolOptions
 from function_script.tools import local_pool
 from function_script.tools.cases import discovery, parser, runner, verdicts
-from function_script.tools.cases.discovery import CaseFile
 from function_script.tools.cases.loader import FileCache
 from function_script.tools.cases.model import Case
-from function_script.tools.cases.runner import RunOptions
 from function_script.tools.cases.verdicts import CaseVerdict, Problem, Status
 from function_script.tools.render.runtimes.model import FunctionCaller
 from function_script.tools.render.runtimes.servers import Servers
@@ -33,7 +31,7 @@ class Options:
     cases that passed.
     """
 
-    run_options: RunOptions
+    run_options: runner.RunOptions
     pattern: re.Pattern[str] | None
     fails_fast: bool
     jobs: int
@@ -91,7 +89,10 @@ class ParsedCase:
 
 
 def run_all(
-    cases: Sequence[CaseFile], options: RunOptions, jobs: int, files: FileCache | None = None
+    cases: Sequence[discovery.CaseFile],
+    options: runner.RunOptions,
+    jobs: int,
+    files: FileCache | None = None,
 ) -> Generator[CaseVerdict]:
     """Yield verdicts, always in the same order; ``jobs`` cases run at the same time.
 
@@ -120,7 +121,7 @@ def run_all(
                 yield from _run_group(group, caller, options, jobs)
 
 
-def _parse(file: CaseFile, files: FileCache) -> ParsedCase | CaseVerdict:
+def _parse(file: discovery.CaseFile, files: FileCache) -> ParsedCase | CaseVerdict:
     started = time.monotonic()
     try:
         return ParsedCase(case=parser.parse(file, files), path=file.path)
@@ -135,7 +136,7 @@ def _parse(file: CaseFile, files: FileCache) -> ParsedCase | CaseVerdict:
 
 
 def _run_group(
-    group: Sequence[ParsedCase], caller: FunctionCaller, options: RunOptions, jobs: int
+    group: Sequence[ParsedCase], caller: FunctionCaller, options: runner.RunOptions, jobs: int
 ) -> Generator[CaseVerdict]:
     executor = ThreadPoolExecutor(max_workers=jobs)
     try:

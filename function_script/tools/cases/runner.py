@@ -18,14 +18,10 @@ from function_script.proto.v1.run_function_pb2 import RunFunctionRequest, RunFun
 from function_script.sandbox.pool import no_seed
 from function_script.tools import render
 from function_script.tools.cases import comparison, fake_cluster, model, outcome
-from function_script.tools.cases.comparison import Mismatch
-from function_script.tools.cases.fake_cluster import FakeCluster
 from function_script.tools.cases.model import Case, Expectation, Setup, Step
-from function_script.tools.cases.outcome import ResponseRecorder
 from function_script.tools.cases.verdicts import CaseVerdict, Problem, VerdictBuilder
 from function_script.tools.processes.options import PackageOptions
-from function_script.tools.render import RenderResult, error_positions, functions, steps
-from function_script.tools.render.functions import Selection
+from function_script.tools.render import error_positions, functions, steps
 from function_script.tools.render.pipeline import PipelineError
 from function_script.tools.render.runtimes.local import Local
 from function_script.tools.render.runtimes.model import FunctionCaller, build_runner
@@ -43,7 +39,7 @@ class RunOptions:
     that differ. ``derive_seed`` returns the seed of a request, see ``PoolOptions``.
     """
 
-    runtimes: Mapping[str, Selection] = field(default_factory=dict)
+    runtimes: Mapping[str, functions.Selection] = field(default_factory=dict)
     is_strict: bool = False
     packages: PackageOptions = field(default_factory=PackageOptions)
     timeout_seconds: float = 60.0
@@ -58,7 +54,7 @@ class RunOptions:
 class RenderedStep:
     """The result of a reconcile, and the last response of each pipeline step."""
 
-    result: RenderResult
+    result: render.RenderResult
     responses: Mapping[str, RunFunctionResponse]
 
 
@@ -80,7 +76,7 @@ def run(case: Case, path: Path, caller: FunctionCaller, options: RunOptions) -> 
 
 
 def render_in(
-    cluster: FakeCluster,
+    cluster: fake_cluster.FakeCluster,
     setup: Setup,
     caller: FunctionCaller,
     options: RunOptions,
@@ -120,7 +116,7 @@ def render_in(
     program = setup.program
     with error_positions.map_errors(program.document, program.root, program.find_input, locate_xr):
         runtimes = functions.find_runtimes(steps.parse(inputs.composition), index)
-        recorder = ResponseRecorder(build_runner(runtimes, caller, options.timeout_seconds))
+        recorder = outcome.ResponseRecorder(build_runner(runtimes, caller, options.timeout_seconds))
         result = render.render(inputs, recorder)
     return RenderedStep(result=result, responses=recorder.responses)
 
@@ -226,7 +222,7 @@ class _CaseRun:
         self._add_difference(step, Diagnostic(message=message, hint=hint), difference)
 
     def _add_mismatches(
-        self, step: Step, expected: Expectation, mismatches: Iterable[Mismatch]
+        self, step: Step, expected: Expectation, mismatches: Iterable[comparison.Mismatch]
     ) -> None:
         count = self._case.setup.redacted
         note = f"{count} secrets of this request are redacted: what is made of them differs"

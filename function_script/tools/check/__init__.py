@@ -1,30 +1,29 @@
 """Find mistakes in the steps of Compositions and Operations without running a program.
 
-The result is a report; `reporters` prints it.
+The result is a report, which `report` prints.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
+from function_script import objects
 from function_script.diagnostics import Diagnostic
+from function_script.documents import Document
 from function_script.engines.lint import ResourceKind
 from function_script.errors import InputError
 from function_script.inputs import FindInput, Step
 from function_script.limits import Limits
-from function_script.tools import author_positions, sources, step_inputs
-from function_script.tools.check import composed, paths, pipelines, plain_scalars, rules, searching
+from function_script.tools import author_positions, manifests, sources, step_inputs
+from function_script.tools.check import paths, pipelines, plain_scalars, report, rules, searching
 from function_script.tools.check.definitions import Definitions, XrChecker, files_beside, load
-from function_script.tools.check.findings import Finding, Report, Skipped, Uncompared
-from function_script.tools.check.reporters import render_json, render_sarif, render_text
+from function_script.tools.check.report import Report, render_json, render_sarif, render_text
 from function_script.values import Object
 
 __all__ = [
     "Definitions",
-    "Finding",
     "Report",
-    "Skipped",
     "check",
     "list_files",
     "load",
@@ -33,6 +32,8 @@ __all__ = [
     "render_text",
 ]
 
+# Functions that compose nothing, by the end of their usual names.
+_IDLE: Final = ("auto-ready", "environment-configs", "extra-resources", "sequencer")
 # The rules about the frame of a pipeline, which need no step of ours.
 _FRAME: Final = (
     (rules.COMPOSITION, pipelines.find_errors),
@@ -57,19 +58,22 @@ def check(
     for an argument that cannot be read, and when there is nothing to check.
     """
     definitions = definitions or Definitions()
-    findings: list[Finding] = []
+    findings: list[report.Finding] = []
     others: list[step_inputs.OtherStep] = []
     unchecked: list[step_inputs.StepInput] = []
-    skipped: list[Skipped] = []
+    skipped: list[report.Skipped] = []
     steps = files = untyped = 0
     kinds: set[ResourceKind] = set()
     xrs = XrChecker(definitions)
     entries = [*searching.find(arguments, ignored)]
     find_input = step_inputs.index_stored(
-        document for file in entries if not isinstance(file, Skipped) for document in file.documents
+        document
+        for file in entries
+        if not isinstance(file, report.Skipped)
+        for document in file.documents
     )
     for file in entries:
-        if isinstance(file, Skipped):
+        if isinstance(file, report.Skipped):
             skipped.append(file)
             continue
         if file.error is not None:
@@ -92,37 +96,12 @@ def check(
             unchecked += filter(step_inputs.is_elsewhere, ours)
             xr = definitions.find_xr(document, file.documents)
             cluster = _Cluster(xr=xr, definitions=definitions, find_input=find_input)
-            misplaced = [*pipelines.find_misplaced_inputs(document)]
-            findings += [_finding(rules.INPUT, problem) for problem in misplaced]
-            findings += [
-                _finding(rule, problem)
-                for rule, find in _FRAME
-                for problem in find(document)
-                if problem not in misplaced
-            ]
             untyped += xr is None and any(not step_inputs.is_of_operation(each) for each in ours)
-            findings += _check_document(ours, directory, cluster, is_salted=is_salted)
-            kinds |= cluster.unknown_kinds
             builtin = step_inputs.find_builtin(document)
             steps += len(builtin)
-            for each in builtin:
-                try:
-                    step_inputs.validate(each.value)
-                except InputError as error:
-                    located = [
-                        author_positions.map_to_source(problem, each, None)
-                        for problem in error.diagnostics
-                    ]
-                    findings += [_finding(rules.INPUT, problem, each.step) for problem in located]
-            if ours:
-                findings += [
-                    _finding(rules.TEMPLATE, problem)
-                    for problem in pipelines.find_template_metadata(document)
-                ]
-                findings += [
-                    _finding(rules.SCALAR, problem)
-                    for problem in plain_scalars.find_in_document(document, ours)
-                ]
+            step_findings = _check_steps(ours, directory, cluster, is_salted=is_salted)
+            findings += _check_document(document, ours, builtin, step_findings)
+            kinds |= cluster.unknown_kinds
     if not (files or skipped):
         raise InputError.of(
             f"cannot check {', '.join(arguments)}: there is no Composition, Operation or input "
@@ -135,7 +114,7 @@ def check(
         others=tuple(others),
         unchecked=tuple(unchecked),
         skipped=tuple(skipped),
-        uncompared=Uncompared(
+        uncompared=report.Uncompared(
             compositions=untyped, kinds=tuple(sorted(kinds)), rules=tuple(xrs.unevaluated)
         ),
     )
@@ -176,12 +155,43 @@ class _Cluster:
 
 
 def _check_document(
+    document: Document,
+    ours: Sequence[step_inputs.StepInput],
+    builtin: Sequence[step_inputs.StepInput],
+    step_findings: Iterable[report.Finding],
+) -> Iterator[report.Finding]:
+    """Yield the findings of a document, with those of our steps at their place.
+
+    The inputs of built-in functions are compared with their schemas.
+    """
+    misplaced = [*pipelines.find_misplaced_inputs(document)]
+    yield from (_finding(rules.INPUT, problem) for problem in misplaced)
+    for rule, find in _FRAME:
+        for problem in find(document):
+            if problem not in misplaced:
+                yield _finding(rule, problem)
+    yield from step_findings
+    for each in builtin:
+        try:
+            step_inputs.validate(each.value)
+        except InputError as error:
+            for problem in error.diagnostics:
+                located = author_positions.map_to_source(problem, each, None)
+                yield _finding(rules.INPUT, located, each.step)
+    if ours:
+        for problem in pipelines.find_template_metadata(document):
+            yield _finding(rules.TEMPLATE, problem)
+        for problem in plain_scalars.find_in_document(document, ours):
+            yield _finding(rules.SCALAR, problem)
+
+
+def _check_steps(
     inputs: Sequence[step_inputs.StepInput],
     programs: Path | None,
     cluster: _Cluster,
     *,
     is_salted: bool,
-) -> Iterator[Finding]:
+) -> Iterator[report.Finding]:
     """Apply the rules to the steps of a document; ``programs`` has programs in files."""
     root = None if programs is None else str(programs.resolve())
     parsed: list[tuple[step_inputs.StepInput, Step | InputError]] = []
@@ -194,11 +204,16 @@ def _check_document(
             parsed.append((each, error))
     steps = [step for _, step in parsed if not isinstance(step, InputError)]
     is_whole = len(steps) == len(parsed) > 0
-    names = composed.find_names(inputs[0].document, steps) if is_whole else None
+    names = _find_composed_names(inputs[0].document, steps) if is_whole else None
+    kinds: dict[str, set[ResourceKind]] = {}
+    for valid in steps:
+        for name, kind in valid.language.lint.find_composed_kinds(valid.program):
+            kinds.setdefault(name, set()).add(kind)
+    # A name with two kinds has no certain schema.
     resources = {
         name: schema
-        for name, kind in composed.find_kinds(steps).items()
-        if (schema := cluster.find_composed(kind)) is not None
+        for name, (kind, *others) in kinds.items()
+        if not others and (schema := cluster.find_composed(kind)) is not None
     }
     for each, step in parsed:
         if isinstance(step, InputError):
@@ -213,5 +228,29 @@ def _check_document(
             yield _finding(rule, author_positions.map_to_source(problem, each, programs), each.step)
 
 
-def _finding(rule: rules.Rule, problem: Diagnostic, step: str = "") -> Finding:
-    return Finding(rule=rule.name, severity=rule.severity, step=step, diagnostic=problem)
+def _find_composed_names(document: Document, steps: Sequence[Step]) -> frozenset[str] | None:
+    """Return the names of all resources that a pipeline composes, of which ``steps`` are ours.
+
+    None when only a run knows them.
+    """
+    if manifests.text_at(document.value, "kind") != "Composition" or not steps:
+        return None
+    pipeline = objects.find_path(document.value, ("spec", "pipeline"))
+    for step in pipeline if isinstance(pipeline, list) else []:
+        if not isinstance(step, dict):
+            return None
+        value = step.get("input")
+        is_ours = isinstance(value, dict) and step_inputs.is_ours(value)
+        if not is_ours and not manifests.text_at(step, "functionRef", "name").endswith(_IDLE):
+            return None
+    names: set[str] = set()
+    for each in steps:
+        program_names = each.language.lint.find_composed_names(each.program)
+        if program_names is None or not each.program.main.text:
+            return None
+        names |= program_names
+    return frozenset(names)
+
+
+def _finding(rule: rules.Rule, problem: Diagnostic, step: str = "") -> report.Finding:
+    return report.Finding(rule=rule.name, severity=rule.severity, step=step, diagnostic=problem)

@@ -6,7 +6,7 @@ A problem has a position in the program, or begins with the path of a field of t
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from typing import Final
+from typing import Final, Literal, TypeAlias
 
 from function_script import inputs, objects
 from function_script.diagnostics import Diagnostic
@@ -17,8 +17,10 @@ from function_script.problems import suggest
 from function_script.source import Span, excerpt
 from function_script.tools import manifests, step_inputs
 from function_script.tools.check import plain_scalars
-from function_script.tools.check.findings import Severity
 from function_script.tools.check.paths import Request
+
+# An error stops the step; a warning is probably a mistake.
+Severity: TypeAlias = Literal["error", "warning"]
 
 _NUMBERS: Final = frozenset({"integer", "number"})
 _CREDENTIALS: Final = "credentials"

@@ -16,7 +16,7 @@ from function_script.documents import Document
 from function_script.errors import FatalError, InputError
 from function_script.source import Source
 from function_script.tools import sources, step_inputs, xrds
-from function_script.tools.check.findings import Skipped
+from function_script.tools.check.report import Skipped
 from function_script.values import Object
 
 # A file without one of these words has nothing to check.

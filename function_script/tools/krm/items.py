@@ -116,8 +116,15 @@ def find_composites(
     item that has the annotation of the alpha design, else the only one that is not composed.
     """
     if type_ is not None:
-        matches = [item for item in items if objects.api_version_and_kind(item.manifest) == type_]
-        xrs = [item for item in matches if _selects(item.manifest, composition)]
+        # An XR may have a reference to another Composition.
+        names = {"", manifests.name(composition)}
+        references = (("compositionRef", "name"), ("crossplane", "compositionRef", "name"))
+        xrs = [
+            item
+            for item in items
+            if objects.api_version_and_kind(item.manifest) == type_
+            and all(manifests.text_at(item.manifest, "spec", *path) in names for path in references)
+        ]
         return [_collect(xr, items, is_alone=len(xrs) == 1) for xr in xrs]
     marked = [item for item in items if manifests.annotation(item.value, TYPE) == COMPOSITE]
     others = [item for item in items if not _name(item) and _may_be_xr(item)]
@@ -140,16 +147,6 @@ def _may_be_xr(item: Item) -> bool:
     # The groups of Kubernetes have no dot, or end in k8s.io.
     is_foreign = "." not in group or group.endswith(_FOREIGN_GROUPS)
     return not is_foreign and not inputs.has_our_type(item.manifest)
-
-
-def _selects(xr: Object, composition: Object) -> bool:
-    """Report whether an XR has no reference to another Composition."""
-    name = manifests.name(composition)
-    references = [
-        manifests.text_at(xr, "spec", *path, "compositionRef", "name")
-        for path in ((), ("crossplane",))
-    ]
-    return all(reference in {"", name} for reference in references)
 
 
 def _collect(xr: Item, items: Sequence[Item], *, is_alone: bool) -> Composite:

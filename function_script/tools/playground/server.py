@@ -28,7 +28,6 @@ from function_script.sandbox import PoolOptions
 from function_script.sandbox.pool import no_seed
 from function_script.tools import bounded
 from function_script.tools.playground import folders
-from function_script.tools.playground.folders import Conflict, File, Folder, Saver
 from function_script.tools.playground.workbench import CancellablePool, RenderSession
 from function_script.tools.processes.options import PackageOptions
 from function_script.tools.render.functions import Selection
@@ -84,7 +83,7 @@ class Playground:
     ) -> None:
         self._root = root.resolve()
         self._folders = folders.find(root)
-        self._saver = Saver(root)
+        self._saver = folders.Saver(root)
         self._token: str | None = secrets.token_urlsafe(24)
         self._session = secrets.token_urlsafe(24)
         self._server = _listen(self._root, port)
@@ -198,12 +197,12 @@ class Playground:
         if folder is None or not isinstance(name, str) or not isinstance(text, str):
             return None
         outcome = self._saver.save(folder, name, text, digest if isinstance(digest, str) else None)
-        if isinstance(outcome, Conflict):
+        if isinstance(outcome, folders.Conflict):
             current = outcome.current
             return {"conflict": None if current is None else _to_page(current), "digest": None}
         return {"digest": outcome}
 
-    def _find_folder(self, query: Object) -> Folder | None:
+    def _find_folder(self, query: Object) -> folders.Folder | None:
         return self._folders.get(str(query.get("folder")))
 
 
@@ -354,7 +353,7 @@ def _listen(root: Path, port: int | None) -> _Server:
         ) from error
 
 
-def _to_page(file: File) -> Object:
+def _to_page(file: folders.File) -> Object:
     return {"text": file.text, "digest": file.digest}
 
 

@@ -22,15 +22,7 @@ from function_script.tools.playground import cases, graph, problems
 from function_script.tools.playground.folders import Folder
 from function_script.tools.playground.mirror import Mirror
 from function_script.tools.processes.options import PackageOptions
-from function_script.tools.render import (
-    command,
-    error_positions,
-    functions,
-    loading,
-    output,
-    remote,
-    steps,
-)
+from function_script.tools.render import command, error_positions, functions, loading, output, steps
 from function_script.tools.render.pipeline import PipelineError
 from function_script.tools.render.runtimes.address import Remote
 from function_script.tools.render.runtimes.model import FunctionCaller, Runtime, build_runner
@@ -266,7 +258,7 @@ def _find_runtimes(
         except FatalError as error:
             problems = error.diagnostics
         else:
-            if isinstance(runtime, Remote) and not remote.is_answering(runtime.address):
+            if isinstance(runtime, Remote) and not runtime.is_answering():
                 message = f'cannot run step "{step.name}": no function answers at {runtime.address}'
                 hint = (
                     f"serve {step.function} there with --insecure, or start the playground with "

@@ -11,7 +11,7 @@ from function_script.tools import manifests, xpkg
 from function_script.tools.processes import cache
 from function_script.tools.processes.options import PackageOptions
 from function_script.tools.processes.unpacking import Unpacker
-from function_script.tools.xpkg import archives, digests, image_loader, images, references
+from function_script.tools.xpkg import archives, image_loader, images, references
 from function_script.values import Object
 
 _GIB: Final = 1 << 30
@@ -72,7 +72,7 @@ def _pull_manifest(repository: xpkg.Repository, platform: str) -> bytes:
     entries = image_loader.platform_entries(index)
     for entry in entries:
         if _platform(entry) == platform:
-            return repository.pull_manifest(digests.read(entry), digests.read_size(entry))
+            return repository.pull_manifest(images.read_digest(entry), images.read_size(entry))
     names = ", ".join(sorted(filter(None, map(_platform, entries)))) or "no platform"
     raise ValueError(f"it is built for {names}, and this machine is {platform}")
 
@@ -98,9 +98,9 @@ def _pull(
         layer
         for layer in descriptors
         if images.LABEL not in manifests.object_at(layer, "annotations")
-        and digests.read(layer) not in kinds
+        and images.read_digest(layer) not in kinds
     ]
-    sizes = [digests.read_size(layer) for layer in layers]
+    sizes = [images.read_size(layer) for layer in layers]
     compressed_bytes = sum(size or 0 for size in sizes)
     if None in sizes:
         raise ValueError("it does not state the size of a layer")
@@ -114,7 +114,9 @@ def _pull(
         max_bytes = min(archives.Budget.of(compressed_bytes).readable, _MAX_FILES_BYTES)
         unpacker = Unpacker(directory, max_bytes)
         for layer, size in zip(layers, sizes, strict=True):
-            progress.line(f"{digests.read(layer)[:19]} {images.size_text(size or 0)}: fetching")
+            progress.line(
+                f"{images.read_digest(layer)[:19]} {images.size_text(size or 0)}: fetching"
+            )
             unpacker.add(repository.pull_blob(layer, _MAX_LAYERS_BYTES, progress))
         unpacker.complete(working_directory)
 

@@ -12,23 +12,13 @@ from function_script import diagnostics, objects
 from function_script.documents import Document
 from function_script.errors import FatalError, InputError
 from function_script.tools import input_schema, manifests, sources, step_inputs, structural_schema
-from function_script.tools.validate import builtin, catalog, openapi, rules, steps, wording
+from function_script.tools.validate import builtin, catalog, openapi, report, rules, steps, wording
 from function_script.tools.validate.catalog import Catalog
 from function_script.tools.validate.evaluator import Evaluator
-from function_script.tools.validate.report import (
-    Problem,
-    Report,
-    Result,
-    SkippedRule,
-    Status,
-    render_json,
-    render_text,
-    render_yaml,
-)
+from function_script.tools.validate.report import Report, render_json, render_text, render_yaml
 from function_script.values import Object
 
-__all__ = ["Problem", "Report", "Result", "SkippedRule"]
-__all__ += ["check_documents", "load_catalog"]
+__all__ = ["Report", "check_documents", "load_catalog"]
 __all__ += ["render_json", "render_text", "render_yaml", "validate"]
 
 _NO_SCHEMA: Final = "it is a kind of Kubernetes, whose schema is not known here"
@@ -79,7 +69,7 @@ def check_documents(
 
     ``notes`` come first in the report's notes.
     """
-    results: list[Result] = []
+    results: list[report.Result] = []
     with Evaluator() as evaluator:
         for document in documents:
             if isinstance(document, FatalError):
@@ -98,19 +88,21 @@ def check_documents(
     return Report(results=tuple(results), notes=(*notes, *([unchecked] if kinds else ())))
 
 
-def _unreadable(error: FatalError) -> Result:
+def _unreadable(error: FatalError) -> report.Result:
     span = error.diagnostics[0].span
     message = diagnostics.to_line(error.diagnostics)
-    problem = Problem(type="unreadable", message=message)
+    problem = report.Problem(type="unreadable", message=message)
     name = "" if span is None else f"{span.name}:{span.line}"
-    return Result(api_version="", kind="", name=name, status="invalid", problems=(problem,))
+    return report.Result(api_version="", kind="", name=name, status="invalid", problems=(problem,))
 
 
 def _quote_names(names: Sequence[str]) -> str:
     return ", ".join(f'"{name}"' for name in names)
 
 
-def _check_document(document: Document, catalog: Catalog, evaluator: Evaluator) -> Iterator[Result]:
+def _check_document(
+    document: Document, catalog: Catalog, evaluator: Evaluator
+) -> Iterator[report.Result]:
     """Yield the results of the inputs of a resource's steps, then its own."""
     if not objects.api_version_and_kind(document.value)[1]:
         span = document.span()
@@ -130,7 +122,9 @@ def _check_document(document: Document, catalog: Catalog, evaluator: Evaluator) 
     yield result
 
 
-def _check_input(step: step_inputs.StepInput, catalog: Catalog, evaluator: Evaluator) -> Result:
+def _check_input(
+    step: step_inputs.StepInput, catalog: Catalog, evaluator: Evaluator
+) -> report.Result:
     # Most inputs have no name, so the step's name identifies them.
     name = _name(step.value) or step.step
     if not step_inputs.is_ours(step.value):
@@ -141,7 +135,7 @@ def _check_input(step: step_inputs.StepInput, catalog: Catalog, evaluator: Evalu
     structural_schema.drop_nulls(value, schema)
     if schema == input_schema.find_schema(step.value):
         problems = list(steps.schema_problems(value, schema))
-        unevaluated: list[SkippedRule] = []
+        unevaluated: list[report.SkippedRule] = []
     else:
         # The schema is function-go-templating's, or one that an extension brought.
         problems, unevaluated = openapi.check(value, schema)
@@ -154,12 +148,12 @@ def _check_input(step: step_inputs.StepInput, catalog: Catalog, evaluator: Evalu
 
 def _check_resource(
     manifest: Object, catalog: Catalog, evaluator: Evaluator, name: str = ""
-) -> Result:
+) -> report.Result:
     name = name or _name(manifest)
     schema = catalog.find(*objects.api_version_and_kind(manifest))
     if schema is None:
         unchecked = [
-            SkippedRule(field=field, rule="", reason=_NO_SCHEMA, type="schema")
+            report.SkippedRule(field=field, rule="", reason=_NO_SCHEMA, type="schema")
             for field in builtin.find_unchecked(manifest)
         ]
         return _result(manifest, name, builtin.problems(manifest), unchecked)
@@ -176,26 +170,26 @@ def _with_defaults(manifest: Object, schema: Object) -> Object:
     return value
 
 
-def _unknown_fields(value: Object, schema: Object) -> Iterator[Problem]:
+def _unknown_fields(value: Object, schema: Object) -> Iterator[report.Problem]:
     for path, name in sorted(structural_schema.unknown_fields(value, schema)):
         text = f'{path}: Invalid value: "{name}": unknown field: "{name}"'
-        yield Problem(type="unknownField", field=path, message=text, value=name, path=path)
+        yield report.Problem(type="unknownField", field=path, message=text, value=name, path=path)
 
 
 def _result(
     manifest: Object,
     name: str,
-    problems: list[Problem] | None,
-    unevaluated: Sequence[SkippedRule] = (),
-) -> Result:
+    problems: list[report.Problem] | None,
+    unevaluated: Sequence[report.SkippedRule] = (),
+) -> report.Result:
     """Build the result of a resource; ``problems`` None means that there is no schema."""
     api_version, kind = objects.api_version_and_kind(manifest)
-    status: Status = "notEvaluated" if unevaluated else "valid"
+    status: report.Status = "notEvaluated" if unevaluated else "valid"
     if problems is None:
         status = "missingSchema"
     elif problems:
         status = "invalid"
-    return Result(
+    return report.Result(
         api_version=api_version,
         kind=kind,
         name=name,

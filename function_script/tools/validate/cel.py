@@ -207,18 +207,14 @@ def strict(function: Function) -> Function:
             return function(*arguments)
         except ZeroDivisionError:
             return RuntimeFaultError("division by zero")
-        except (KeyError, IndexError, ValueError) as error:
-            return RuntimeFaultError(_fault_text(error, arguments))
+        except KeyError:
+            return RuntimeFaultError(f"no such key: {arguments[-1]}")
+        except IndexError:
+            return RuntimeFaultError(f"index out of bounds: {', '.join(map(str, arguments[1:]))}")
+        except ValueError as error:
+            return RuntimeFaultError(str(error) or "the value is out of range")
 
     return call
-
-
-def _fault_text(error: KeyError | IndexError | ValueError, arguments: tuple[object, ...]) -> str:
-    if isinstance(error, KeyError):
-        return f"no such key: {arguments[-1]}"
-    if isinstance(error, IndexError):
-        return f"index out of bounds: {', '.join(map(str, arguments[1:]))}"
-    return str(error) or "the value is out of range"
 
 
 def both(left: object, right: object) -> object:

@@ -57,8 +57,8 @@ def speaks_tls(host: str) -> bool:
 
 def explain(error: ssl.SSLError, host: str) -> tuple[str, str | None]:
     """Return the cause of a failed TLS connection, and a hint."""
-    reason = error.reason or str(error)
     if not isinstance(error, ssl.SSLCertVerificationError):
+        reason = error.reason or str(error)
         if reason in {"WRONG_VERSION_NUMBER", "RECORD_LAYER_FAILURE", "HTTP_REQUEST"}:
             hint = "speaks HTTP without TLS to it; anybody on the way can read and change it"
             return f"{host} does not speak TLS", f"--plain-http {hint}"

@@ -13,8 +13,7 @@ from typing import IO, Final, Protocol, cast
 
 from function_script.errors import InputError
 from function_script.tools import bounded, manifests
-from function_script.tools.xpkg import archives, digests
-from function_script.tools.xpkg.images import Image, Layer, layer_kinds, sha256
+from function_script.tools.xpkg import archives, images
 from function_script.values import Object, Value
 
 _DOCKER_LISTING: Final = "manifest.json"
@@ -87,7 +86,7 @@ def _read_bounded(file: IO[bytes], name: str, size: int, max_bytes: int) -> byte
     return file.read(size)
 
 
-def load(path: Path) -> list[Image]:
+def load(path: Path) -> list[images.Image]:
     """Load the images in a file or a directory, one for each platform. Raises InputError."""
     try:
         if path.is_dir():
@@ -106,12 +105,12 @@ def load(path: Path) -> list[Image]:
         raise InputError.of(f'cannot read image "{path}": {error}') from error
 
 
-def find_file(image: Image, name: str) -> bytes | None:
+def find_file(image: images.Image, name: str) -> bytes | None:
     """Read a file of a package image, from its labelled layer or else from the last that has it.
 
     Raises ValueError if a layer cannot be read.
     """
-    kinds = layer_kinds(image)
+    kinds = images.layer_kinds(image)
     base = [layer for layer in image.layers if kinds.get(layer.digest) == "base"]
     budget = archives.Budget(MAX_SEARCHED_BYTES)
     unique = {layer.digest: layer for layer in base or reversed(image.layers)}
@@ -122,7 +121,7 @@ def find_file(image: Image, name: str) -> bytes | None:
     return None
 
 
-def _load(layout: _Layout) -> list[Image]:
+def _load(layout: _Layout) -> list[images.Image]:
     listing = layout.find(_DOCKER_LISTING, MAX_JSON_BYTES)
     if listing is not None:
         return [_load_docker(layout, bounded.read_json(listing))]
@@ -137,7 +136,7 @@ def _get(layout: _Layout, name: str, max_bytes: int) -> bytes:
     return data
 
 
-def _load_docker(layout: _Layout, listing: Value) -> Image:
+def _load_docker(layout: _Layout, listing: Value) -> images.Image:
     if not isinstance(listing, list) or len(listing) != 1 or not isinstance(listing[0], dict):
         raise ValueError("it holds no image, or several")
     names = listing[0].get("Layers")
@@ -155,27 +154,29 @@ def _verify_name(data: bytes, name: str) -> None:
     """Check content against the hash in its file's name, if there is one."""
     match = _HASH_IN_NAME.fullmatch(name.removesuffix(".tar.gz"))
     if match is not None:
-        digests.verify(data, f"sha256:{match['hash']}")
+        images.verify(data, f"sha256:{match['hash']}")
 
 
-def _load_manifest(layout: _Layout, manifest: Object) -> Image:
+def _load_manifest(layout: _Layout, manifest: Object) -> images.Image:
     descriptors = manifests.objects_at(manifest, "layers")
     check_count(descriptors)
     config = _blob(layout, manifests.object_at(manifest, "config"), MAX_JSON_BYTES)
     layers: dict[str, bytes] = {}
     for descriptor in descriptors:
-        digest = digests.read(descriptor)
+        digest = images.read_digest(descriptor)
         if digest not in layers:
             layers[digest] = _blob(layout, descriptor, _MAX_BLOB_BYTES)
-    return _read_whole(config, [layers[digests.read(descriptor)] for descriptor in descriptors])
+    return _read_whole(
+        config, [layers[images.read_digest(descriptor)] for descriptor in descriptors]
+    )
 
 
 def _blob(layout: _Layout, descriptor: Object, max_bytes: int) -> bytes:
     """Read the content that a descriptor names; verify its size and its digest."""
-    digest, size = digests.read(descriptor), digests.read_size(descriptor)
+    digest, size = images.read_digest(descriptor), images.read_size(descriptor)
     limit = max_bytes if size is None else min(size, max_bytes)
     data = _get(layout, f"blobs/{digest.replace(':', '/')}", limit)
-    digests.verify_descriptor(data, descriptor)
+    images.verify_descriptor(data, descriptor)
     return data
 
 
@@ -214,7 +215,7 @@ def _manifests(layout: _Layout, index: Object, depth: int = 0) -> list[Object]:
     return image_manifests
 
 
-def _read_whole(config: bytes, layers: list[bytes]) -> Image:
+def _read_whole(config: bytes, layers: list[bytes]) -> images.Image:
     """Read an image, and check that its layers are those that its config names."""
     image = read_image(config, layers)
     diff_ids = manifests.object_at(image.config, "rootfs").get("diff_ids")
@@ -223,24 +224,24 @@ def _read_whole(config: bytes, layers: list[bytes]) -> Image:
     return image
 
 
-def read_image(config: bytes, layers: list[bytes]) -> Image:
+def read_image(config: bytes, layers: list[bytes]) -> images.Image:
     """Read an image from its config and layers. Raises ValueError."""
     unique = set(layers)
     budget = archives.Budget.of(sum(map(len, unique)))
     by_data = {data: _read_layer(data, budget) for data in unique}
-    return Image(config=read_object(config), layers=tuple(by_data[data] for data in layers))
+    return images.Image(config=read_object(config), layers=tuple(by_data[data] for data in layers))
 
 
-def _read_layer(data: bytes, budget: archives.Budget) -> Layer:
+def _read_layer(data: bytes, budget: archives.Budget) -> images.Layer:
     """Read a layer and compress it with gzip: else tools that push compress all layers again."""
     if archives.is_zstd(data):
         raise ValueError("a layer is compressed with zstd: save the image with gzip layers")
     if archives.is_gzip(data):
-        return Layer(data=data, diff_id=archives.expanded_digest(data, budget))
-    return Layer(data=archives.gzip_compressed(data), diff_id=sha256(data))
+        return images.Layer(data=data, diff_id=archives.expanded_digest(data, budget))
+    return images.Layer(data=archives.gzip_compressed(data), diff_id=images.sha256(data))
 
 
-def _find_in_layer(layer: Layer, name: str, budget: archives.Budget) -> bytes | None:
+def _find_in_layer(layer: images.Layer, name: str, budget: archives.Budget) -> bytes | None:
     reader = cast("IO[bytes]", archives.gunzip(layer.data, budget))
     try:
         with tarfile.open(fileobj=reader, mode="r|") as members:

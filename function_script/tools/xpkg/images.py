@@ -1,10 +1,12 @@
-"""Container images as values: add a layer, build a manifest, write an archive.
+"""Container images as values: add a layer, build a manifest, write an archive, verify digests.
 
-An image here is for one platform.
+An image here is for one platform. A digest becomes a file name in a layout and a path of a
+registry's API, so that only the syntax of the OCI image specification is accepted.
 """
 
 import hashlib
 import json
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
@@ -19,6 +21,10 @@ LABEL: Final = "io.crossplane.xpkg"
 MANIFEST_TYPE: Final = "application/vnd.docker.distribution.manifest.v2+json"
 INDEX_TYPE: Final = "application/vnd.oci.image.index.v1+json"
 
+# The algorithms that the OCI image specification registers, by the length of their hash in hex.
+_HASH_LENGTHS: Final = {"sha256": 64, "sha512": 128}
+_DIGEST: Final = re.compile(r"(?P<algorithm>sha256|sha512):(?P<hash>[0-9a-f]+)")
+_MAX_CHARACTERS: Final = 100
 _UNITS: Final = ("B", "KiB", "MiB", "GiB")
 _STEP: Final = 1024
 _EPOCH: Final = "1970-01-01T00:00:00Z"
@@ -153,6 +159,39 @@ def config_bytes(image: Image) -> bytes:
 def sha256(data: bytes) -> str:
     """Return the digest of ``data``, ``sha256:…``."""
     return f"sha256:{hashlib.sha256(data).hexdigest()}"
+
+
+def read_digest(descriptor: Object) -> str:
+    """Return the digest of a descriptor. Raises ValueError for an invalid one."""
+    text = manifests.text_at(descriptor, "digest")
+    match = _DIGEST.fullmatch(text)
+    if match is None or len(match["hash"]) != _HASH_LENGTHS[match["algorithm"]]:
+        raise ValueError(
+            f"{text[:_MAX_CHARACTERS]!r} is not a digest such as sha256:<64 hex digits>"
+        )
+    return text
+
+
+def read_size(descriptor: Object) -> int | None:
+    """Return the size in bytes that a descriptor states, or None."""
+    size = descriptor.get("size")
+    return size if isinstance(size, int) and not isinstance(size, bool) and size >= 0 else None
+
+
+def verify(data: bytes, digest: str) -> None:
+    """Raise ValueError unless ``data`` has ``digest``, which must be valid."""
+    algorithm, _, expected = digest.partition(":")
+    actual = hashlib.new(algorithm, data).hexdigest()
+    if actual != expected:
+        raise ValueError(f"the content named {digest} has the digest {algorithm}:{actual}")
+
+
+def verify_descriptor(data: bytes, descriptor: Object) -> None:
+    """Raise ValueError unless ``data`` has the size and the digest that a descriptor states."""
+    digest, size = read_digest(descriptor), read_size(descriptor)
+    if size is not None and len(data) != size:
+        raise ValueError(f"the content named {digest} has {len(data)} bytes instead of {size}")
+    verify(data, digest)
 
 
 def size_text(size_bytes: int) -> str:

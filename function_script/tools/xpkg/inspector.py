@@ -13,7 +13,7 @@ from function_script import objects
 from function_script.errors import InputError
 from function_script.source import Source
 from function_script.tools import bounded, manifests
-from function_script.tools.xpkg import digests, image_loader, images, manifest, references
+from function_script.tools.xpkg import image_loader, images, manifest, references
 from function_script.tools.xpkg.credentials import Trust
 from function_script.tools.xpkg.registry import Repository
 from function_script.values import Object, Value
@@ -146,7 +146,7 @@ def _inspect_reference(reference: references.Reference, trust: Trust | None) -> 
         top = image_loader.read_object(data)
         entries = image_loader.platform_entries(top)
         texts = [
-            repository.pull_manifest(digests.read(entry), digests.read_size(entry))
+            repository.pull_manifest(images.read_digest(entry), images.read_size(entry))
             for entry in entries
         ] or [data]
         parts = _pull_parts(repository, texts)

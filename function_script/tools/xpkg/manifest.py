@@ -111,7 +111,7 @@ def load(contents: Contents) -> Package:
         examples += _read(path)
     elif path is not None:
         raise InputError.of(f'cannot build the package: there are no examples at "{path}"')
-    problems = [*_meta_problems(meta.value), *_problems(content, kind)]
+    problems = [*_problems(meta.value, content)]
     problems += [
         Diagnostic(
             message="cannot put an example into the package: it has no apiVersion or no kind",
@@ -162,7 +162,19 @@ def _gvk(document: Document) -> tuple[str, str]:
     return objects.api_version_and_kind(document.value)
 
 
-def _problems(content: list[Document], kind: str) -> Iterator[Diagnostic]:
+def _problems(meta: Object, content: list[Document]) -> Iterator[Diagnostic]:
+    """Yield the problems of the metadata, then those of the objects, ``meta`` among them."""
+    name, kind = manifests.name(meta), manifests.text_at(meta, "kind")
+    if kind == "Function" and not name.startswith(_PREFIX):
+        yield Diagnostic(
+            message=f'cannot build package "{name}": the name of a function begins with "{_PREFIX}"'
+        )
+    constraint = manifests.text_at(meta, "spec", "crossplane", "version")
+    if constraint and not _CONSTRAINT.fullmatch(constraint):
+        yield Diagnostic(
+            message=f'cannot build package "{name}": spec.crossplane.version "{constraint}" '
+            "is no constraint on versions"
+        )
     for document in content:
         if _gvk(document) not in _CONTENT[kind] | _META:
             yield Diagnostic(
@@ -184,20 +196,6 @@ def _problems(content: list[Document], kind: str) -> Iterator[Diagnostic]:
 def _identity(document: Document) -> tuple[str, str, str]:
     api_version, kind = _gvk(document)
     return manifests.group(api_version), kind, manifests.name(document.value)
-
-
-def _meta_problems(meta: Object) -> Iterator[Diagnostic]:
-    name = manifests.name(meta)
-    if meta["kind"] == "Function" and not name.startswith(_PREFIX):
-        yield Diagnostic(
-            message=f'cannot build package "{name}": the name of a function begins with "{_PREFIX}"'
-        )
-    constraint = manifests.text_at(meta, "spec", "crossplane", "version")
-    if constraint and not _CONSTRAINT.fullmatch(constraint):
-        yield Diagnostic(
-            message=f'cannot build package "{name}": spec.crossplane.version "{constraint}" '
-            "is no constraint on versions"
-        )
 
 
 def _join(documents: Iterable[Document]) -> str:

@@ -12,9 +12,8 @@ from typing import Final
 from urllib import parse as urls
 
 from function_script.errors import InputError
-from function_script.tools.xpkg import certificates, credentials, digests, transport
+from function_script.tools.xpkg import certificates, credentials, images, transport
 from function_script.tools.xpkg.image_loader import MAX_JSON_BYTES
-from function_script.tools.xpkg.images import INDEX_TYPE, MANIFEST_TYPE, sha256, size_text
 from function_script.tools.xpkg.progress import Body, NullProgress, Progress
 from function_script.tools.xpkg.references import Reference
 from function_script.values import Object
@@ -35,8 +34,8 @@ _TLS_EXPECTED: Final = (
     b"HTTP request was sent to HTTPS port",
 )
 _MANIFEST_TYPES: Final = (
-    MANIFEST_TYPE,
-    INDEX_TYPE,
+    images.MANIFEST_TYPE,
+    images.INDEX_TYPE,
     "application/vnd.oci.image.manifest.v1+json",
     "application/vnd.docker.distribution.manifest.list.v2+json",
 )
@@ -131,7 +130,7 @@ class Repository:
             raise self._failure(failure.text, hint=failure.hint) from failure
         if response.status == HTTPStatus.REQUEST_ENTITY_TOO_LARGE:
             raise self._failure(
-                f"HTTP 413: a layer of {size_text(body.size_bytes)} is too large for it",
+                f"HTTP 413: a layer of {images.size_text(body.size_bytes)} is too large for it",
                 hint="raise the limit of the registry, or of the proxy in front of it",
             )
         self._check_digest(self._check_status(response), digest)
@@ -140,7 +139,7 @@ class Repository:
         """Put a manifest under a tag or its digest."""
         headers = {"Content-Type": media_type}
         request = transport.HttpRequest("PUT", f"{self._base}/manifests/{version}", data, headers)
-        self._check_digest(self._check_status(self._try(request)), sha256(data))
+        self._check_digest(self._check_status(self._try(request)), images.sha256(data))
 
     def pull_manifest(self, version: str, size: int | None = None) -> bytes:
         """Pull the manifest of a tag or a digest; it must have ``size`` bytes if that is known."""
@@ -151,7 +150,7 @@ class Repository:
         if ":" in version:
             self._verify(response.body, {"digest": version, "size": size})
         else:
-            self._check_digest(response, sha256(response.body))
+            self._check_digest(response, images.sha256(response.body))
         return response.body
 
     def pull_blob(
@@ -162,11 +161,12 @@ class Repository:
         ``progress`` gets the part of it that is here.
         """
         try:
-            digest, size = digests.read(descriptor), digests.read_size(descriptor)
+            digest, size = images.read_digest(descriptor), images.read_size(descriptor)
         except ValueError as error:
             raise self._failure(str(error)) from error
         if size is not None and size > max_bytes:
-            text = f"{digest} has {size_text(size)}; at most {size_text(max_bytes)} are read"
+            most = images.size_text(max_bytes)
+            text = f"{digest} has {images.size_text(size)}; at most {most} are read"
             raise self._failure(text)
         limit = max_bytes if size is None else size
         url = f"{self._base}/blobs/{digest}"
@@ -244,7 +244,7 @@ class Repository:
 
     def _verify(self, data: bytes, descriptor: Object) -> None:
         try:
-            digests.verify_descriptor(data, descriptor)
+            images.verify_descriptor(data, descriptor)
         except ValueError as error:
             raise self._failure(str(error)) from error
 

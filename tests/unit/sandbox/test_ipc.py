@@ -1,7 +1,10 @@
 """The frames between pool and worker."""
 
+import socket
+
 import pytest
 
+from function_script.sandbox import ipc
 from function_script.sandbox.ipc import ReplyHeader
 
 
@@ -18,3 +21,25 @@ def test_reply_of_another_size_is_refused() -> None:
     """Any other frame is a ValueError."""
     with pytest.raises(ValueError, match="a frame of 3 bytes"):
         ReplyHeader.unpack(b"abc")
+
+
+def test_batch_of_replies_is_read_in_order() -> None:
+    """A frame that is cut, or longer than one of a batch may be, is a ValueError."""
+    header = ReplyHeader(is_answer=True, is_last=False, payload_length=1, report_length=2)
+    headers = [header, header._replace(is_last=True, cpu_microseconds=3)]
+    frame = b"".join(each.pack() for each in headers)
+    assert ReplyHeader.unpack_batch(frame) == headers
+    with pytest.raises(ValueError, match="a frame of 1 bytes"):
+        ReplyHeader.unpack_batch(frame + b"x")
+
+
+@pytest.mark.linux
+def test_longer_frame_than_that_of_a_batch_is_refused() -> None:
+    """It is cut when it is received, and so not read as a batch."""
+    sender, receiver = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    with sender, receiver:
+        header = ReplyHeader(is_answer=True, is_last=False, payload_length=1, report_length=2)
+        sender.send(header.pack() * 50)
+        frame = ipc.receive(receiver)
+    with pytest.raises(ValueError, match="a frame of"):
+        ReplyHeader.unpack_batch(frame)

@@ -55,6 +55,90 @@ def test_short_run_waits_for_a_running_worker() -> None:
     assert not scheduler.release_batched()
 
 
+def busy_scheduler(*keys: str) -> tuple[Scheduler, Slot, list[Slot]]:
+    """Return a scheduler of short runs, its running slot, and those that wait."""
+    scheduler = Scheduler(
+        fast_slots=1, heavy_slots=1, slow_slots=0, queue_size=50, batch_delay=lambda: 60.0
+    )
+    return scheduler, enter(scheduler), [enter(scheduler, key) for key in keys]
+
+
+def test_companions_are_those_that_would_run_next() -> None:
+    """They are taken from the queue key by key, and do not use a slot."""
+    scheduler, running, (first, second, other, third) = busy_scheduler("a", "a", "b", "a")
+    assert scheduler.take_companions(running, 3, lambda _: True) == [first, other, second]
+    assert [slot.is_waiting for slot in (first, second, other, third)] == [*(False,) * 3, True]
+    assert (scheduler.busy, scheduler.waiting) == (1, 1)
+    running.release()
+    assert not third.is_waiting
+    third.release()
+    assert scheduler.busy == 0
+
+
+def test_companions_may_be_refused() -> None:
+    """A run that may not join holds those of its key back, and no others."""
+    scheduler, running, (first, second, other) = busy_scheduler("a", "a", "b")
+    assert scheduler.take_companions(running, 3, lambda slot: slot is not first) == [other]
+    assert first.is_waiting
+    assert second.is_waiting
+
+
+def test_long_runs_have_no_companions() -> None:
+    """Without a batch delay, or in another lane, a run has its worker alone."""
+    scheduler = Scheduler(fast_slots=1, heavy_slots=1, slow_slots=4, queue_size=5)
+    running = enter(scheduler)
+    enter(scheduler)
+    assert not scheduler.take_companions(running, 3, lambda _: True)
+    scheduler = Scheduler(
+        fast_slots=1, heavy_slots=1, slow_slots=4, queue_size=5, batch_delay=lambda: 60.0
+    )
+    enter(scheduler)
+    enter(scheduler)
+    assert not scheduler.take_companions(enter(scheduler, "h", heavy()), 3, lambda _: True)
+
+
+def test_companion_that_became_heavy_is_not_taken() -> None:
+    """Its cost is estimated again when it leaves the queue."""
+    seconds = [0.0]
+    scheduler = Scheduler(
+        fast_slots=1, heavy_slots=1, slow_slots=4, queue_size=5, batch_delay=lambda: 60.0
+    )
+    running = enter(scheduler)
+    enter(scheduler, "a", RunProfile(lambda: seconds[0]))
+    seconds[0] = 1.0
+    assert not scheduler.take_companions(running, 3, lambda _: True)
+
+
+def test_requeued_runs_come_first_and_in_order() -> None:
+    """They had their turn; one slot is free again if one of them had it."""
+    scheduler, running, (first, second, third) = busy_scheduler("a", "a", "b")
+    companions = scheduler.take_companions(running, 1, lambda _: True)
+    assert companions == [first]
+    granted: list[Slot] = []
+    scheduler.requeue([(slot, granted.append) for slot in (running, first)])
+    assert granted == [running]
+    running.release()
+    assert granted == [running, first]
+    assert second.is_waiting
+    first.release()
+    assert (second.is_waiting, third.is_waiting) != (True, True)
+    assert scheduler.busy == 1
+
+
+def test_handed_over_slot_is_released_by_the_companion() -> None:
+    """The run that had it is queued again without a slot."""
+    scheduler, running, (first,) = busy_scheduler("a")
+    scheduler.take_companions(running, 1, lambda _: True)
+    scheduler.hand_over(running, first)
+    granted: list[Slot] = []
+    scheduler.requeue([(running, granted.append)])
+    assert (granted, scheduler.busy) == ([], 1)
+    first.release()
+    assert granted == [running]
+    running.release()
+    assert scheduler.busy == 0
+
+
 def test_batch_delay_ends_when_the_running_ones_stall() -> None:
     """When the running one takes long, the next gets the free slot."""
     scheduler = Scheduler(

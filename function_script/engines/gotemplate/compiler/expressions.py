@@ -40,7 +40,7 @@ def constant_value(word: Constant, type_name: str, code: Code) -> Value:
             raise UnsuitableError(f"cannot assign nil to {_GO_NAMES.get(type_name, type_name)}")
         return Value(_NILS[type_name], nil=False, null=False)
     if type_name in {"any", "value"}:
-        return _of_any_type(word, code)
+        return _compile_untyped(word, code)
     if isinstance(word, nodes.Number):
         number = _number(word, type_name)
         if number is not None:
@@ -54,7 +54,7 @@ def constant_value(word: Constant, type_name: str, code: Code) -> Value:
     raise UnsuitableError(f"expected {expected}; found {nodes.to_source(word)}")
 
 
-def _of_any_type(word: nodes.Bool | nodes.Number | nodes.String, code: Code) -> Value:
+def _compile_untyped(word: nodes.Bool | nodes.Number | nodes.String, code: Code) -> Value:
     """Return a constant by its own spelling."""
     if isinstance(word, nodes.String):
         return _literal(repr(word.value), "string")

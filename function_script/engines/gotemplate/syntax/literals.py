@@ -6,16 +6,9 @@ The texts of errors are Go's own.
 import re
 from typing import Final, NamedTuple
 
+from function_script.engines.gotemplate import values
 from function_script.engines.gotemplate.errors import ParseError
 from function_script.engines.gotemplate.printing import quote
-from function_script.engines.gotemplate.values import (
-    MAX_INT64,
-    MAX_UINT64,
-    MIN_INT64,
-    is_code_point,
-    to_bytes,
-    to_string,
-)
 
 
 class Constant(NamedTuple):
@@ -36,9 +29,9 @@ def read_number(text: str) -> Constant:
         whole = int(text, 0) if octal is None else int(f"{octal[1]}0{octal[2]}", 8)
     except ValueError:
         whole = None
-    if whole is not None and MIN_INT64 <= whole <= MAX_UINT64:
+    if whole is not None and values.MIN_INT64 <= whole <= values.MAX_UINT64:
         unsigned = whole if text[0] not in "+-" or text == "-0" else None
-        if whole <= MAX_INT64:
+        if whole <= values.MAX_INT64:
             return Constant(whole, unsigned, float(whole))
         if unsigned is not None:
             return Constant(None, unsigned, float(whole))
@@ -76,8 +69,8 @@ def _from_real(real: float) -> Constant:
         return Constant(None, None, real)
     whole = int(real)
     return Constant(
-        whole if MIN_INT64 <= whole <= MAX_INT64 else None,
-        whole if 0 <= whole <= MAX_UINT64 else None,
+        whole if values.MIN_INT64 <= whole <= values.MAX_INT64 else None,
+        whole if 0 <= whole <= values.MAX_UINT64 else None,
         real,
     )
 
@@ -115,7 +108,7 @@ def read_string(text: str) -> str:
     if "\\" not in body:
         return body
     plain = _ESCAPE.sub(_unescape, body)
-    return to_string(to_bytes(plain))
+    return values.to_string(values.to_bytes(plain))
 
 
 _ESCAPE: Final = re.compile(
@@ -156,7 +149,7 @@ def _escape_code(escape: str, quotes: str) -> int:
     elif letter in "xuU" and len(escape) > len("\\x"):
         digits = escape[2:]
         code = int(digits, 16)
-        valid = letter == "x" or is_code_point(code)
+        valid = letter == "x" or values.is_code_point(code)
     else:
         raise ParseError("invalid syntax")
     if not valid:

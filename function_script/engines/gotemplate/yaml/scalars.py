@@ -60,7 +60,8 @@ def resolve(text: str) -> object:
 
 def _number(text: str, *, dotted: bool) -> object | None:
     if dotted:
-        return _real(text)
+        # Python also reads blanks behind a number, and digits of other scripts.
+        return _real(text) if text.isascii() and text == text.rstrip() else None
     plain = text.replace("_", "")
     match = _INTEGER.fullmatch(plain)
     if match is not None:

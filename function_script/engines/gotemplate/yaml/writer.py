@@ -42,7 +42,14 @@ def _write_block(value: object, indent: int, lead: str, parts: list[str]) -> Non
             pairs = sorted(value.items(), key=_by_key)
         _write_map(pairs, indent, lead, parts)
     elif isinstance(value, (list, bytes)):
-        _write_list(value, indent, lead, parts)
+        for item in value:
+            start = f"{lead or ' ' * indent}- "
+            lead = ""
+            block = _block_of(item)
+            if block is None:
+                parts.append(f"{start}{_scalar(item, indent + _DASH)}\n")
+            else:
+                _write_block(block, indent + _DASH, start, parts)
 
 
 def _write_map(
@@ -79,18 +86,6 @@ def _write_map(
             _write_block(block, deeper, "", parts)
         else:
             _write_block(block, deeper, " " * (deeper - indent - 1), parts)
-
-
-def _write_list(items: Iterable[object], indent: int, lead: str, parts: list[str]) -> None:
-    pad = " " * indent
-    for item in items:
-        start = f"{lead or pad}- "
-        lead = ""
-        block = _block_of(item)
-        if block is None:
-            parts.append(f"{start}{_scalar(item, indent + _DASH)}\n")
-        else:
-            _write_block(block, indent + _DASH, start, parts)
 
 
 class _Ordered:
@@ -149,17 +144,20 @@ _by_key = cmp_to_key(_compare)
 
 
 _DIGITS: Final = re.compile(r"\d*")
-# Digits before these change nothing in an integer of 64 bits.
+# So many digits fit into 64 bits, and those before so many change nothing there.
+_SHORT: Final = 18
 _SIGNIFICANT: Final = 64
 
 
 def _compare_texts(first: str, second: str) -> int:
     """Compare texts: runs of digits are numbers; other characters come before letters."""
-    characters = enumerate(zip(first, second, strict=False))
-    index = next((index for index, (left, right) in characters if left != right), None)
-    if index is None:
+    index = 0
+    for left, right in zip(first, second, strict=False):
+        if left != right:
+            break
+        index += 1
+    else:
         return len(first) - len(second)
-    left, right = first[index], second[index]
     if left.isalpha() and right.isalpha():
         return -1 if left < right else 1
     start = index
@@ -168,17 +166,19 @@ def _compare_texts(first: str, second: str) -> int:
     if left.isalpha() or right.isalpha():
         return -1 if left.isalpha() == (start < index) else 1
     # Zeros behind other digits count: 10 is more than 1.
-    prefix = 1 if "0" in {left, right} and first[start:index].strip("0") else 0
-    lengths, numbers = [], []
-    for text in (first, second):
-        run = _DIGITS.match(text, index)
-        digits = run[0] if run is not None else ""
-        lengths.append(len(digits))
-        number = prefix
-        for digit in digits[-_SIGNIFICANT:]:
-            # An int64 of Go wraps around.
-            number = values.wrap_int64(number * 10 + ord(digit) - ord("0"))
-        numbers.append(number)
+    prefix = "1" if (left == "0" or right == "0") and first[start:index].strip("0") else "0"
+    runs = [run[0] for text in (first, second) if (run := _DIGITS.match(text, index))]
+    numbers = [_read_number(prefix + run) for run in runs]
     if numbers[0] != numbers[1]:
         return numbers[0] - numbers[1]
-    return lengths[0] - lengths[1] or (-1 if left < right else 1)
+    return len(runs[0]) - len(runs[1]) or (-1 if left < right else 1)
+
+
+def _read_number(digits: str) -> int:
+    """Return an int64 as Go computes it digit by digit: it wraps around."""
+    if digits.isascii() and len(digits) <= _SHORT:
+        return int(digits)
+    number = 0
+    for digit in digits[-_SIGNIFICANT:]:
+        number = values.wrap_int64(number * 10 + ord(digit) - ord("0"))
+    return number

@@ -30,6 +30,12 @@ class Remote(model.Runtime):
         """Return the words after the function's name."""
         return f"is called at {self.address}"
 
+    def is_answering(self) -> bool:
+        """Report whether a function accepts connections there."""
+        from function_script.tools.render import remote  # noqa: PLC0415 - grpc is slow to import
+
+        return remote.is_answering(self.address)
+
     def call(
         self,
         step: Step,

@@ -14,6 +14,7 @@ from function_script.program import Program
 from function_script.source import Source
 from function_script.tools import check
 from function_script.tools.check import paths
+from function_script.tools.check.report import Finding
 
 CORPUS = ROOT.parent / "shared" / "corpus" / "gotemplate"
 SIZE = 'did you mean "size"?'
@@ -258,7 +259,7 @@ EQUAL_TYPES = [
 ]
 
 
-def _doubts(path: Path, text: str) -> list[check.Finding]:
+def _doubts(path: Path, text: str) -> list[Finding]:
     file = path / "composition.yaml"
     file.write_text(composition(text).replace(PIPELINE, REFERENCE))
     (path / "xrd.yaml").write_text(XRD)

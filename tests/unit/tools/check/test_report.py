@@ -8,7 +8,7 @@ from support.check_helpers import LINE, found, ours
 
 from function_script import cli
 from function_script.tools import check
-from function_script.tools.check import reporters, rules
+from function_script.tools.check import report, rules
 
 BROKEN = ours("GoTemplate", "inline: '{{ uper }}'")
 UNUSED = ours("GoTemplate", "modules: {a: A}", "inline: |", "  text")
@@ -62,7 +62,7 @@ def test_paths_stay_relative(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     """Reviews look for files below the root of the repository, with blanks escaped."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "a b.yaml").write_text(BROKEN)
-    log = reporters.to_sarif(check.check(["a b.yaml"]))
+    log = report.to_sarif(check.check(["a b.yaml"]))
     assert '"uri": "a%20b.yaml"' in json.dumps(log)
 
 
