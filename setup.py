@@ -40,6 +40,7 @@ MODULES = (
     *(Path("documents", name) for name in ("fast_path", "stream")),
     *(Path("contribution", name) for name in ("annotations", "desired_resource", "ordering")),
     *(Path("contribution", name) for name in ("from_documents", "from_response", "sanitize")),
+    Path("contribution", "text_fields"),
     Path("engines", "starlark", "analysis", "paths"),
     Path("engines", "jinja", "output"),
     *(Path(name) for name in ("cache", "problems", "reader", "objects")),

@@ -126,11 +126,8 @@ def run(
         raise MissingContentError.of_step(step)
     on_limits(step.limits)
     view = moves.build_view(data)
-    try:
-        scope = scope_of(view.request, step, seed)
-        resolved = requirements.resolve(step.requirements, scope, data)
-    except InputError as error:
-        raise error if step.reference is None else step.reference.locate(error) from error
+    scope = scope_of(view.request, step, seed)
+    resolved = requirements.resolve(step, scope, data)
     if requirements.unresolved(resolved, data):
         waiting = response.waiting(data, resolved, ttl.while_unmet(step))
         return response.encode(waiting, step.limits)
@@ -172,6 +169,7 @@ def scope_of(data: wire.Request, step: inputs.Step, seed: bytes = b"") -> Scope:
     return request.scope(
         data,
         step.params,
+        to_diagnostic=step.to_diagnostic,
         credentials=step.credentials,
         keep_managed_fields=step.keep_managed_fields,
         sort_keys=not step.language.sorts_keys,

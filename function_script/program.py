@@ -9,6 +9,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
+from function_script.diagnostics import Diagnostic
 from function_script.source import Source, Span
 from function_script.values import Object, Readable, Value
 
@@ -207,12 +208,14 @@ class TemplateResult:
     ``locate`` maps a 1-based line of ``text`` to the position in the template that produced it.
     It is called only for errors and may be slow. ``gaps`` are in the order of the text.
     ``explain`` returns the place to correct and a hint for a line that is no YAML, or None.
+    ``doubts`` are parts of the template that no author can mean, whatever they rendered.
     """
 
     text: str
     locate: Callable[[int], Span | None]
     gaps: Sequence[MissingValue] = ()
     explain: Callable[[int], tuple[Span, str] | None] | None = None
+    doubts: Sequence[Diagnostic] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

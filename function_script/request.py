@@ -4,11 +4,12 @@ A part of a resource is decoded when a program first reads it. Bytes are text if
 """
 
 import base64
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import partial
 from typing import Final
 
 from function_script import wire
+from function_script.diagnostics import Diagnostic
 from function_script.errors import InputError
 from function_script.problems import Problem
 from function_script.program import OWN_REQUIREMENTS, Lazy, PartTree, Scope
@@ -46,6 +47,7 @@ def scope(  # noqa: PLR0913 # the facts of a scope
     request: wire.Request,
     params: Object,
     *,
+    to_diagnostic: Callable[[Problem], Diagnostic],
     credentials: tuple[str, ...] | None = (),
     keep_managed_fields: bool = False,
     sort_keys: bool = True,
@@ -54,11 +56,12 @@ def scope(  # noqa: PLR0913 # the facts of a scope
     """Return the scope of one run; ``params`` come from the step's input.
 
     ``credentials`` are the names of those that the program may see, None for all; raises
-    InputError for one that the step does not have. ``sort_keys``: Crossplane sends maps in
-    another order on every call, which must not change the result of a program that sees it.
-    ``seed`` is the XR's secret, if the operator has a salt.
+    InputError for one that the step does not have, with what ``to_diagnostic`` makes of the
+    problem. ``sort_keys``: Crossplane sends maps in another order on every call, which must not
+    change the result of a program that sees it. ``seed`` is the XR's secret, if the operator has a
+    salt.
     """
-    visible_credentials = _select_credentials(request, credentials)
+    visible_credentials = _select_credentials(request, credentials, to_diagnostic)
     decoding = _Decoding(keep_managed_fields=keep_managed_fields, sort_keys=sort_keys)
     parts = _RequestParts(request, visible_credentials, decoding)
     uid = _uid(request)
@@ -427,7 +430,9 @@ def _struct(payload: bytes | None, *, sort_keys: bool) -> Object:
 
 
 def _select_credentials(
-    request: wire.Request, names: tuple[str, ...] | None
+    request: wire.Request,
+    names: tuple[str, ...] | None,
+    to_diagnostic: Callable[[Problem], Diagnostic],
 ) -> Mapping[str, Mapping[str, bytes]]:
     if names is None:
         return request.credentials
@@ -438,7 +443,7 @@ def _select_credentials(
                 f'the step has no credentials "{name}"',
                 "list them in the step's credentials, beside its input",
             )
-            raise InputError(problem.to_diagnostic())
+            raise InputError(to_diagnostic(problem))
     return {name: request.credentials[name] for name in names}
 
 

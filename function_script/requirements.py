@@ -9,7 +9,7 @@ from typing import NamedTuple
 from function_script import objects, reader, request, wire
 from function_script.contribution import Contribution
 from function_script.errors import DocumentError, InputError
-from function_script.inputs import Required, Requirements
+from function_script.inputs import Required, Step
 from function_script.problems import Problem
 from function_script.program import Scope
 from function_script.wire import enums
@@ -29,17 +29,18 @@ _NO_COMPOSITION = wire.Selector(
 )
 
 
-def resolve(declared: Requirements, scope: Scope, data: wire.Request) -> ResolvedRequirements:
-    """Return an input's requirements, with the values that come from the XR. Raises InputError.
+def resolve(step: Step, scope: Scope, data: wire.Request) -> ResolvedRequirements:
+    """Return the requirements of a step's input, with values of the XR. Raises InputError.
 
     A caller that does not state its capabilities may be older than 2.0, which ignores
     requirements with a namespace. One more requirement without a namespace shows which it is.
     """
+    declared = step.requirements
     if not declared:
         return _NOTHING
     resources = dict(declared.programs)
     for name, required in declared.resources.items():
-        selector = _Resolver(name, required, scope).selector()
+        selector = _Resolver(name, required, scope, step).selector()
         if selector is not None:
             resources[name] = selector
     has_namespaces = all(each.namespace is not None for each in resources.values())
@@ -107,10 +108,11 @@ def merge(
 class _Resolver:
     """Resolver of one required resource, whose values may come from the XR."""
 
-    def __init__(self, name: str, required: Required, scope: Scope) -> None:
+    def __init__(self, name: str, required: Required, scope: Scope, step: Step) -> None:
         self._path = reader.child("input.requirements.resources", name) + ".fromFieldPath"
         self._required = required
         self._scope = scope
+        self._step = step
         self._lacks = False
 
     def selector(self) -> wire.Selector | None:
@@ -147,7 +149,7 @@ class _Resolver:
         else:
             reason, hint = "there is no XR, for this is an Operation", None
         problem = Problem(f"{self._path}.{field}", reason, hint)
-        raise InputError(problem.to_diagnostic())
+        raise InputError(self._step.to_diagnostic(problem))
 
 
 def _incapable(name: str, what: str, capability: str) -> InputError:

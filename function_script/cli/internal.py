@@ -25,6 +25,7 @@ Example:
 class _Flags(TypedDict):
     timeout: float
     program_root: Path | None
+    seed_file: Path | None
     debug: bool
 
 
@@ -40,6 +41,7 @@ def internal() -> None:
     params=[
         options.timeout("all steps together", default="2m"),
         options.program_root("none"),
+        options.seed_file(),
         options.debug(),
     ],
 )
@@ -60,6 +62,7 @@ def render(**flags: Unpack[_Flags]) -> int:
             timeout_seconds=flags["timeout"],
             limits=Limits().with_root(flags["program_root"]),
             print=partial(terminal.echo, err=True),
+            derive_seed=options.read_salt(flags),
         ),
     )
     sys.stdout.buffer.write(result.response)

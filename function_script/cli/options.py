@@ -156,17 +156,8 @@ def operator(*, has_timeout: bool = False) -> list[click.Parameter]:
         help="TTL of a step that waits for nothing, ±10% by XR, unless its input or program "
         "sets one.",
     )
-    seed_file = Flag(
-        ["--seed-file"],
-        group="Input",
-        type=PATH,
-        metavar="FILE",
-        envvar=[f"{PREFIX}_SEED_FILE"],
-        help="File with a secret of at least 16 bytes, without which random values of programs "
-        "can be computed from the XR's uid. Read again when it changes.",
-    )
     limits = (_limit(limit, has_timeout=has_timeout) for limit in LIMITS.values())
-    return [*limits, default_ttl, seed_file]
+    return [*limits, default_ttl, seed_file()]
 
 
 def _limit(limit: Limit, *, has_timeout: bool) -> click.Option:
@@ -252,6 +243,19 @@ def _ttl(text: str) -> float:
     if seconds < 0:
         raise click.BadParameter(f'"{text}" must not be less than 0')
     return seconds
+
+
+def seed_file() -> click.Option:
+    """Return the flag of the file with the salt."""
+    return Flag(
+        ["--seed-file"],
+        group="Input",
+        type=PATH,
+        metavar="FILE",
+        envvar=[f"{PREFIX}_SEED_FILE"],
+        help="File with a secret of at least 16 bytes, without which random values of programs "
+        "can be computed from the XR's uid. Read again when it changes.",
+    )
 
 
 def timeout(subject: str, default: str = "1m") -> click.Option:

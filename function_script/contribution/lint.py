@@ -63,19 +63,15 @@ def text_warnings(result: TemplateResult) -> tuple[wire.Result, ...]:
     """Warn of missing values and other leavings in a template's text."""
     warnings = missing_value_warnings(result)
     places = islice(leftovers.find(result.text), _MAX_SPANS)
+    problems = (
+        *(
+            Diagnostic(message=leftover.message, hint=leftover.hint, span=result.locate(number))
+            for leftover, number in places
+        ),
+        *result.doubts[:_MAX_SPANS],
+    )
     return warnings + tuple(
-        wire.Result(
-            enums.SEVERITY_WARNING,
-            to_line(
-                (
-                    Diagnostic(
-                        message=leftover.message, hint=leftover.hint, span=result.locate(number)
-                    ),
-                )
-            ),
-            _DOUBTFUL,
-        )
-        for leftover, number in places
+        wire.Result(enums.SEVERITY_WARNING, to_line((problem,)), _DOUBTFUL) for problem in problems
     )
 
 
@@ -158,7 +154,7 @@ def kind_warnings(composed: Mapping[str, DesiredResource]) -> tuple[wire.Result,
 
 
 def name_warnings(resource_name: str, problems: ProblemList) -> tuple[wire.Result, ...]:
-    """Warn of names and labels for which the API server will reject a composed resource."""
+    """Warn of names, labels and texts for which the API server will reject a composed resource."""
     if not problems:
         return ()
     lead = f'resource "{resource_name}"'

@@ -9,6 +9,7 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
+from function_script.contribution import text_fields
 from function_script.contribution.annotations import MOVED_TO
 from function_script.names import LABEL_VALUE, MAX_LABEL, MAX_SUBDOMAIN, SUBDOMAIN
 from function_script.problems import ProblemList
@@ -38,10 +39,11 @@ _RBAC_NAME: Final = re.compile(r"(?!\.{1,2}$)[^/%]+")
 
 
 def without_server_fields(body: ObjectReader) -> Object:
-    """Return ``body`` without status and server-owned metadata; check names, labels, annotations.
+    """Return ``body`` without status and server-owned metadata; check names and texts.
 
     The result shares values with ``body``. Nested null fields stay: the encoder drops them.
     """
+    text_fields.check(body, body.problems)
     resource = _drop(body.value, _SERVER_FIELDS)
     metadata = body.object("metadata")
     if metadata is None:
@@ -64,9 +66,10 @@ def without_server_fields(body: ObjectReader) -> Object:
 def copy_verbatim(body: ObjectReader, advice: ProblemList) -> Object:
     """Copy ``body`` with all its fields, nulls and labels that are not strings included.
 
-    Problems of names and label values are added to ``advice``. The copy shares values with
+    Problems of names, label values and texts are added to ``advice``. The copy shares values with
     ``body``, but not its metadata and annotations.
     """
+    text_fields.check(body, advice)
     metadata = body.object("metadata")
     if metadata is None:
         return {**body.value}

@@ -35,6 +35,8 @@ NAMES: Final[dict[str, Correction]] = {
     # Constants.
     **dict.fromkeys(("null", "nil", "NULL", "undefined"), Correction("write None", "write none")),
     "none": Correction("write None", None),
+    # A function of KCL.
+    "option": Correction("the XR is get_xr(request), for `def main(request):`", None),
     "true": Correction("write True", None),
     "false": Correction("write False", None),
     "TRUE": Correction("write True", "write true"),

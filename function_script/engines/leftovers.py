@@ -16,6 +16,9 @@ class Leftover(NamedTuple):
 
 # A line that has no other value than one of a pattern.
 _VALUE: Final = r"^[ -]*(?:[\w./\"'-]+: +)?[\"']?{}[\"']?\s*$"
+# Marks of expressions of other languages, around a path of the request.
+_MARKS: Final = (("<%=", "%>"), ("<%", "%>"), ("[[", "]]"), ("$(", ")"), ("#{", "}"), ("$", ""))
+_PATH: Final = r" *[.$]?(?:spec|xr|observed)[.\[][^{}\"' ]* *"
 _LEFTOVERS: Final = (
     Leftover(
         part="%!",
@@ -55,6 +58,16 @@ _LEFTOVERS: Final = (
         message="${ } is no expression here: the text stays as it is",
         hint="write the value as this language writes it, without ${ }",
     ),
+    *(
+        Leftover(
+            part=begin,
+            pattern=re.compile(_VALUE.format(re.escape(begin) + _PATH + re.escape(end))),
+            message=f"{mark} is no expression here: the text stays as it is",
+            hint=f"write the value as this language writes it, without {mark}",
+        )
+        for begin, end in _MARKS
+        for mark in (f"{begin} {end}".rstrip(),)
+    ),
 )
 # A whole value of data, or a part of it, that no program means.
 _OF_VALUES: Final = (
@@ -80,8 +93,12 @@ _OF_VALUES: Final = (
         hint="read the value, without {{ }}",
     ),
 )
-# Braces are in all data: a text with a pair of them is left to `of_line`.
-_FOR_VALUES: Final = (*(each for each in _LEFTOVERS if each.part != "{"), *_OF_VALUES)
+# Braces, brackets and "$" are in all data: texts with them are left to `of_line`.
+_ONLY_OF_LINES: Final = frozenset({"{", *(begin for begin, _ in _MARKS)})
+_FOR_VALUES: Final = (
+    *(each for each in _LEFTOVERS if each.part not in _ONLY_OF_LINES),
+    *_OF_VALUES,
+)
 NONE: Final = Leftover(
     part="None",
     pattern=re.compile(r"(?<![A-Za-z0-9])None(?![A-Za-z0-9])"),
@@ -108,7 +125,9 @@ def find(text: str) -> Iterator[tuple[Leftover, int]]:
         return
     for number, line in enumerate(text.split("\n"), 1):
         for leftover in candidates:
-            if leftover.part in line and leftover.pattern.search(line.partition(" #")[0]):
+            # To YAML, "#{" begins a comment.
+            value = line if leftover.part == "#{" else line.partition(" #")[0]
+            if leftover.part in line and leftover.pattern.search(value):
                 yield leftover, number
 
 

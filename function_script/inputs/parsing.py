@@ -213,12 +213,13 @@ def _parse_referenced(
         value = input_objects.merge(reference, items)
     problems = ProblemList()
     step = KINDS[kind](ObjectReader(value, "input", problems), ceilings, sources)
-    diagnostics = [each.to_diagnostic() for each in problems]
     if items is None:
-        diagnostics = [each for each in diagnostics if not reference.may_bring(each.field)]
+        own = (each for each in problems if not reference.may_bring(each.path))
+        diagnostics = [each.to_diagnostic() for each in own]
+    else:
+        diagnostics = [reference.to_diagnostic(each) for each in problems]
     if diagnostics:
-        error = InputError(*diagnostics)
-        raise error if items is None else reference.locate(error)
+        raise InputError(*diagnostics)
     programs = {**step.requirements.programs, input_objects.REQUIREMENT: reference.selector}
     step = replace(
         step,

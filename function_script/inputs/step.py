@@ -4,14 +4,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal, NamedTuple, TypeAlias
 
-from function_script import objects, wire
+from function_script import objects, reader, wire
 from function_script.diagnostics import Diagnostic
 from function_script.engines.language import Language
-from function_script.errors import InputError
 from function_script.inputs.files import Files
 from function_script.inputs.readiness_options import ReadinessOptions
 from function_script.inputs.requirements import Requirements
 from function_script.limits import Limits
+from function_script.problems import Problem
 from function_script.program import Program
 from function_script.remote.content import Content
 from function_script.remote.reference import RemoteReference
@@ -57,15 +57,13 @@ class InputReference(NamedTuple):
         key, *_ = (*objects.read_path(path)[1:], "")
         return key not in self.own_fields
 
-    def locate(self, error: InputError) -> InputError:
-        """Return the error with the object before those fields that are in it."""
-        return InputError(*map(self._locate, error.diagnostics))
-
-    def _locate(self, problem: Diagnostic) -> Diagnostic:
-        if not problem.field or self.has_own(problem.field):
-            return problem
-        message = f"{self.origin}: {problem.message.removeprefix('input').removeprefix('.')}"
-        return replace(problem, message=message, field=self.path)
+    def to_diagnostic(self, problem: Problem) -> Diagnostic:
+        """Return a diagnostic of the whole input, with the object before a field that is in it."""
+        if self.has_own(problem.path):
+            return problem.to_diagnostic()
+        path = reader.format_path(objects.read_path(problem.path)[1:])
+        diagnostic = problem._replace(path=path).to_diagnostic(f"{self.origin}: ")
+        return replace(diagnostic, field=self.path)
 
     def name_sources(self, program: Program, language: Language) -> Program:
         """Return the program with names of texts that lead to the object, where they are in it."""
@@ -117,6 +115,11 @@ class Step:
     reads_files: bool = False
     reference: InputReference | None = None
     missing: tuple[MissingContent, ...] = ()
+
+    def to_diagnostic(self, problem: Problem) -> Diagnostic:
+        """Return a diagnostic of a field of the input, wherever that comes from."""
+        reference = self.reference
+        return problem.to_diagnostic() if reference is None else reference.to_diagnostic(problem)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

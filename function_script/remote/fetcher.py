@@ -38,6 +38,10 @@ _ENDED: Final = Failure("the process that fetches ended")
 _CLOSE_SECONDS: Final = 2.0
 _LENGTH_BYTES: Final = 4
 _MAX_FRAME_BYTES: Final = 64 << 20
+FRAME_ERRORS: Final = (
+    *(EOFError, OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError),
+)
+"""The errors of a stream that ends, and of frames that neither side writes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -149,7 +153,7 @@ class Fetcher:
         return reader
 
     def _read(self, process: _Process) -> None:
-        with suppress(EOFError, OSError, ValueError, KeyError, TypeError):
+        with suppress(*FRAME_ERRORS):
             while True:
                 number, outcome = read_outcome(process.stream)
                 key = self._keys.pop(number)

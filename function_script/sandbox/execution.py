@@ -138,7 +138,7 @@ class Execution:
         self._started = self._latest_end = 0.0
         self._paused_at = 0.0
         self._index = 0
-        self._is_batched = False
+        self._batch_size = 1
         self.slot: Final = slot
         self.worker = worker
         self.next_poll = 0.0
@@ -268,7 +268,7 @@ class Execution:
 
     def _is_another_running(self) -> bool:
         """Report whether the worker had begun the next request when the batch was split."""
-        return self._is_batched and self.worker.begun_index() != self._index
+        return self._batch_size > 1 and self.worker.begun_index() != self._index
 
     def _describe_stderr(self, log: str) -> str:
         """Return the end of what the worker printed, without the secrets of the request."""
@@ -293,14 +293,11 @@ class Execution:
         """Report whether a failed run has used much of what the operator allows."""
         return used_seconds > self._context.limits.timeout_seconds * _PENALTY_SHARE
 
-    def begin(self, index: int, *, is_batched: bool) -> tuple[bytes, bytes]:
-        """Begin as the request at ``index``; return what the worker is sent.
-
-        ``is_batched``: others are sent with it.
-        """
+    def begin(self, index: int, batch_size: int) -> tuple[bytes, bytes]:
+        """Begin as the request at ``index`` of a batch; return what the worker is sent."""
         if not self.worker.counts_cpu:
             self._limits = replace(self._limits, counts_cpu=False)
-        self._index, self._is_batched = index, is_batched
+        self._index, self._batch_size = index, batch_size
         self._started = time.monotonic()
         self._latest_end = self._started + self._context.limits.timeout_seconds * _MAX_STRETCH
         self.next_poll = self._started + POLL_SECONDS
@@ -327,10 +324,12 @@ class Execution:
         self, headers: Sequence[ReplyHeader], used_seconds: float
     ) -> outcome.Reply | TakenBack:
         """Return the reply among those of a batch that used so much; raise ValueError."""
+        if len(headers) > self._batch_size:
+            raise ValueError(f"{len(headers)} replies to {self._batch_size} requests")
         if self._index >= len(headers):
             return TakenBack()
         header = headers[self._index]
-        if self._is_batched:
+        if self._batch_size > 1:
             if not header.report_length:
                 return TakenBack()
             used_seconds = min(used_seconds, header.cpu_microseconds * 1e-6)
@@ -347,7 +346,7 @@ class Execution:
 
     def refuse_reply(self, error: ValueError) -> outcome.Reply | TakenBack:
         """Return the result of a request whose worker answers with nonsense."""
-        if self._is_batched:
+        if self._batch_size > 1:
             return TakenBack()
         detail = f"its worker answered with {error}"
         return self._fail(outcome.Cause.CRASH, self._limits, detail=detail)
@@ -404,10 +403,8 @@ class Execution:
 
 def start_batch(executions: list[Execution]) -> None:
     """Send requests to their worker, which they have in common."""
-    is_batched = len(executions) > 1
-    executions[0].worker.send_requests(
-        [each.begin(index, is_batched=is_batched) for index, each in enumerate(executions)]
-    )
+    requests = [each.begin(index, len(executions)) for index, each in enumerate(executions)]
+    executions[0].worker.send_requests(requests)
 
 
 def finish_batch(executions: list[Execution], frame: bytes) -> Sequence[Result]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Final
 
 import pytest
 
@@ -18,7 +19,13 @@ from function_script.tools.cases import discovery, parser, runner, verdicts
 from function_script.tools.cases.loader import FileCache
 from function_script.tools.render.runtimes.model import FunctionCaller
 
+_SEED_FILE: Final = "function_script_seed_file"
 _files = pytest.StashKey[FileCache]()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the option of the ini file that names the file with the salt."""
+    parser.addini(_SEED_FILE, "file with the salt of random values, as --seed-file", type="paths")
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> CaseModule | None:
@@ -52,9 +59,11 @@ class CaseItem(pytest.Item):
             case = parser.parse(discovery.CaseFile(path=self.path), files)
         except FatalError as error:
             return console.to_text(error.diagnostics)
-        caller = FunctionCaller(
-            pool=testing.pool(case.setup.program.root), print=print, servers=testing.SERVERS
-        )
+        try:
+            pool = testing.pool(case.setup.program.root, *self.config.getini(_SEED_FILE)[:1])
+        except FatalError as error:
+            return console.to_text(error.diagnostics)
+        caller = FunctionCaller(pool=pool, print=print, servers=testing.SERVERS)
         verdict = runner.run(case, self.path, caller, runner.RunOptions(may_create_snapshots=False))
         return None if verdicts.is_success([verdict]) else verdicts.to_text(verdict)
 

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Final
 
 from function_script import documents
-from function_script.documents import Document
 from function_script.errors import FatalError, InputError
 from function_script.limits import Limits
 from function_script.source import Source, Span, excerpt
@@ -42,12 +41,12 @@ def load_file(path: Path) -> Source:
         raise InputError.of(f'cannot read "{path}": {cause}') from error
 
 
-def read_documents(source: Source) -> list[Document]:
+def read_documents(source: Source) -> list[documents.Document]:
     """Read the objects of a file; raises DocumentError, or LimitError for too large ones."""
     return documents.read_source(source, limits=limits_of(source.text))
 
 
-def read_each(source: Source) -> list[Document | FatalError]:
+def read_each(source: Source) -> list[documents.Document | FatalError]:
     """Read the objects of a file one by one; an error takes the place of an unreadable one.
 
     After too many errors the last one says that the rest was not read. JSON objects without ``---``
@@ -77,7 +76,7 @@ def read_each(source: Source) -> list[Document | FatalError]:
             errors[first] = outcome.with_diagnostics(*problems)
         outcome = _try_reading(replace(source, text="\n".join(lines)))
     # An error stands for the empty object in its place.
-    each: list[tuple[int, Document | FatalError]] = [
+    each: list[tuple[int, documents.Document | FatalError]] = [
         (document.first_line - 1, document)
         for document in outcome
         if document.first_line - 1 not in errors
@@ -87,7 +86,7 @@ def read_each(source: Source) -> list[Document | FatalError]:
     return [item for _, item in each]
 
 
-def _try_reading(source: Source) -> list[Document] | FatalError:
+def _try_reading(source: Source) -> list[documents.Document] | FatalError:
     try:
         return read_documents(source)
     except FatalError as error:

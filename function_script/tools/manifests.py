@@ -8,7 +8,8 @@ from typing import Final
 
 from function_script import objects
 from function_script.contribution.annotations import MOVED_TO
-from function_script.values import Object, Value
+from function_script.diagnostics import Diagnostic
+from function_script.values import Object, Value, type_phrase
 
 COMPOSITION: Final = ("apiextensions.crossplane.io/v1", "Composition")
 RESOURCE_NAME: Final = "crossplane.io/composition-resource-name"
@@ -112,3 +113,18 @@ def add_texts(manifest: Object, texts: Mapping[str, str], *path: str) -> None:
     """Add labels or annotations; a value that is not a map of texts is replaced."""
     merged: dict[str, Value] = {**texts_at(manifest, *path), **texts}
     make_object(manifest, *path[:-1])[path[-1]] = merged
+
+
+def find_misshapen(xr: Object) -> tuple[Diagnostic, ...]:
+    """Return the problems of an XR that the schema of every XRD refuses: parts that are no maps."""
+    parts = {field: xr.get(field) for field in ("spec", "status")}
+    return tuple(
+        Diagnostic(
+            message=f"invalid XR: {field} must be an object, not {type_phrase(value)}",
+            field=field,
+            hint="its fields are lines `name: value` below it"
+            + (", without - in front" if isinstance(value, list) else ""),
+        )
+        for field, value in parts.items()
+        if value is not None and not isinstance(value, dict)
+    )

@@ -12,9 +12,8 @@ from function_script.inputs.kinds import API_VERSION
 from function_script.limits import Limits
 from function_script.problems import Problem
 from function_script.reader import format_path
+from function_script.remote import parsing
 from function_script.remote.content import Content
-from function_script.remote.parsing import FIELD
-from function_script.remote.parsing import SOURCE as REMOTE
 from function_script.remote.reference import RemoteReference
 from function_script.source import Span
 from function_script.tools import manifests
@@ -181,9 +180,11 @@ def is_elsewhere(step_input: StepInput) -> bool:
     """Report whether only a request brings the program: it is neither in the input nor here."""
     places = step_input.value.get(_MODULES)
     entries = places if isinstance(places, list) else []
-    has_remote_modules = any(isinstance(entry, dict) and FIELD in entry for entry in entries)
+    has_remote_modules = any(
+        isinstance(entry, dict) and parsing.FIELD in entry for entry in entries
+    )
     source = step_input.value.get("source")
-    if source == REMOTE or has_remote_modules:
+    if source == parsing.SOURCE or has_remote_modules:
         try:
             return bool(parse(step_input).missing)
         except InputError:

@@ -33,7 +33,7 @@ def _render(data: wire.Request, ceilings: Limits, effective: EffectiveLimits, se
     )
     effective.narrow(step.limits)
     scope = function.scope_of(data, step, seed)
-    missing = requirements.unresolved(requirements.resolve(step.requirements, scope, data), data)
+    missing = requirements.unresolved(requirements.resolve(step, scope, data), data)
     if missing:
         raise InputError.of(
             f'cannot render: "{missing[0]}" is required, and not in the data',

@@ -17,9 +17,8 @@ from function_script.diagnostics import Diagnostic
 from function_script.names import SUBDOMAIN
 from function_script.problems import suggest
 from function_script.tools import manifests, structural_schema, xrds
-from function_script.tools.validate import openapi, rules, wording
+from function_script.tools.validate import openapi, report, rules, wording
 from function_script.tools.validate.evaluator import Evaluator
-from function_script.tools.validate.report import Problem
 from function_script.values import Object
 
 _MAX_NAMES: Final = 12
@@ -64,7 +63,7 @@ def validate(xr: Object, xrd: Object) -> Verdict:
     if name and not SUBDOMAIN.fullmatch(name):
         path = "metadata.name"
         text = f"{path}: Invalid value: {wording.format_value(name)}: {_NAME_RULE}"
-        refusals.insert(0, Problem(type="schema", field=path, path=path, message=text))
+        refusals.insert(0, report.Problem(type="schema", field=path, path=path, message=text))
     return Verdict(
         errors=tuple(
             Diagnostic(

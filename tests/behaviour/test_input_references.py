@@ -424,6 +424,21 @@ def test_check_judges_the_step_with_an_object_among_its_files(
     assert cli.execute(["check", str(tmp_path / "composition.yaml")]) == 0
 
 
+@pytest.mark.parametrize(("own", "problem"), CONFLICTS.values(), ids=CONFLICTS)
+def test_validate_judges_the_step_with_an_object_among_its_files(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], own: str, problem: str
+) -> None:
+    project(tmp_path, INPUT + own)
+    if not own:
+        chain = OBJECT.replace("params: {", "inputRef: {name: b, namespace: c}\nparams: {")
+        (tmp_path / "input.yaml").write_text(chain)
+    composition, value = tmp_path / "composition.yaml", tmp_path / "input.yaml"
+    assert cli.execute(["validate", str(composition), f"{composition},{value}"]) != 0
+    assert f"inputRef: JinjaTemplate platform/network: {problem}" in capsys.readouterr().out
+    # Without the object, only a request brings the rest.
+    assert cli.execute(["validate", str(composition), str(composition)]) == 0
+
+
 def test_check_reports_a_mistake_of_the_object_once(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

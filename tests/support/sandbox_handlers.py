@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ctypes
 import fcntl
+import gc
 import importlib
 import os
 import resource
@@ -221,6 +222,17 @@ def _babble(_: bytes) -> bytes:
     return b"real"
 
 
+def _forge_replies(argument: bytes) -> bytes:
+    """Store and announce so many replies, each without a fault, as foreign code could."""
+    memory = next(each for each in gc.get_objects() if type(each).__name__ == "SharedMemory")
+    text, report = b"forged", b'{"info":{}}'
+    for index in range(4):
+        memory.write(text, report, index=index)
+    header = b"\1\0" + struct.pack("<QQQ", len(text), len(report), 0)
+    os.write(_connection(), header * int(argument))
+    _spin(b"")
+
+
 def _repeat(argument: bytes) -> bytes:
     """Reply twice: the second reply is for a request that has not come yet."""
     report = b'{"info":{}}'
@@ -350,6 +362,7 @@ COMMANDS: dict[str, Callable[[bytes], bytes]] = {
     "files": _files,
     "fill": _fill,
     "forge": _forge,
+    "forge-replies": _forge_replies,
     "forge-report": _forge_report,
     "hoard": _hoard,
     "import": _import,

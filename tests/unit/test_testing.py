@@ -60,6 +60,64 @@ def test_plugin_collects_cases(tmp_path: Path) -> None:
     assert not (tmp_path / "new" / "expected.yaml").exists()
 
 
+_COMPOSITION = """\
+apiVersion: apiextensions.crossplane.io/v1
+kind: Composition
+metadata: {name: secrets}
+spec:
+  compositeTypeRef: {apiVersion: example.org/v1, kind: XSecret}
+  mode: Pipeline
+  pipeline:
+  - step: secret
+    functionRef: {name: function-script}
+    input:
+      apiVersion: script.fn.crossplane.io/v1beta1
+      kind: StarlarkScript
+      script: |
+        def main(req):
+            status = {"text": stable_secret("a")}
+            return {"desired": {"composite": {"resource": {"status": status}}}}
+"""
+
+
+def _secret_project(path: Path) -> Path:
+    (path / "composition.yaml").write_text(_COMPOSITION)
+    (path / "xr.yaml").write_text(
+        "{apiVersion: example.org/v1, kind: XSecret, metadata: {name: a}, spec: {}}"
+    )
+    for name in ("one", "two"):
+        (path / f"{name}.salt").write_text(name * 16)
+    return path
+
+
+def test_render_salts_random_values_with_the_seed_file(tmp_path: Path) -> None:
+    _secret_project(tmp_path)
+    texts = {
+        name: testing.render(tmp_path, seed_file=tmp_path / f"{name}.salt")["status"]["text"]
+        for name in ("one", "two")
+    }
+    again = testing.render(tmp_path, seed_file=str(tmp_path / "one.salt"))["status"]["text"]
+    unsalted = testing.render(tmp_path)["status"]["text"]
+    assert texts["one"] == again
+    assert len({*texts.values(), unsalted}) == 3
+    (tmp_path / "short").write_text("x")
+    with pytest.raises(InputError, match="16"):
+        testing.render(tmp_path, seed_file=tmp_path / "short")
+
+
+def test_plugin_salts_random_values_with_the_seed_file(tmp_path: Path) -> None:
+    """The path is relative to the ini file."""
+    _secret_project(tmp_path)
+    salted = testing.render(tmp_path, seed_file=tmp_path / "one.salt")["status"]["text"]
+    (tmp_path / "one.case.yaml").write_text(f"expect: {{status: {{text: {salted}}}}}")
+    plugin = ("-p", "function_script.testing.plugin")
+    assert "1 failed" in pytest_run(tmp_path, *plugin)
+    (tmp_path / "pytest.ini").write_text("[pytest]\nfunction_script_seed_file = one.salt\n")
+    assert "1 passed" in pytest_run(tmp_path, *plugin)
+    (tmp_path / "pytest.ini").write_text("[pytest]\nfunction_script_seed_file = missing\n")
+    assert "cannot read the salt" in pytest_run(tmp_path, *plugin)
+
+
 def test_plugin_is_only_for_those_who_ask(tmp_path: Path) -> None:
     """Without it, other people's runs of pytest are what they were."""
     project(tmp_path, bad="expect: {ready: true}")

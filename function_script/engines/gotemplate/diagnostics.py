@@ -1,7 +1,7 @@
 """Failures of templates as diagnostics: the cause, the position and a hint."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Final
 
@@ -39,6 +39,7 @@ _KINDS: Final = {
 _UNDEFINED: Final = re.compile(r"undefined variable: (\$\w+)")
 # Errors of actions that Go's parser accepts and reads in another way.
 _MISREAD: Final = ("undefined variable: ", "wrong number of args for ")
+_NO_METHOD: Final = " is not a method but has arguments"
 _LENGTHS: Final = frozenset({"Length", "count", "length", "len", "size"})
 _TEXT_METHODS: Final = {
     **dict.fromkeys(("upper", "toUpper", "ToUpper", "toUpperCase"), "upper"),
@@ -113,7 +114,7 @@ def run_problem(
         message=_message(error, site, location),
         span=location.span if location is not None else None,
         excerpt=location.excerpt if location is not None else None,
-        hint=_hint(error, site, loaded),
+        hint=_hint_of_caller(error, sites) or _hint(error, site, loaded),
         notes=tuple(reversed(notes)),
     )
     if isinstance(error, errors.GoError):
@@ -258,6 +259,15 @@ def _expression(site: Site) -> str:
     return text if len(text) <= _MAX_EXPRESSION else f"{text[: _MAX_EXPRESSION - 1]}…"
 
 
+def _hint_of_caller(error: Exception, sites: Sequence[Site]) -> str | None:
+    """Return the hint for a template that reads its dot, and is called without one."""
+    caller = sites[-2].node if len(sites) > 1 else None
+    is_missing = isinstance(error, (errors.NoValueError, errors.FieldError))
+    if is_missing and isinstance(caller, nodes.Template) and caller.pipe is None:
+        return f'give it the value that it reads: {{{{ template "{caller.name}" . }}}}'
+    return None
+
+
 def _hint(error: Exception, site: Site | None, loaded: LoadedProgram) -> str | None:
     if isinstance(error, errors.LimitExceededError):
         return error.hint
@@ -276,7 +286,7 @@ def _correction(text: str, site: Site, loaded: LoadedProgram) -> str | None:
     source = loaded.origins[site.template].text
     position = site.node.position
     is_piped = _PIPED_TEMPLATE.match(source, source.rfind(loaded.settings.delims[0], 0, position))
-    if not is_piped and not text.startswith(_MISREAD):
+    if not is_piped and not text.startswith(_MISREAD) and not text.endswith(_NO_METHOD):
         return None
     correction = corrections.correct(source, position, loaded.settings.grammar())
     return correction.hint if correction is not None else None

@@ -31,6 +31,15 @@ _SUBJECT_LAST: Final = {
 }
 # Functions that only make sense for the text that a template writes.
 _OF_TEXT: Final = frozenset({"indent", "nindent", "quote", "squote", "trim"})
+PRINTED_BY_MISTAKE: Final = {
+    **dict.fromkeys(
+        ("append", "prepend", "push"),
+        ("gives a new list, which is printed here", "write {{ $list = append $list ITEM }}"),
+    ),
+    "set": ("changes the map and prints it here", "write {{ $_ := set MAP KEY VALUE }}"),
+    "unset": ("changes the map and prints it here", "write {{ $_ := unset MAP KEY }}"),
+}
+"""Messages and hints for functions whose results Go prints where nobody stores them."""
 _VERB: Final = re.compile(r"%[-+# 0]*\d*(?:\.\d*)?[a-zA-Z]")
 
 
@@ -92,6 +101,16 @@ def _find_in_nodes(trees: parser.Trees, source: Source, settings: Settings) -> I
                         f"{name} changes what the template is given, not the text that it writes"
                     )
                     yield Doubt(last.position, len(name), message, correction.hint)
+            case nodes.Template(name=name, pipe=None) if _reads_dot(trees.get(name, ())):
+                message = f'the template "{name}" reads its dot, and is given nothing'
+                hint = f'write {{{{ template "{name}" . }}}}'
+                yield Doubt(part.position, len("template"), message, hint)
+            case nodes.Action(pipe=nodes.Pipe(declared=(), commands=[command])) if (
+                _function(command) in PRINTED_BY_MISTAKE
+            ) and not _is_in_comment(source.text, command.position):
+                name = _function(command)
+                message, hint = PRINTED_BY_MISTAKE[name]
+                yield Doubt(command.position, len(name), f"{name} {message}", hint)
             case nodes.Pipe(commands=commands):
                 yield from _find_constant_subjects(commands)
             case nodes.Command():
@@ -151,6 +170,19 @@ def _find_odd_counts(command: nodes.Command, count: int) -> Iterator[Doubt]:
             yield Doubt(command.position, len("dict"), message, hint)
         case _:
             pass
+
+
+def _reads_dot(tree: Sequence[nodes.Node]) -> bool:
+    """Report whether a template certainly reads fields of what it is given."""
+    parts = [*nodes.walk_nodes([tree])]
+    return any(isinstance(part, nodes.Field) for part in parts) and not any(
+        isinstance(part, (nodes.With, nodes.Range)) for part in parts
+    )
+
+
+def _is_in_comment(text: str, position: int) -> bool:
+    """Report whether a comment of YAML hides what an action prints."""
+    return "#" in text[text.rfind("\n", 0, position) + 1 : position]
 
 
 def _find_constant_conditions(command: nodes.Command) -> Iterator[Doubt]:

@@ -9,9 +9,15 @@ from typing import Final, NamedTuple
 
 from function_script.cache import IdentityCache
 from function_script.diagnostics import Diagnostic
-from function_script.engines import leftovers
+from function_script.engines import foreign_syntax, leftovers
 from function_script.engines.allowance import Allowance
-from function_script.engines.gotemplate import diagnostics, positions, programs, source_map
+from function_script.engines.gotemplate import (
+    diagnostics,
+    doubts,
+    positions,
+    programs,
+    source_map,
+)
 from function_script.engines.gotemplate.data import LazyDict, template_data
 from function_script.engines.gotemplate.errors import GoError, LimitExceededError
 from function_script.engines.gotemplate.run import Run
@@ -33,19 +39,26 @@ class _Recent(NamedTuple):
 
 
 _recent: Final[IdentityCache[Program, _Recent]] = IdentityCache(_MAX_RECENT)
-_JINJA_TAG: Final = re.compile(r"\{%-? *(?:if|for|set|elif|else|macro|include|import|end\w+)\b")
+_QUOTED_TWICE: Final = re.compile(r"""[ -]*(?:[\w./-]+: +)?(?:"".+""|''.+'')\s*""")
+_CALL_ALONE: Final = re.compile(r"\s*\{\{-? *(?P<name>\w+) [^|]*\}\}\s*")
+_MAP_BESIDE_KEY: Final = re.compile(r"[ -]*[\w./-]+: {2,}(?:- |\S+: )")
 
 
-def evaluate(program: Program, scope: Scope, limits: Limits) -> TemplateResult:
-    """Render a program's main template with the request; raises FatalError."""
-    allowance = Allowance(limits)
+def _load_recent(program: Program, limits: Limits) -> _Recent:
+    """Return the compiled program, of the last ones if possible; raises FatalError."""
     recent = _recent.get(program)
     if recent is None or recent.limits is not limits:
         _check_size(program, limits)
         parts = positions.read_source_parts(program.options)
         recent = _Recent(limits, parts, _load(program, parts))
         _recent.put(program, recent)
-    parts, loaded = recent.parts, recent.loaded
+    return recent
+
+
+def evaluate(program: Program, scope: Scope, limits: Limits) -> TemplateResult:
+    """Render a program's main template with the request; raises FatalError."""
+    allowance = Allowance(limits)
+    _, parts, loaded = _load_recent(program, limits)
     pieces: list[str] = []
     start_seconds = allowance.used_seconds()
     run = Run(loaded.program, limits, scope.seed, is_salted=scope.is_salted)
@@ -75,17 +88,52 @@ def evaluate(program: Program, scope: Scope, limits: Limits) -> TemplateResult:
 
     def explain(line: int) -> tuple[Span, str] | None:
         lines = text.split("\n")
-        line_text = lines[line - 1] if 0 < line <= len(lines) else ""
-        leftover = leftovers.of_line(line_text)
-        hint = leftover.hint if leftover is not None else None
-        if _JINJA_TAG.search(line_text):
-            hint = "this is a tag of Jinja: write {{ if … }}, {{ range … }} or {{ $x := … }}"
-        span = None if hint is None else locate(line)
-        return None if hint is None or span is None else (span, hint)
+        span = locate(line) if 0 < line <= len(lines) else None
+        if span is None:
+            return None
+        if printed := _find_printed(program, span):
+            return printed
+        hint = _line_hint(lines[line - 1]) or _function_hint(lines[line - 1], program, span)
+        return None if hint is None else (span, hint)
 
     gaps = tuple(diagnostics.list_missing(run, pieces, loaded, parts))
     text = programs.to_output(pieces)
-    return TemplateResult(text=text, gaps=gaps, locate=locate, explain=explain)
+    # The lines of joined texts are no lines of a file; other delimiters are there for a "${{".
+    is_usual = not parts and loaded.settings.delims[0] == "{{"
+    dollars = foreign_syntax.find_dollars(program.sources()) if is_usual else ()
+    return TemplateResult(text=text, gaps=gaps, locate=locate, explain=explain, doubts=dollars)
+
+
+def _line_hint(line: str) -> str | None:
+    """Return the hint for a rendered line that is no YAML, and that no template means."""
+    of_jinja = (foreign_syntax.JINJA_TAG, foreign_syntax.JINJA_COMMENT)
+    if hint := foreign_syntax.hint_of(line, of_jinja):
+        return f"this is Jinja: {hint}"
+    leftover = leftovers.of_line(line)
+    return leftover.hint if leftover is not None else None
+
+
+def _find_printed(program: Program, span: Span) -> tuple[Span, str] | None:
+    """Return the place and hint of an action that prints by mistake, in the line before."""
+    for source in program.sources():
+        lines = source.text.split("\n")[: span.line - 1]
+        match = _CALL_ALONE.fullmatch(lines[-1]) if source.name == span.name and lines else None
+        if match is not None and (doubt := doubts.PRINTED_BY_MISTAKE.get(match["name"])):
+            column, width = match.start("name") + 1, len(match["name"])
+            return Span(name=span.name, line=span.line - 1, column=column, width=width), doubt[1]
+    return None
+
+
+def _function_hint(line: str, program: Program, span: Span) -> str | None:
+    """Return the hint for a rendered line that a function of its template's line makes no YAML."""
+    sources = {source.name: source.text for source in program.sources()}
+    written = sources.get(span.name, "").split("\n")[span.line - 1 : span.line]
+    text = "".join(written)
+    if _QUOTED_TWICE.fullmatch(line) and re.search(r"\bs?quote\b", text):
+        return "take away the quotes around the action: quote writes its own"
+    if _MAP_BESIDE_KEY.match(line) and re.search(r"\| *indent\b", text):
+        return "write nindent, not indent: the first line belongs on a line of its own, too"
+    return None
 
 
 def check(program: Program, limits: Limits) -> None:

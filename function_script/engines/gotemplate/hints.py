@@ -17,9 +17,12 @@ _FROM_HELM: Final = {
     "getCompositeResourceConnectionDetails": "read .observed.composite.connectionDetails",
 }
 _CALLED: Final = "a part of the template with a name: define it, and write it with include"
+_PARTS: Final = (
+    "a list has an item: has ITEM LIST; a map a key: hasKey MAP KEY; a text a part: "
+    "contains PART TEXT"
+)
 _FROM_HABIT: Final = {
-    "in": "a list has an item: has ITEM LIST; a map a key: hasKey MAP KEY; a text a part: "
-    "contains PART TEXT",
+    "in": _PARTS,
     "is": "test a value with if, not, eq or kindIs",
     "for": "there is no for: range $item := LIST, or range until N",
     "while": "there is no while: range over a list, or over until N",
@@ -28,7 +31,51 @@ _FROM_HABIT: Final = {
     **dict.fromkeys(("import", "load", "extends", "from"), _CALLED),
     **dict.fromkeys(("raise", "throw", "error", "assert"), 'end with an error: fail "TEXT"'),
     **dict.fromkeys(("isset", "defined", "exists"), "test a value with if, or a key with hasKey"),
-    **dict.fromkeys(("lambda", "map", "filter", "select"), "go over a list with range"),
+    **dict.fromkeys(
+        ("lambda", "map", "filter", "select", "selectattr", "reject", "rejectattr", "groupby"),
+        "go over a list with range",
+    ),
+    **dict.fromkeys(("zip", "forEach", "foreach", "each"), "go over a list with range"),
+    "enumerate": "range has the index: range $index, $item := LIST",
+    **dict.fromkeys(
+        ("items", "dictsort", "dict2items", "entries", "iteritems"),
+        "range goes over a map in the order of its keys: range $key, $value := MAP",
+    ),
+    **dict.fromkeys(("items2dict", "zipmap"), "fill a map in a loop: $_ := set MAP KEY VALUE"),
+    "batch": "write chunk N LIST",
+    "sum": "add in a loop: declare $sum := 0 before, and write $sum = add $sum .",
+    "abs": "for a whole number, write max X (sub 0 X)",
+    "capitalize": "title begins each word with a capital letter",
+    **dict.fromkeys(("safe", "forceescape", "raw"), "nothing is escaped here: leave it out"),
+    "urlencode": "urlquery escapes a text for the query of an URL",
+    **dict.fromkeys(("bool", "tobool", "parseBool"), 'compare the text: eq VALUE "true"'),
+    **dict.fromkeys(
+        ("regex_replace", "regexReplace", "regexreplace"),
+        "write regexReplaceAll PATTERN TEXT REPLACEMENT",
+    ),
+    **dict.fromkeys(("regex_search", "regex", "regexp"), "write regexFind PATTERN TEXT"),
+    **dict.fromkeys(("regex_findall", "regexall"), "write regexFindAll PATTERN TEXT -1"),
+    **dict.fromkeys(("union", "setunion"), "write concat LIST LIST | uniq"),
+    "flatten": "concat joins lists: concat LIST LIST",
+    **dict.fromkeys(("difference", "setsubtract"), "write without LIST ITEM ITEM"),
+    **dict.fromkeys(
+        ("combine", "update", "assign", "extend"),
+        "write mergeOverwrite MAP MAP: the last one wins; with merge, the first",
+    ),
+    **dict.fromkeys(("attr", "getattr"), 'write index MAP "NAME"'),
+    **dict.fromkeys(("hasattr", "contains_key", "is_defined", "has_key"), "write hasKey MAP KEY"),
+    "element": "write index LIST N",
+    **dict.fromkeys(("try", "can"), "a value that may be missing takes a default: default OTHER X"),
+    **dict.fromkeys(("sort", "sorted"), "sortAlpha sorts texts"),
+    "includes": _PARTS,
+    **dict.fromkeys(
+        ("file", "templatefile", "readFile", "open"),
+        "a template reads no files: write a named template with define, and include it",
+    ),
+    **dict.fromkeys(("isinstance", "instanceof"), 'write kindIs "string" VALUE'),
+    "mandatory": 'write {{ if not .x }}{{ fail "x is missing" }}{{ end }}, or default',
+    "chomp": 'write trimSuffix "\n" TEXT',
+    "md5": "write sha256sum TEXT",
     **dict.fromkeys(
         ("getResource", "get_resource", "getObserved", "get_observed", "getComposed"),
         'write getComposedResource . "NAME"',
@@ -107,6 +154,8 @@ def syntax_hint(text: str, source: str, position: int) -> str | None:
         return _DASH_IN_VARIABLE if is_variable else _DASH
     if text.startswith("unexpected") and text.endswith(" in else"):
         return "another condition is written as else if"
+    if text.startswith('unexpected "%"') and source.endswith("{{", 0, position):
+        return "an action begins with {{ alone: write {{ if … }}, {{ range … }} and {{ end }}"
     if unknown := _VARIABLE.search(text):
         declared = {name for names in _DECLARED.findall(source) for name in names if name}
         if unknown[1] in declared:

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from function_script.diagnostics import Diagnostic
+from function_script.engines import foreign_syntax
 from function_script.engines.gotemplate import doubts, programs, request_reads
 from function_script.engines.gotemplate.syntax import nodes
 from function_script.engines.reads import FieldAccess, FieldComparison
@@ -49,9 +50,13 @@ class GoTemplateLint(TemplateLint):
         """Find comparisons of values with other types."""
         return doubts.find_failures(program)
 
-    def find_doubts(self, program: Program) -> Iterable[Diagnostic]:
+    def find_doubts(self, program: Program) -> Iterator[Diagnostic]:
         """Find what runs and cannot be meant."""
-        return doubts.find(program)
+        yield from doubts.find(program)
+        of_jinja = (foreign_syntax.JINJA_TAG, foreign_syntax.JINJA_COMMENT)
+        for source, text in self.find_documents(program):
+            yield from foreign_syntax.find_dollars([source])
+            yield from foreign_syntax.find(source, text, of_jinja)
 
 
 LINT: Final = GoTemplateLint()

@@ -43,7 +43,8 @@ def _explain(
     """Return the message, the hint, and the word to underline."""
     if isinstance(error, exceptions.MissingError):
         statement = position.statement() if position else ""
-        path = paths.describe(error.undefined, scope.find_roots(run), statement)
+        template = position.source.text if position else ""
+        path = paths.describe(error.undefined, scope.find_roots(run), statement, template)
         return _RENDER + path.message, path.hint, path.name
     if isinstance(error, exceptions.AuthorError):
         return error.message, error.hint, error.name

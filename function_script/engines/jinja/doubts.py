@@ -41,6 +41,7 @@ _SINGLE_BRACES: Final = re.compile(
 )
 _CONDITIONS: Final = (nodes.If, nodes.CondExpr)
 # Tags that may read a name without an analysis seeing it.
+_IMPORTING: Final = (nodes.Import, nodes.FromImport, nodes.Macro)
 _SHARING: Final = (nodes.Include, nodes.Block, nodes.Extends)
 
 
@@ -101,7 +102,10 @@ def _lost_in_loops(tree: nodes.Template) -> Iterator[_Doubt]:
                 for each in tree.find_all(nodes.Assign)
                 if each not in inside
             )
-            if is_read_outside and is_set_outside and (is_sum or reads_in_loop == reads_in_value):
+            is_lost = is_sum or reads_in_loop == reads_in_value
+            if not is_set_outside:
+                is_lost = not _is_bound_outside(name, loop, tree)
+            if is_read_outside and is_lost:
                 yield _Doubt(
                     assignment.target.lineno,
                     len(name),
@@ -120,6 +124,14 @@ def _assignments(loop: nodes.For) -> Iterator[nodes.Assign]:
             yield node
         elif isinstance(node, (nodes.If, nodes.With)):
             pending.extend(node.iter_child_nodes())
+
+
+def _is_bound_outside(name: str, loop: nodes.For, tree: nodes.Template) -> bool:
+    """Report whether anything but the loop gives a name a value."""
+    names = [*tree.find_all(nodes.Name)]
+    count = sum(each.name == name and each.ctx != "load" for each in names)
+    inside = sum(each.name == name and each.ctx != "load" for each in loop.find_all(nodes.Name))
+    return count > inside or name in scope.NAMES or any(tree.find_all(_IMPORTING))
 
 
 def _count_reads(name: str, node: nodes.Node) -> int:

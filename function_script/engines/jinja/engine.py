@@ -6,6 +6,7 @@ Its functions raise FatalError only.
 from collections.abc import Iterator
 from types import GeneratorType
 
+from function_script.engines import foreign_syntax
 from function_script.engines.allowance import Allowance
 from function_script.engines.jinja import deferral, diagnostics, positions, programs
 from function_script.engines.jinja.output import join_chunks
@@ -32,6 +33,7 @@ def evaluate(program: Program, scope: Scope, limits: Limits) -> TemplateResult:
         gaps=gaps,
         locate=locator.locate,
         explain=lambda line: locator.explain(line, text),
+        doubts=foreign_syntax.find_dollars(program.sources()),
     )
 
 

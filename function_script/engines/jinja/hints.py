@@ -289,6 +289,8 @@ def _braces(site: Site) -> Violation | None:
             hint = "inside of a tag names stand without braces"
             return site.violation(hint, token=one, text="{{")
     first = site.tokens[0]
+    if first.text == "%" and first.offset == site.begin.end and not site.index:
+        return site.violation("a tag has one brace: write {% if … %}, {% for … %} or {% set … %}")
     if first.text == "{" and first.offset == site.begin.end and not site.is_statement:
         return site.violation("a value is written with two braces: {{ value }}", token=first)
     return None
@@ -438,6 +440,16 @@ def _side_by_side(site: Site) -> Violation | None:
         return violation
     if bracket is not None and token.text not in {"(", "[", "."}:
         return site.violation("a comma is missing before it")
+    return None
+
+
+def unset_hint(name: str, template: str) -> str | None:
+    """Return the hint for a name without a value that a part of the template sets, or seems to."""
+    word = re.escape(name)
+    if re.search(rf"^[ \t]*%[ \t]*for\b[^\n]*\b{word}\b[^\n]*\bin\b", template, re.MULTILINE):
+        return "a line that begins with % is no loop: write {% for item in list %} and {% endfor %}"
+    if re.search(rf"\{{%[-+]? *set +{word}\b", template):
+        return "what a loop or a macro sets ends with it: set the name before, and outside of it"
     return None
 
 

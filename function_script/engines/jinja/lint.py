@@ -7,6 +7,7 @@ from typing import Final
 from jinja2 import nodes
 
 from function_script.diagnostics import Diagnostic
+from function_script.engines import foreign_syntax
 from function_script.engines.jinja import doubts, hints, policy, positions, request_reads, tokens
 from function_script.engines.jinja.environment import Environment
 from function_script.engines.jinja.filters import FILTERS
@@ -79,6 +80,7 @@ class JinjaLint(TemplateLint):
                     width=len(variable.name),
                     message=f'"{variable.name}" has no value, for nothing sets it',
                     hint=hints.key_hint(line, variable.name)
+                    or hints.unset_hint(variable.name, text)
                     or hints.name_hint(variable.name)
                     or suggest(variable.name, tuple(values)),
                 )
@@ -91,7 +93,10 @@ class JinjaLint(TemplateLint):
 
     def find_doubts(self, program: Program) -> Iterator[Diagnostic]:
         """Find parts that render without an error, and that nobody can mean."""
-        return doubts.find(program)
+        yield from doubts.find(program)
+        for source, text in self.find_documents(program):
+            yield from foreign_syntax.find_dollars([source])
+            yield from foreign_syntax.find(source, text, (foreign_syntax.LINE_STATEMENT,))
 
 
 LINT: Final = JinjaLint()

@@ -38,13 +38,15 @@ class MissingPath(NamedTuple):
     name: str | None
 
 
-def describe(undefined: Undefined, roots: Mapping[str, object], statement: str) -> MissingPath:
-    """Describe the path that does not exist; ``statement`` is the template's text that used it."""
+def describe(
+    undefined: Undefined, roots: Mapping[str, object], statement: str, template: str
+) -> MissingPath:
+    """Describe the path that does not exist; ``statement`` is the part that used it."""
     if undefined._undefined_hint:  # noqa: SLF001 - the only place where Jinja keeps it
         return MissingPath(exceptions.reword(undefined._undefined_hint), None, None)  # noqa: SLF001 - same
     base, keys = _chain(undefined)
     if base is missing:
-        return _unknown_name(keys, statement)
+        return _unknown_name(keys, statement, template)
     start = _path(base, roots, statement, keys)
     first, whole = start + _join(keys[:1]), start + _join(keys)
     message = f"{whole.lstrip('.')} is undefined"
@@ -101,7 +103,7 @@ def _chain(undefined: Undefined) -> tuple[object, list[object]]:
     return current, list(keys)
 
 
-def _unknown_name(keys: Sequence[object], statement: str) -> MissingPath:
+def _unknown_name(keys: Sequence[object], statement: str, template: str) -> MissingPath:
     name, whole = str(keys[0]), _join(keys).lstrip(".")
     cause = f" ({name} does not exist)" if len(keys) > 1 else ""
     otherwise = (
@@ -111,6 +113,7 @@ def _unknown_name(keys: Sequence[object], statement: str) -> MissingPath:
         otherwise = f'there is a filter "{filter_name}": write `value | {filter_name}`'
     hint = (
         hints.key_hint(statement, name)
+        or hints.unset_hint(name, template)
         or hints.name_hint(name)
         or suggest(name, scope.NAMES, otherwise)
     )

@@ -14,20 +14,13 @@ from jinja2.compiler import CodeGenerator as JinjaCodeGenerator
 
 from function_script.cache import ByteLruCache, IdentityCache
 from function_script.diagnostics import Diagnostic
-from function_script.engines.jinja import (
-    compiler,
-    deferral,
-    parser,
-    policy,
-    positions,
-    scope,
-    tokens,
-)
+from function_script.engines.jinja import compiler, deferral, parser, policy, positions, tokens
 from function_script.engines.jinja.calls import Call
 from function_script.engines.jinja.environment import RUN, Environment
 from function_script.engines.jinja.exceptions import reword
 from function_script.engines.jinja.filters import FILTERS
 from function_script.engines.jinja.run import Run
+from function_script.engines.jinja.scope import build_variables
 from function_script.engines.jinja.tests import TESTS
 from function_script.errors import LimitError, ProgramError
 from function_script.limits import Limits
@@ -62,7 +55,7 @@ class CompiledProgram:
 
     def start(self, run: Run) -> Iterator[str]:
         """Start a run: return an iterator over the chunks of the main template's text."""
-        run.variables = scope.build_variables(run.scope, self.used_names)
+        run.variables = build_variables(run.scope, self.used_names)
         run.variables[RUN] = run
         context = self.main.new_context(run.variables, shared=True)
         return self.main.root_render_func(context)

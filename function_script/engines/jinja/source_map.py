@@ -12,6 +12,7 @@ from jinja2 import nodes
 from jinja2.compiler import Frame
 
 from function_script.cache import ByteLruCache
+from function_script.engines import foreign_syntax
 from function_script.engines.allowance import Allowance
 from function_script.engines.jinja import deferral, exceptions, positions, programs, yaml_reasons
 from function_script.engines.jinja.budget import Budget
@@ -198,6 +199,9 @@ class LineLocator:
         if self.locate(line) is None or self._spans is None:
             return None
         lines = text.split("\n")
+        hint = foreign_syntax.hint_of(lines[line - 1], (foreign_syntax.LINE_STATEMENT,))
+        if hint is not None and (span := self.locate(line)) is not None:
+            return span, hint
         sources = {source.name: source for source in self._program.sources()}
         # A construct that begins in the line before may make this line unreadable.
         for number in (line, line - 1):

@@ -118,6 +118,7 @@ _HINTS = (
     _hint(r"unexpected symbol '(?:<|>|<=|>=|==|!=)' here", "compare two by two: `a < b and b < c`"),
     _hint(r"unexpected symbol '\*\*' here", "there is no power: multiply", line=r"[\w)\]]\s*$"),
     _hint(r"unexpected symbol '\*\*' here", "merge dicts with `a | b`"),
+    _hint(r"unexpected identifier '", "there are no schemas: use dicts", line=r"^\s*schema\s+$"),
     _hint(r"unexpected symbol '\*' here", "join lists with `a + b`"),
     _hint(r"unexpected new line here, expected one of (?:\"->\" or )?\":\"", "a colon is missing"),
     _hint(r"unexpected new indentation", "this line is indented further than the block it is in"),

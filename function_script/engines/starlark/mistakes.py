@@ -255,12 +255,20 @@ def _wrong_operands(script: _Script) -> Iterator[_Finding]:
 
 @_FAILURES.add
 def _no_result(script: _Script) -> Iterator[_Finding]:
-    """Find a main that returns nothing."""
+    """Find a main that returns nothing, or a list."""
     for function in script.tree.body if script.is_main else ():
         if not isinstance(function, ast.FunctionDef) or function.name != "main":
             continue
+        lines = script.source.text.split("\n")
+        offset = sum(len(line) + 1 for line in lines[: function.lineno - 1])
+        span = span_at(script.source, offset, len("def main"))
+        nodes = [*ast.walk(function)]
+        values = [node.value for node in nodes if isinstance(node, ast.Return)]
+        is_plain = not any(isinstance(node, ast.FunctionDef) for node in nodes[1:])
+        if values and is_plain and all(isinstance(v, (ast.List, ast.ListComp)) for v in values):
+            yield _Finding(span, "main returns a list", 'return {"desired": {"resources": {...}}}')
         builder = None
-        for node in ast.walk(function):
+        for node in nodes:
             match node:
                 case ast.Return(value=ast.expr()) | ast.Call(func=ast.Name(id="fail")):
                     break
@@ -271,9 +279,6 @@ def _no_result(script: _Script) -> Iterator[_Finding]:
                 case _:
                     pass
         else:
-            lines = script.source.text.split("\n")
-            offset = sum(len(line) + 1 for line in lines[: function.lineno - 1])
-            span = span_at(script.source, offset, len("def main"))
             hint = f"end it with `return {builder}`" if builder else None
             yield _Finding(span, "main returns nothing", hint)
 

@@ -128,21 +128,18 @@ def _schemas(xrd: Object, reference: Object) -> list[Object]:
     )
     if xr[1] != manifests.text_at(xrd, "spec", "names", "kind") or not has_spec:
         return []
-    return [
-        _tolerant(schema, xrds.scope_of(xrd))
-        for api_version, kind, schema in xrds.to_schemas(xrd)
-        if (api_version, kind) == xr
-    ]
-
-
-def _tolerant(schema: Object, scope: str) -> Object:
-    """Return the schema with the fields that any version of Crossplane adds."""
-    fields = dict(structural_schema.properties(schema))
-    for part, names in xrds.crossplane_fields(scope).items():
-        own = fields.get(part, {})
-        added: Object = {name: {} for name in names}
-        fields[part] = {**own, "properties": {**structural_schema.properties(own), **added}}
-    return {**schema, "properties": {**fields}}
+    schemas: list[Object] = []
+    for api_version, kind, schema in xrds.to_schemas(xrd):
+        if (api_version, kind) != xr:
+            continue
+        # Any version of Crossplane may run the program, and adds its own fields.
+        fields = dict(structural_schema.properties(schema))
+        for part, names in xrds.crossplane_fields(xrds.scope_of(xrd)).items():
+            own = fields.get(part, {})
+            added: Object = {name: {} for name in names}
+            fields[part] = {**own, "properties": {**structural_schema.properties(own), **added}}
+        schemas.append({**schema, "properties": {**fields}})
+    return schemas
 
 
 class XrChecker:
@@ -165,6 +162,8 @@ class XrChecker:
         if path.resolve() not in self._files:
             self._files.add(path.resolve())
             yield from self._check_documents(documents)
+            if path.name in _XR_FILES:
+                yield from self._check_shapes(documents)
         if not any(map(_is_of_api, documents)):
             return
         for other in (path.with_name(file) for file in _XR_FILES):
@@ -176,6 +175,7 @@ class XrChecker:
                     yield from ((rules.YAML, problem) for problem in error.diagnostics)
                 else:
                     yield from self._check_documents(beside)
+                    yield from self._check_shapes(beside)
 
     def _check_documents(
         self, documents: Sequence[Document]
@@ -196,6 +196,16 @@ class XrChecker:
             for rule, problem in problems:
                 path = objects.read_path(problem.field)
                 yield rule, author_positions.locate(problem, document, path)
+
+    def _check_shapes(
+        self, documents: Sequence[Document]
+    ) -> Iterator[tuple[rules.Rule, Diagnostic]]:
+        """Yield the problems of XRs without an XRD that every XRD refuses."""
+        for document in documents:
+            if self._definitions.find_xrd(document, documents) is None:
+                for problem in manifests.find_misshapen(document.value):
+                    path = objects.read_path(problem.field)
+                    yield rules.XR, author_positions.locate(problem, document, path)
 
 
 def _is_of_api(document: Document) -> bool:

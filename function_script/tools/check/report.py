@@ -8,12 +8,10 @@ from typing import Final
 from urllib.parse import quote
 
 from function_script import __version__, diagnostics
-from function_script.diagnostics import Diagnostic
 from function_script.engines.lint import ResourceKind
 from function_script.source import Span
 from function_script.tools import console, step_inputs
 from function_script.tools.check.rules import RULES, Severity
-from function_script.tools.step_inputs import OtherStep, StepInput
 from function_script.values import Object
 
 SARIF_VERSION: Final = "2.1.0"
@@ -30,7 +28,7 @@ class Finding:
     rule: str
     severity: Severity
     step: str
-    diagnostic: Diagnostic
+    diagnostic: diagnostics.Diagnostic
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,7 +49,7 @@ class Uncompared:
 
     compositions: int = 0
     kinds: tuple[ResourceKind, ...] = ()
-    rules: tuple[Diagnostic, ...] = ()
+    rules: tuple[diagnostics.Diagnostic, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,8 +64,8 @@ class Report:
     findings: tuple[Finding, ...]
     files: int
     steps: int
-    others: tuple[OtherStep, ...] = ()
-    unchecked: tuple[StepInput, ...] = ()
+    others: tuple[step_inputs.OtherStep, ...] = ()
+    unchecked: tuple[step_inputs.StepInput, ...] = ()
     skipped: tuple[Skipped, ...] = ()
     uncompared: Uncompared = Uncompared()
 

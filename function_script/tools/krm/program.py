@@ -7,13 +7,11 @@ from pathlib import Path
 from typing import Final
 
 from function_script import documents, inputs, objects
-from function_script.documents import Document
 from function_script.errors import FatalError, InputError
 from function_script.reader import format_path
 from function_script.source import Source
 from function_script.tools import bounded, manifests
 from function_script.tools.krm import items
-from function_script.tools.krm.items import File
 from function_script.values import Object
 
 _HINT: Final = (
@@ -40,8 +38,8 @@ class Program:
     value: Object
     config: Object
     path: objects.Path
-    document: Document | None
-    file: File | None
+    document: documents.Document | None
+    file: items.File | None
 
     @property
     def type(self) -> tuple[str, str] | None:
@@ -99,7 +97,7 @@ def read(config: Object | None, directory: Path) -> Program:
     source = None if origin is None else origin.origin.source
     if file is None and origin is not None and source is not None:
         path = (directory / source.name).relative_to(directory).as_posix()
-        file = File(path=path, index=origin.number - 1)
+        file = items.File(path=path, index=origin.number - 1)
     if _is_runnable(value):
         return Program(value=value, config=config, path=(), document=origin, file=file)
     if objects.api_version_and_kind(value) != ("v1", "ConfigMap"):
@@ -135,7 +133,9 @@ def _is_runnable(value: Object) -> bool:
     return _is_composition(value) or inputs.has_our_type(value)
 
 
-def _read_text(source: Source, origin: Document | None, path: objects.Path) -> Document | None:
+def _read_text(
+    source: Source, origin: documents.Document | None, path: objects.Path
+) -> documents.Document | None:
     """Read a value of a ConfigMap, with its positions in the file of its author if possible."""
     outer = None if origin is None else documents.find_embedded_text(origin.text, path)
     file = None if origin is None else origin.origin.source
@@ -152,7 +152,7 @@ def _read_text(source: Source, origin: Document | None, path: objects.Path) -> D
     return inner[0] if len(inner) == 1 else None
 
 
-def _find_origin(config: Object, value: Object, directory: Path) -> Document | None:
+def _find_origin(config: Object, value: Object, directory: Path) -> documents.Document | None:
     """Return the functionConfig in the file of its author: an equal object, or None."""
     for path in _candidates(config, directory):
         try:

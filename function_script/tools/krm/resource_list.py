@@ -106,7 +106,9 @@ def _reference(subject: Object) -> Object:
 def _field(subject: Object, path: objects.Path) -> Object:
     entry: Object = {"path": format_path(path)}
     value = objects.find_path(subject, path)
-    if _is_short(value):
+    # Results are printed and kept by orchestrators: no place for the data of a Secret.
+    is_public = objects.api_version_and_kind(subject) != ("v1", "Secret")
+    if is_public and _is_short(value):
         entry["currentValue"] = value  # type: ignore[assignment] # a scalar
     return entry
 

@@ -57,16 +57,19 @@ class Unpacker:
         self._layer: set[str] = set()
 
     def add(self, data: bytes) -> None:
-        """Unpack a layer, an archive that may be compressed with gzip."""
-        if archives.is_zstd(data):
-            raise ValueError(
-                "a layer is compressed with zstd, which is not read here; "
-                "container runtimes read it: --function NAME=docker"
-            )
+        """Unpack a layer, an archive that may be compressed with gzip or zstd."""
         budget = archives.Budget(self._max_bytes)
         reader: IO[bytes] = io.BytesIO(data)
         if archives.is_gzip(data):
             reader = cast("IO[bytes]", archives.gunzip(data, budget))
+        elif archives.is_zstd(data):
+            expanded = archives.unzstd(data, budget)
+            if expanded is None:
+                raise ValueError(
+                    "a layer is compressed with zstd, which needs the extra zstd or Python 3.14; "
+                    "container runtimes read it, too: --function NAME=docker"
+                )
+            reader = cast("IO[bytes]", expanded)
         self._layer.clear()
         try:
             with tarfile.open(fileobj=reader, mode="r|", tarinfo=_Member) as archive:

@@ -61,7 +61,7 @@ _PROXIES: Final = ("http_proxy", "https_proxy", "HTTPS_PROXY", "no_proxy", "NO_P
 _INHERITED: Final = ("PATH", "LD_LIBRARY_PATH", *_PROXIES)
 _NO_GIT: Final = "the command git is not installed"
 _NO_GIT_HINT: Final = (
-    "add git to the function's image, or push the files to a registry: "
+    "make an image with git (docs/how-to/share-modules.md), or push the files to a registry: "
     "function-script package push --module"
 )
 

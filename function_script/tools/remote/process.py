@@ -44,7 +44,7 @@ def main(descriptor: int, options_text: str) -> None:
             fetcher.write_outcome(stream, number, outcome)
 
     threads = ThreadPoolExecutor(_THREADS, "fetch")
-    with suppress(EOFError, OSError):
+    with suppress(*fetcher.FRAME_ERRORS):
         while True:
             threads.submit(serve, *fetcher.read_order(stream))
     # Threads that wait for a slow host must not delay the end.

@@ -101,6 +101,8 @@ def reconcile(inputs: RenderInputs, runner: Runner) -> RenderResult:
 def _identify(inputs: RenderInputs) -> Xr:
     is_legacy = xrds.is_legacy(inputs.xrd)
     xrs.check_identity(inputs.xr)
+    if inputs.xrd is None and (problems := manifests.find_misshapen(inputs.xr)):
+        raise XrError(*problems)
     steps.check_type(inputs.composition, inputs.xr)
     if not inputs.is_prepared:
         steps.check_selector(inputs.composition, inputs.xr, is_legacy=is_legacy)

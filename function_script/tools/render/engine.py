@@ -19,6 +19,7 @@ from function_script.errors import FatalError, InputError
 from function_script.limits import Limits
 from function_script.proto.render import render_pb2
 from function_script.sandbox import Pool, PoolOptions
+from function_script.sandbox.pool import no_seed
 from function_script.tools import render
 from function_script.tools.render import messages, operation, pipeline, requirements, steps
 from function_script.tools.render.runtimes.address import Remote
@@ -31,11 +32,15 @@ LOCAL: Final = "local"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
-    """The timeout of all calls, the limits of a local step, the receiver of what programs print."""
+    """The timeout of all calls, the limits of a local step, the receiver of what programs print.
+
+    ``derive_seed`` returns the seed of a request's random values; see `PoolOptions`.
+    """
 
     timeout_seconds: float
     limits: Limits
     print: Callable[[str], None]
+    derive_seed: Callable[[bytes], bytes] = no_seed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,7 +79,10 @@ class _RunnerFactory:
 
         pool = None
         if Local() in runtimes.values():
-            pool_options = PoolOptions(limits=self._options.limits, workers=1, min_idle=0)
+            options = self._options
+            pool_options = PoolOptions(
+                limits=options.limits, workers=1, min_idle=0, derive_seed=options.derive_seed
+            )
             pool = self._stack.enter_context(Pool(pool_options))
         caller = FunctionCaller(pool=pool, print=self._options.print)
         return build_runner_for(find, caller, self._options.timeout_seconds)

@@ -11,6 +11,7 @@ from typing import Final, cast
 from function_script import diagnostics
 from function_script.documents import Document
 from function_script.errors import FatalError, InputError
+from function_script.inputs import FindInput
 from function_script.tools import author_positions, input_schema, step_inputs, structural_schema
 from function_script.tools.validate import wording
 from function_script.tools.validate.report import Problem
@@ -78,10 +79,13 @@ def misplaced_problems(document: Document) -> Iterator[Problem]:
         yield Problem(type="schema", field=field, message=f"{field}: {line}")
 
 
-def parser_problems(step: step_inputs.StepInput) -> Iterator[Problem]:
-    """Yield the problems that would stop the step before its program runs."""
+def parser_problems(step: step_inputs.StepInput, find_input: FindInput) -> Iterator[Problem]:
+    """Yield the problems that would stop the step before its program runs.
+
+    ``find_input`` finds the object that an input refers to, whose fields are then the step's.
+    """
     try:
-        step_inputs.check_program(step_inputs.parse(step))
+        step_inputs.check_program(step_inputs.parse(step, find_input=find_input))
     except InputError as error:
         for diagnostic in error.diagnostics:
             text = diagnostic.message.removeprefix(f"{diagnostic.field}: ")

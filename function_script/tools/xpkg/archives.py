@@ -17,7 +17,9 @@ import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Final, Protocol, Self
+from typing import IO, Final, Self
+
+from function_script.tools.xpkg import zstd
 
 _MODE: Final = 0o644
 _GZIP_HEADER: Final = b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff"
@@ -78,10 +80,6 @@ def is_zstd(data: bytes) -> bool:
     return data.startswith(_ZSTD_MAGIC)
 
 
-class _Readable(Protocol):
-    def read(self, size: int, /) -> bytes: ...
-
-
 class Budget:
     """The number of bytes that several compressed files may expand to."""
 
@@ -108,7 +106,7 @@ class Budget:
 class Bounded(io.RawIOBase):
     """A file to read once, forward, within a budget."""
 
-    def __init__(self, file: _Readable, budget: Budget) -> None:
+    def __init__(self, file: zstd.Readable, budget: Budget) -> None:
         super().__init__()
         self._file = file
         self._budget = budget
@@ -131,6 +129,12 @@ class Bounded(io.RawIOBase):
 def gunzip(data: bytes, budget: Budget) -> Bounded:
     """Open gzip data for bounded reading."""
     return Bounded(gzip.GzipFile(fileobj=io.BytesIO(data)), budget)
+
+
+def unzstd(data: bytes, budget: Budget) -> Bounded | None:
+    """Open zstd data for bounded reading; None where nothing can read it."""
+    stream = zstd.open_stream(data)
+    return None if stream is None else Bounded(stream, budget)
 
 
 def expanded_digest(data: bytes, budget: Budget) -> str:
@@ -159,7 +163,7 @@ def open_archive(path: Path) -> Iterator[IO[bytes]]:
             yield plain
 
 
-def _decompress(file: IO[bytes], magic: bytes) -> _Readable | None:
+def _decompress(file: IO[bytes], magic: bytes) -> zstd.Readable | None:
     if magic.startswith(b"\x1f\x8b"):
         return gzip.open(file)
     if magic.startswith(b"BZh"):

@@ -5,7 +5,7 @@ import pytest
 from function_script import inputs
 from function_script.inputs import input_objects
 from function_script.inputs.step import InputReference
-from function_script.problems import ProblemList
+from function_script.problems import Problem, ProblemList
 from function_script.reader import ObjectReader
 from function_script.values import Object
 
@@ -54,6 +54,25 @@ def test_both_forms_name_the_same_object() -> None:
     assert first.own_fields == second.own_fields == {**HEAD, "ttl": "1m"}
     assert (first.path, second.path) == ("input.inputRef", "input.requiredResource")
     assert first.origin == second.origin == "JinjaTemplate platform/network"
+
+
+@pytest.mark.parametrize(
+    ("path", "message", "field"),
+    [
+        ("input.ttl", "input.ttl: is wrong", "input.ttl"),
+        ("input.limits.timeout", "limits.timeout: is wrong", "input.inputRef"),
+        ('input.modules["a b"]', 'modules["a b"]: is wrong', "input.inputRef"),
+        ('input["a b"][0].c', '["a b"][0].c: is wrong', "input.inputRef"),
+        ("input.input", "input: is wrong", "input.inputRef"),
+    ],
+)
+def test_problem_names_the_object_that_has_the_field(path: str, message: str, field: str) -> None:
+    reference = find(inputRef=PLACE, ttl="soon")
+    assert reference is not None
+    diagnostic = reference.to_diagnostic(Problem(path, "is wrong", "mend it"))
+    origin = "" if field == path else "JinjaTemplate platform/network: "
+    assert diagnostic.message == f"{origin}{message}"
+    assert (diagnostic.field, diagnostic.hint) == (field, "mend it")
 
 
 @pytest.mark.parametrize(

@@ -159,6 +159,50 @@ def test_large_response_of_a_batch_arrives() -> None:
     run(test)
 
 
+def test_text_that_a_request_prints_is_its_own() -> None:
+    """The next request of the batch does not report it."""
+
+    async def test(caller: Caller) -> None:
+        futures = await caller.batch(b"echo xr-1", b"say private", b"echo xr-3")
+        assert [(await each).log for each in futures] == ["", "private", ""]
+
+    run(test)
+
+
+def test_limits_that_an_input_narrows_are_its_own() -> None:
+    """The next request has those of the operator, and the one before had them, too."""
+
+    async def test(caller: Caller) -> None:
+        futures = await caller.batch(
+            *(b"allocate 90", b"narrow 5 64 allocate 10", b"allocate 90"),
+            b"narrow 5 64 allocate 90",
+        )
+        assert [text(await each) for each in futures[:3]] == [
+            str(size * MIB).encode() for size in (90, 10, 90)
+        ]
+        reply = await futures[3]
+        assert cause(reply) is Cause.MEMORY
+        assert "its limit of 64 MiB (set by limits.memory)" in str(reply)
+
+    run(test)
+
+
+def test_more_replies_than_requests_are_refused() -> None:
+    """Such a worker is lost; its other requests run elsewhere."""
+
+    async def test(caller: Caller) -> None:
+        pid = text(await caller.start(b"pid x"))
+        futures = await caller.batch(b"echo xr-1", b"forge-replies 4", b"pid xr-3")
+        assert text(await futures[0]) == b"xr-1"
+        # Alone it is answered with four replies, too.
+        reply = await futures[1]
+        assert cause(reply) is Cause.CRASH
+        assert "4 replies to 1 requests" in str(reply)
+        assert text(await futures[2]) not in {pid, b"forged"}
+
+    run(test)
+
+
 KILLERS = [
     (b"segfault x", Cause.CRASH),
     (b"allocate 500", Cause.MEMORY),

@@ -157,6 +157,23 @@ def test_problem_of_the_input_is_at_its_field() -> None:
     assert str(problem.span) == "x.yaml:6:1"
 
 
+def test_problem_of_the_object_that_the_input_names_says_so() -> None:
+    head = JINJA.partition("inline")[0]
+    stored = {"apiVersion": "script.fn.crossplane.io/v1beta1", "kind": "JinjaTemplate"}
+    metadata = {"name": "network", "namespace": "platform"}
+    resource = {**stored, "metadata": metadata, "inline": "a: 1", "credentials": ["db"]}
+    required = {"script.fn.crossplane.io/input": {"items": [{"resource": resource}]}}
+    with pytest.raises(FatalError) as caught:
+        render(
+            f"{head}inputRef: {{name: network, namespace: platform}}\n",
+            {"required_resources": required},
+        )
+    (problem,) = caught.value.diagnostics
+    expected = 'JinjaTemplate platform/network: credentials[0]: the step has no credentials "db"'
+    assert problem.message == expected
+    assert problem.field == "input.inputRef"
+
+
 def test_limits_hold() -> None:
     """The template runs in the sandbox of production."""
     loop = "{{ range until 1000 }}{{ range until 1000000 }}{{ end }}{{ end }}"

@@ -87,7 +87,7 @@ class ExpressionParser:
             arguments = self.arguments()
             if not arguments and len(self.names.functions[name].parameter_types) > 1:
                 raise Unreadable
-        elif self.accept(":"):
+        elif self.accept(":", "="):
             arguments = [self.disjunction()]
             while self.accept(","):
                 arguments.append(self.disjunction())

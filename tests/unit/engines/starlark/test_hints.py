@@ -51,6 +51,7 @@ CASES = (
     ("return 1 < 2 < 3", "compare two by two"),
     ("return 2 ** 3", "there is no power"),
     ("return {**req}", "merge dicts with `a | b`"),
+    ("schema Bucket:\n    a = 1", "there are no schemas"),
     ("return [*req]", "join lists with `a + b`"),
     ("if (x := 1):\n        pass", "on a line of its own"),
     ("if req\n        pass", "a colon is missing"),

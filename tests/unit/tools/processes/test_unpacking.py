@@ -1,7 +1,9 @@
 """Layers of images below a directory, and attempts to leave it."""
 
 import gzip
+import importlib
 import stat
+import sys
 import tarfile
 from pathlib import Path
 
@@ -9,6 +11,11 @@ import pytest
 from support.function_images import archive, member
 
 from function_script.tools.processes.unpacking import Unpacker
+
+# Python 3.14 has it; before, it is a requirement of the tests.
+zstd = importlib.import_module(
+    "compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd"
+)
 
 Entry = tuple[tarfile.TarInfo, bytes]
 
@@ -52,6 +59,33 @@ def test_gzip_layers_are_read(tmp_path: Path) -> None:
     (tmp_path / "rootfs").mkdir()
     Unpacker(tmp_path / "rootfs", 1 << 20).add(gzip.compress(archive([member("a", b"x")]), mtime=0))
     assert (tmp_path / "rootfs" / "a").read_bytes() == b"x"
+
+
+def test_zstd_layers_are_read(tmp_path: Path) -> None:
+    """Several frames are one layer, as parallel compressors write them."""
+    (tmp_path / "rootfs").mkdir()
+    data = archive([member("a", b"x" * 5000)])
+    layer = zstd.compress(data[:1000]) + zstd.compress(data[1000:])
+    Unpacker(tmp_path / "rootfs", 1 << 20).add(layer)
+    assert (tmp_path / "rootfs" / "a").read_bytes() == b"x" * 5000
+
+
+def test_zstd_layer_that_expands_too_far_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "rootfs").mkdir()
+    layer = zstd.compress(archive([member("a", bytes(8 << 20))]))
+    assert len(layer) < 10_000
+    with pytest.raises(ValueError, match="more than 1 MiB"):
+        Unpacker(tmp_path / "rootfs", 1 << 20).add(layer)
+
+
+def test_zstd_layer_without_a_reader_has_a_way_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("compression.zstd", "backports.zstd"):
+        monkeypatch.setitem(sys.modules, name, None)
+    (tmp_path / "rootfs").mkdir()
+    with pytest.raises(ValueError, match=r"needs the extra zstd .* --function NAME=docker"):
+        Unpacker(tmp_path / "rootfs", 1 << 20).add(zstd.compress(archive([member("a")])))
 
 
 def test_whiteout_removes_a_file_of_a_lower_layer(tmp_path: Path) -> None:
@@ -204,7 +238,9 @@ def test_large_header_is_refused_before_it_is_read(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("data", "cause"),
     [
-        pytest.param(b"\x28\xb5\x2f\xfd", "compressed with zstd", id="zstd"),
+        pytest.param(zstd.compress(b"no archive"), "no archive", id="text in zstd"),
+        pytest.param(zstd.compress(bytes(999))[:-3], "compression is broken", id="cut off zstd"),
+        pytest.param(b"\x28\xb5\x2f\xfd no zstd", "compression is broken", id="no zstd"),
         pytest.param(b"no archive", "no archive", id="text"),
         pytest.param(gzip.compress(b"no archive", mtime=0), "no archive", id="text in gzip"),
         pytest.param(

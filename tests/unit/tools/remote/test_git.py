@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 import time
 from typing import TYPE_CHECKING
 
 import pytest
 from e2e.remote_sources import commit, git, make_repository, needs_git, serving_git
+from support.paths import ROOT
 
+from function_script.release import VERSION
 from function_script.remote.login import Login
 from function_script.remote.reference import RemoteReference
 from function_script.tools.remote import git as client
@@ -105,3 +108,19 @@ def test_tag_and_branch_are_resolved(tmp_path: Path) -> None:
         assert client.resolve(url, "main", ACCESS) == second
         with pytest.raises(FetchError, match="no branch and no tag"):
             client.resolve(url, "--upload-pack=id", ACCESS)
+
+
+def test_recipe_of_an_image_with_git_fits_the_image() -> None:
+    """The page that the error names ends with the user that the image has."""
+    page = re.search(r"docs/\S+\.md", client._NO_GIT_HINT)
+    assert page is not None
+    text = (ROOT / page[0]).read_text()
+    recipe = text[text.index("FROM ") : text.index("```", text.index("FROM "))].splitlines()
+    dockerfile = (ROOT / "package" / "Dockerfile").read_text()
+    assert [line.split()[0] for line in recipe] == ["FROM", "USER", "RUN", "USER"]
+    assert "apt-get install --yes --no-install-recommends git " in recipe[2]
+    assert recipe[1] == "USER root"
+    assert f"\n{recipe[3]}\n" in dockerfile
+    # The base is Debian, whose package manager the recipe uses.
+    assert "ARG RUNTIME_BASE=docker.io/library/python:${PYTHON}-slim\n" in dockerfile
+    assert recipe[0].endswith(f":{VERSION}")

@@ -1,8 +1,10 @@
 """The engine for the official command: requests and responses of Crossplane's own render engine."""
 
 import json
+import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from google.protobuf import json_format
@@ -253,3 +255,35 @@ def test_command_speaks_on_stdin_and_stdout(body: str, code: int) -> None:
     response = pb.RenderResponse.FromString(process.stdout)
     assert json.loads(json_format.MessageToJson(response.composite.composite_resource))["status"]
     assert (b"error: no" in process.stderr) == (code == 3)
+
+
+def test_command_salts_random_values_with_the_seed_file(tmp_path: Path) -> None:
+    """By a flag, or by the variable, since the official command passes no flags."""
+    body = 'return {"desired": {"composite": {"resource": {"status": {"a": stable_secret("a")}}}}}'
+    data = request(
+        composite={
+            "composite_resource": XR,
+            "composition": composition(step(body)),
+            "functions": [HERE],
+        }
+    )
+
+    def secret(name: str, *, is_flag: bool = False) -> object:
+        path = tmp_path / name
+        path.write_text(name * 16)
+        command = [sys.executable, "-m", "function_script.cli", "internal", "render"]
+        process = subprocess.run(
+            command + ([f"--seed-file={path}"] if is_flag else []),
+            input=data,
+            env={**os.environ, **({} if is_flag else {"FUNCTION_SCRIPT_SEED_FILE": str(path)})},
+            capture_output=True,
+            check=True,
+        )
+        response = pb.RenderResponse.FromString(process.stdout)
+        xr = json.loads(json_format.MessageToJson(response.composite.composite_resource))
+        return xr["status"]["a"]
+
+    unsalted, _ = composed(step(body))
+    first = secret("one")
+    assert secret("one", is_flag=True) == first
+    assert secret("two", is_flag=True) != first != unsalted["compositeResource"]["status"]["a"]

@@ -1,0 +1,100 @@
+"""Statements and values of other template languages: in a template they are text that stays.
+
+A finding is certain from the text of the template alone.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final, NamedTuple
+
+from function_script.diagnostics import Diagnostic
+from function_script.source import Source, Span, excerpt
+
+
+class ForeignSyntax(NamedTuple):
+    """A pattern of a line, whose group ``mark`` is the place, and what to say of it.
+
+    ``is_block``: an end belongs to it, so that the first in a source is the finding.
+    """
+
+    pattern: re.Pattern[str]
+    message: str
+    hint: str
+    is_block: bool = True
+
+
+_STATEMENT: Final = r"(?:if|elif|else|for|while|set|macro|block|include|import|end(?:\w+)?)\b"
+# The whole value of a line; a text of several parts may mean its "$".
+_WHOLE: Final = r"^[ -]*(?:[\w./\"'-]+: +)?[\"']?{}[\"']?[ \t]*$"
+_BLOCK_SCALAR: Final = re.compile(r"(?:.*[: -])?[|>][-+0-9]*[ \t]*(?:#.*)?")
+_DOLLAR: Final = "${{"
+_RAW: Final = re.compile(r"\{%[-+]? *raw *[-+]?%\}.*?\{%[-+]? *endraw", re.DOTALL)
+DOLLAR_BEFORE_VALUE: Final = ForeignSyntax(
+    re.compile(_WHOLE.format(r"(?P<mark>\$)\{\{(?:(?!\{\{|\}\}).)+\}\}")),
+    'in front of {{ }} this "$" is a text, and stays in the value',
+    "write {{ value }}, without $",
+    is_block=False,
+)
+JINJA_TAG: Final = ForeignSyntax(
+    re.compile(rf"(?P<mark>\{{%[-+]? *{_STATEMENT})"),
+    "this is a tag of Jinja, which stays in the text",
+    "write {{ if … }}, {{ range … }} or {{ $x := … }}",
+)
+JINJA_COMMENT: Final = ForeignSyntax(
+    re.compile(r"(?P<mark>\{#[^{}]*#\})"),
+    "this is a comment of Jinja, which stays in the text",
+    "write {{/* comment */}}",
+)
+LINE_STATEMENT: Final = ForeignSyntax(
+    re.compile(rf"^[ \t]*(?P<mark>%)[ \t]*{_STATEMENT}"),
+    "a line that begins with % is no statement, and stays in the text",
+    "write {% for item in list %}, {% if condition %} and {% endfor %}, {% endif %}",
+)
+
+
+def find(source: Source, text: str, syntax: Iterable[ForeignSyntax]) -> Iterator[Diagnostic]:
+    """Yield findings in ``text``, the source with other characters in place of some parts.
+
+    A block scalar of YAML may be a program of the other language, and is left out.
+    """
+    rest = [*syntax]
+    for number, line in _lines(text.split("\n")):
+        for each in [*rest]:
+            if match := each.pattern.search(line):
+                if each.is_block:
+                    rest.remove(each)
+                column, width = match.start("mark") + 1, len(match["mark"])
+                span = Span(name=source.name, line=number, column=column, width=width)
+                frame = excerpt(source, span)
+                yield Diagnostic(message=each.message, span=span, excerpt=frame, hint=each.hint)
+
+
+def find_dollars(sources: Iterable[Source]) -> tuple[Diagnostic, ...]:
+    """Return a finding for each value of a template that is written as in GitHub's workflows."""
+    return tuple(
+        problem
+        for source in sources
+        if _DOLLAR in source.text
+        for problem in find(source, _without_raw(source.text), (DOLLAR_BEFORE_VALUE,))
+    )
+
+
+def _without_raw(text: str) -> str:
+    """Return a text with blanks in place of Jinja's raw blocks, where {{ }} is no action."""
+    return _RAW.sub(lambda match: re.sub(r"[^\n]", " ", match[0]), text) if "raw" in text else text
+
+
+def hint_of(line: str, syntax: Iterable[ForeignSyntax]) -> str | None:
+    """Return the hint for a rendered line that is no YAML; None where it has no such syntax."""
+    return next((each.hint for each in syntax if each.pattern.search(line)), None)
+
+
+def _lines(lines: Sequence[str]) -> Iterator[tuple[int, str]]:
+    """Yield the lines outside of block scalars with their numbers."""
+    scalar: int | None = None
+    for number, line in enumerate(lines, 1):
+        indent = len(line) - len(line.lstrip(" "))
+        if scalar is not None and (indent > scalar or not line.strip()):
+            continue
+        scalar = indent if _BLOCK_SCALAR.fullmatch(line) else None
+        yield number, line

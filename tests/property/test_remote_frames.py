@@ -1,0 +1,122 @@
+"""Frames between the server and the fetcher: whole ones arrive, broken ones end the stream."""
+
+import io
+
+from hypothesis import example, given
+from hypothesis import strategies as st
+from support.example_counts import examples
+
+from function_script.remote import fetcher
+from function_script.remote.reference import RemoteReference
+from function_script.remote.store import Failure, FetchKey
+
+_MAX_FRAME_BYTES = 64 << 20
+_TEXT = st.text(max_size=20)
+_KEYS = st.builds(
+    FetchKey,
+    st.builds(
+        RemoteReference,
+        transport=st.sampled_from(["oci", "git"]),
+        location=_TEXT,
+        version=_TEXT,
+        path=_TEXT,
+        credentials=_TEXT,
+    ),
+    _TEXT,
+)
+_ORDERS = st.tuples(
+    st.integers(0, 1 << 40),
+    _KEYS,
+    st.none() | st.dictionaries(_TEXT, st.binary(max_size=20), min_size=1, max_size=3),
+)
+_OUTCOMES = st.tuples(
+    st.integers(0, 1 << 40), st.binary(max_size=50) | st.builds(Failure, _TEXT, _TEXT)
+)
+
+
+class _Stream(io.BytesIO):
+    """A stream that refuses to read more than a frame may have."""
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        assert size is not None
+        assert 0 <= size <= _MAX_FRAME_BYTES
+        return super().read(size)
+
+
+def _written_order(order: tuple[int, FetchKey, dict[str, bytes] | None]) -> bytes:
+    stream = _Stream()
+    fetcher.write_order(stream, *order)
+    return stream.getvalue()
+
+
+def _written_outcome(outcome: tuple[int, bytes | Failure]) -> bytes:
+    stream = _Stream()
+    fetcher.write_outcome(stream, *outcome)
+    return stream.getvalue()
+
+
+@st.composite
+def _mutated(draw: st.DrawFn, frames: st.SearchStrategy[bytes]) -> bytes:
+    """Frames with bytes changed, removed or inserted, or with the end cut off."""
+    data = bytearray(draw(frames))
+    for _ in range(draw(st.integers(1, 4))):
+        place = draw(st.integers(0, len(data)))
+        match draw(st.sampled_from(["change", "remove", "insert", "cut"])):
+            case "change":
+                data[place : place + 1] = draw(st.sampled_from([b"0", b"[", b'"', b"\0", b"\xff"]))
+            case "remove":
+                del data[place : place + 1]
+            case "insert":
+                data[place:place] = draw(st.sampled_from([b"[", b"{}", b"null", b"\xff" * 4]))
+            case _:
+                del data[place:]
+    return bytes(data)
+
+
+def _frame(data: bytes) -> bytes:
+    return len(data).to_bytes(4, "big") + data
+
+
+@examples(100)
+@given(st.lists(_ORDERS, max_size=3))
+def test_orders_arrive_as_they_were_written(
+    orders: list[tuple[int, FetchKey, dict[str, bytes] | None]],
+) -> None:
+    stream = _Stream(b"".join(map(_written_order, orders)))
+    assert [fetcher.read_order(stream) for _ in orders] == orders
+
+
+@examples(100)
+@given(st.lists(_OUTCOMES, max_size=3))
+def test_outcomes_arrive_as_they_were_written(
+    outcomes: list[tuple[int, bytes | Failure]],
+) -> None:
+    stream = _Stream(b"".join(map(_written_outcome, outcomes)))
+    assert [fetcher.read_outcome(stream) for _ in outcomes] == outcomes
+
+
+@examples(300)
+@given(_mutated(_OUTCOMES.map(_written_outcome)) | st.binary(max_size=60))
+@example(_frame(b"[" * 100_000) + _frame(b""))
+@example(_frame(b'{"number": 1, "failure": 5}') + _frame(b""))
+@example(b"\xff\xff\xff\xff")
+def test_broken_outcome_is_read_or_ends_the_stream(data: bytes) -> None:
+    stream = _Stream(data)
+    try:
+        while True:
+            fetcher.read_outcome(stream)
+    except fetcher.FRAME_ERRORS:
+        pass
+
+
+@examples(300)
+@given(_mutated(_ORDERS.map(_written_order)) | st.binary(max_size=60))
+@example(_frame(b'{"number": 1, "reference": {}, "scope": "", "credentials": [1]}'))
+@example(_frame(b"[" * 100_000))
+def test_broken_order_is_read_or_ends_the_stream(data: bytes) -> None:
+    stream = _Stream(data)
+    try:
+        while True:
+            fetcher.read_order(stream)
+    except fetcher.FRAME_ERRORS:
+        pass

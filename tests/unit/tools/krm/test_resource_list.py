@@ -1,0 +1,33 @@
+"""The results of a ResourceList: what an orchestrator prints of a field."""
+
+import pytest
+
+from function_script.diagnostics import Diagnostic
+from function_script.tools.krm.resource_list import Result
+from function_script.values import Object
+
+
+def _field(kind: str, value: object) -> Object:
+    subject: Object = {
+        "apiVersion": "v1",
+        "kind": kind,
+        "metadata": {"name": "a"},
+        "data": {"a": value},  # type: ignore[dict-item] # any value
+    }
+    problem = Diagnostic(message="wrong")
+    result = Result(severity="error", problem=problem, subject=subject, path=("data", "a"))
+    return result.to_object()["field"]  # type: ignore[return-value] # an object
+
+
+@pytest.mark.parametrize("value", ["text", 5, True], ids=["text", "number", "boolean"])
+def test_field_has_its_current_value(value: object) -> None:
+    assert _field("ConfigMap", value) == {"path": "data.a", "currentValue": value}
+
+
+@pytest.mark.parametrize("value", ["a\nb", "x" * 201, {"b": 1}, None], ids=str)
+def test_field_has_no_value_that_is_long(value: object) -> None:
+    assert _field("ConfigMap", value) == {"path": "data.a"}
+
+
+def test_field_of_a_secret_has_no_value() -> None:
+    assert _field("Secret", "aHVudGVyMg==") == {"path": "data.a"}
