@@ -42,6 +42,7 @@ MODULES = (
     *(Path("contribution", name) for name in ("from_documents", "from_response", "sanitize")),
     Path("contribution", "text_fields"),
     Path("engines", "starlark", "analysis", "paths"),
+    Path("engines", "jinja", "output"),
     *(Path(name) for name in ("cache", "problems", "reader", "objects")),
     *(Path(name) for name in ("request", "desired", "response")),
 )

@@ -5,7 +5,7 @@ stay byte for byte, with fields of a newer Crossplane.
 """
 
 from collections.abc import Callable, Hashable, Mapping
-from typing import cast
+from typing import Final, cast
 
 from function_script import objects, wire
 from function_script.cache import ByteLruCache
@@ -13,12 +13,12 @@ from function_script.contribution import Composite, Contribution, DesiredResourc
 from function_script.errors import DocumentError
 from function_script.values import Object
 
-_NOTHING = wire.index_resource(b"")
+_NOTHING: Final = wire.index_resource(b"")
 
 # Encoded resources by the key of the document they were read from.
 _CACHE_BYTES = 4 << 20
-_ENTRY_BYTES = 300
-_cache: ByteLruCache[Hashable, bytes] = ByteLruCache(
+_ENTRY_BYTES: Final = 300
+_cache: Final[ByteLruCache[Hashable, bytes]] = ByteLruCache(
     _CACHE_BYTES, admit_on_second_miss=True, is_counted=True
 )
 

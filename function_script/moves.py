@@ -183,13 +183,15 @@ def _read_claims(view: View, contribution: Contribution) -> dict[str, tuple[str,
     A resource states none if it has the first name of a moved one, which is not desired now: it is
     of an older revision of the Composition.
     """
-    earlier = _resources(view.request.desired)
-    desired_names = _desired_names(contribution)
-    claims: dict[str, tuple[str, ...]] = {
-        old: ()
-        for new, old in view.old_names.items()
-        if old in desired_names and new not in desired_names and new not in earlier
-    }
+    claims: dict[str, tuple[str, ...]] = {}
+    if view.old_names:
+        earlier = _resources(view.request.desired)
+        desired_names = _desired_names(contribution)
+        claims = {
+            old: ()
+            for new, old in view.old_names.items()
+            if old in desired_names and new not in desired_names and new not in earlier
+        }
     for name, entry in contribution.composed.items():
         if entry.resource is not None and entry.policy is not None and entry.policy.moved_from:
             claims[name] = entry.policy.moved_from

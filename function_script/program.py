@@ -41,15 +41,17 @@ class Program:
 
 
 class _LazyDict(dict[str, Readable]):
-    """Values of a lazy mapping that were read; a missing key is built and stored."""
+    """Values of a lazy mapping that were read; a missing key is built and stored.
 
-    __slots__ = ("_build",)
+    Whoever makes one sets ``build``: a constructor in Python would take as long as all else.
+    """
 
-    def __init__(self, build: Callable[[str], Readable]) -> None:
-        self._build = build
+    __slots__ = ("build",)
+
+    build: Callable[[str], Readable]
 
     def __missing__(self, key: str) -> Readable:
-        value = self[key] = self._build(key)
+        value = self[key] = self.build(key)
         return value
 
 
@@ -95,12 +97,17 @@ class Lazy(Mapping[str, Readable]):
         ``select`` returns parts of the mapping in the same way.
         """
         lazy = cls.__new__(cls)
-        lazy._keys, lazy.kept = keys, _LazyDict(build)  # noqa: SLF001 - its own kind
-        lazy._decode, lazy._select = decode, select  # noqa: SLF001 - its own kind
+        lazy.kept = kept = _LazyDict()
+        kept.build = build
+        lazy._keys, lazy._decode, lazy._select = keys, decode, select  # noqa: SLF001 - its own kind
         return lazy
 
     def __getitem__(self, key: str) -> Readable:
         return self.kept[key]
+
+    def get(self, key: str, default: Readable = None, /) -> Readable:  # type: ignore[override] # less general
+        """Return the value of a key, or the default; Mapping's way is to catch an error."""
+        return self.kept[key] if key in self._keys else default
 
     def __contains__(self, key: object) -> bool:
         return key in self._keys
@@ -169,9 +176,15 @@ class Scope:
         """Return the observed composite resource, or an empty object (Operations have none)."""
         value: Readable = self.request
         for key in ("observed", "composite", "resource"):
-            if not isinstance(value, Mapping) or key not in value:
+            if type(value) is Lazy:
+                # Without calls for what was built before: the XR is read many times.
+                if key not in value.kept and key not in value:
+                    return {}
+                value = value.kept[key]
+            elif isinstance(value, Mapping) and key in value:
+                value = value[key]
+            else:
                 return {}
-            value = value[key]
         return value if isinstance(value, dict) else {}
 
 

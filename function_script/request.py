@@ -6,6 +6,7 @@ A part of a resource is decoded when a program first reads it. Bytes are text if
 import base64
 from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import partial
+from typing import Final
 
 from function_script import wire
 from function_script.diagnostics import Diagnostic
@@ -22,14 +23,24 @@ CAPABILITIES = {
     enums.CAPABILITY_CONDITIONS: "CAPABILITY_CONDITIONS",
     enums.CAPABILITY_REQUIRED_SCHEMAS: "CAPABILITY_REQUIRED_SCHEMAS",
 }
-READY = {enums.READY_TRUE: "READY_TRUE", enums.READY_FALSE: "READY_FALSE"}
+READY: Final = {enums.READY_TRUE: "READY_TRUE", enums.READY_FALSE: "READY_FALSE"}
 # Objects down to this level are decoded by key: programs read few keys of status.atProvider.
-_LEVELS = 3
+_LEVELS: Final = 3
 # Keys that are searched one by one; reading more keys of an object builds an index of it.
-_MAX_SEARCHES = 4
+_MAX_SEARCHES: Final = 4
 # Name of a requirement that shows which of the two fields for required resources is answered.
 PROBE = "script.fn.crossplane.io/probe"
-NO_RESOURCE = wire.index_resource(b"")
+NO_RESOURCE: Final = wire.index_resource(b"")
+# The protocol's names of the parts of a request, of a state and of a resource.
+_PARTS: Final = (
+    *("meta", "observed", "desired", "input", "context", "required_resources", "extra_resources"),
+    *("credentials", "required_schemas"),
+)
+_STATE_PARTS: Final = ("composite", "resources")
+_OBJECT: Final = "resource"
+_DETAILS: Final = "connection_details"
+_READY: Final = "ready"
+_ONLY_OBJECT: Final = (_OBJECT,)
 
 
 def scope(  # noqa: PLR0913 # the facts of a scope
@@ -51,35 +62,82 @@ def scope(  # noqa: PLR0913 # the facts of a scope
     salt.
     """
     visible_credentials = _select_credentials(request, credentials, to_diagnostic)
-    struct = partial(_struct, sort_keys=sort_keys)
-    composite = partial(
-        wire.decode_struct, drop_managed_fields=not keep_managed_fields, sort_keys=sort_keys
-    )
-    unread = "" if keep_managed_fields else "managedFields"
-    resource = partial(_resource, read=partial(_parts, unread=unread, sort_keys=sort_keys))
-    parts: dict[str, Callable[[], Readable]] = {
-        "meta": lambda: _meta(request),
-        "observed": lambda: _state(request.observed, composite, resource),
-        "desired": lambda: _state(request.desired, composite, resource),
-        "input": lambda: struct(request.input),
-        "context": lambda: struct(request.context),
-        "required_resources": lambda: _resources(request.required_resources, resource),
-        "extra_resources": lambda: _resources(request.extra_resources, resource),
-        "credentials": lambda: {
-            name: {"data": to_texts(visible_credentials[name])}
-            for name in sorted(visible_credentials)
-        },
-        "required_schemas": lambda: _schemas(request, struct),
-    }
+    decoding = _Decoding(keep_managed_fields=keep_managed_fields, sort_keys=sort_keys)
+    parts = _RequestParts(request, visible_credentials, decoding)
     uid = _uid(request)
     return Scope(
-        request=Lazy(parts),
+        request=Lazy.of(_PARTS, parts.build),
         params=params,
         uid=uid,
         seed=seed.hex() if seed else uid,
         is_salted=bool(seed),
         sent=_sent(request),
     )
+
+
+class _Decoding:
+    """The choices of a step that decide how parts of its request are decoded.
+
+    ``unread`` is a key of a resource's metadata that programs do not see.
+    """
+
+    def __init__(self, *, keep_managed_fields: bool, sort_keys: bool) -> None:
+        self.keep_managed_fields: Final = keep_managed_fields
+        self.sort_keys: Final = sort_keys
+        self.unread: Final = "" if keep_managed_fields else "managedFields"
+
+    def struct(self, payload: bytes | None) -> Object:
+        """Decode an object; a missing one is empty."""
+        return _struct(payload, sort_keys=self.sort_keys)
+
+    def composite(self, struct: bytes) -> Object:
+        """Decode the XR."""
+        return wire.decode_struct(
+            struct, drop_managed_fields=not self.keep_managed_fields, sort_keys=self.sort_keys
+        )
+
+    def parts(self, struct: bytes) -> Lazy:
+        """Return the view of a resource's object."""
+        whole = wire.Part(struct, 0, len(struct))
+        return _Encoded(whole, 1, unread=self.unread, sort_keys=self.sort_keys).lazy()
+
+
+class _RequestParts:
+    """The builders of a request's parts, by the protocol's names."""
+
+    def __init__(
+        self,
+        request: wire.Request,
+        credentials: Mapping[str, Mapping[str, bytes]],
+        decoding: _Decoding,
+    ) -> None:
+        self._request: Final = request
+        self._credentials: Final = credentials
+        self._decoding: Final = decoding
+
+    def build(self, name: str) -> Readable:
+        """Build a part; raise KeyError for another name."""
+        request, decoding = self._request, self._decoding
+        if name == "observed":
+            return _state(request.observed, decoding)
+        if name == "desired":
+            return _state(request.desired, decoding)
+        if name == "context":
+            return decoding.struct(request.context)
+        if name == "meta":
+            return _meta(request)
+        if name == "input":
+            return decoding.struct(request.input)
+        if name == "required_resources":
+            return _resources(request.required_resources, decoding)
+        if name == "extra_resources":
+            return _resources(request.extra_resources, decoding)
+        if name == "required_schemas":
+            return _schemas(request, decoding)
+        if name != "credentials":
+            raise KeyError(name)
+        shown = self._credentials
+        return {key: {"data": to_texts(shown[key])} for key in sorted(shown)}
 
 
 def knows_old_field_only(request: wire.Request) -> bool:
@@ -137,6 +195,8 @@ def has_unanswered(
     request: wire.Request, resources: Collection[str], schemas: Collection[str]
 ) -> bool:
     """Report whether the request lacks the answer to a requirement of one of these names."""
+    if not resources and not schemas:
+        return False
     answers = request.required_resources.keys() | request.extra_resources.keys()
     return bool(set(resources) - answers or set(schemas) - request.required_schemas.keys())
 
@@ -186,21 +246,30 @@ def _uid(request: wire.Request) -> str:
     return uid if isinstance(uid, str) else ""
 
 
-def _state(
-    state: wire.State | None,
-    read_composite: Callable[[bytes], Object],
-    resource: Callable[[wire.Resource], Lazy],
-) -> Readable:
-    composite = state.composite if state is not None else None
-    resources = state.resources if state is not None else {}
-    return Lazy(
-        {
-            "composite": lambda: _resource(composite or NO_RESOURCE, read=read_composite),
-            "resources": lambda: Lazy.of(
-                _SortedNames(resources), lambda name: resource(resources[name])
-            ),
-        }
-    )
+def _state(state: wire.State | None, decoding: _Decoding) -> Lazy:
+    return Lazy.of(_STATE_PARTS, _StateParts(state, decoding).build)
+
+
+class _StateParts:
+    """The builders of observed or desired state: its parts, and its resources by name."""
+
+    def __init__(self, state: wire.State | None, decoding: _Decoding) -> None:
+        self._composite: Final = state.composite if state is not None else None
+        self._resources: Final = state.resources if state is not None else {}
+        self._decoding: Final = decoding
+
+    def build(self, name: str) -> Lazy:
+        """Build a part; raise KeyError for another name."""
+        if name == "resources":
+            return Lazy.of(_SortedNames(self._resources), self.build_resource)
+        if name == "composite":
+            composite = self._composite or NO_RESOURCE
+            return _ResourceParts(composite, self._decoding, is_composite=True).lazy()
+        raise KeyError(name)
+
+    def build_resource(self, name: str) -> Lazy:
+        """Build the view of a resource; raise KeyError for a name that no resource has."""
+        return _ResourceParts(self._resources[name], self._decoding).lazy()
 
 
 class _SortedNames:
@@ -222,21 +291,42 @@ class _SortedNames:
         return len(self._names)
 
 
-def _resource(indexed: wire.Resource, *, read: Callable[[bytes], Readable]) -> Lazy:
-    struct, details = indexed.struct, indexed.connection_details
-    builders: dict[str, Callable[[], Readable]] = {
-        "resource": lambda: read(struct) if struct is not None else {}
-    }
-    if details:
-        builders["connection_details"] = lambda: to_texts(details)
-    if indexed.ready in READY:
-        builders["ready"] = lambda: READY[indexed.ready]
-    return Lazy(builders)
+class _ResourceParts:
+    """The builders of a resource: its object, and what the request says about it."""
 
+    def __init__(
+        self, indexed: wire.Resource, decoding: _Decoding, *, is_composite: bool = False
+    ) -> None:
+        self._indexed: Final = indexed
+        self._decoding: Final = decoding
+        self._is_composite: Final = is_composite
 
-def _parts(struct: bytes, *, unread: str, sort_keys: bool) -> Lazy:
-    whole = wire.Part(struct, 0, len(struct))
-    return _Encoded(whole, 1, unread=unread, sort_keys=sort_keys).lazy()
+    def lazy(self) -> Lazy:
+        """Return the view for a program."""
+        indexed = self._indexed
+        if not indexed.connection_details and indexed.ready not in READY:
+            return Lazy.of(_ONLY_OBJECT, self.build)
+        names = [_OBJECT]
+        if indexed.connection_details:
+            names.append(_DETAILS)
+        if indexed.ready in READY:
+            names.append(_READY)
+        return Lazy.of(names, self.build)
+
+    def build(self, name: str) -> Readable:
+        """Build a part; raise KeyError for one that the resource does not have."""
+        indexed = self._indexed
+        if name == _OBJECT:
+            struct = indexed.struct
+            if struct is None:
+                return {}
+            decoding = self._decoding
+            return decoding.composite(struct) if self._is_composite else decoding.parts(struct)
+        if name == _DETAILS and indexed.connection_details:
+            return to_texts(indexed.connection_details)
+        if name == _READY and indexed.ready in READY:
+            return READY[indexed.ready]
+        raise KeyError(name)
 
 
 class _Encoded:
@@ -325,11 +415,11 @@ class _Encoded:
         )
 
 
-def _resources(
-    groups: Mapping[str, list[wire.Resource]], resource: Callable[[wire.Resource], Lazy]
-) -> Lazy:
+def _resources(groups: Mapping[str, list[wire.Resource]], decoding: _Decoding) -> Lazy:
     def items(name: str) -> Lazy:
-        return Lazy({"items": lambda: [resource(item) for item in groups[name]]})
+        return Lazy(
+            {"items": lambda: [_ResourceParts(item, decoding).lazy() for item in groups[name]]}
+        )
 
     names = [name for name in sorted(groups) if not name.startswith(OWN_REQUIREMENTS)]
     return Lazy({name: partial(items, name) for name in names})
@@ -357,9 +447,9 @@ def _select_credentials(
     return {name: request.credentials[name] for name in names}
 
 
-def _schemas(request: wire.Request, struct: Callable[[bytes | None], Object]) -> Lazy:
+def _schemas(request: wire.Request, decoding: _Decoding) -> Lazy:
     def schema(payload: bytes | None) -> Object:
-        return {} if payload is None else {"openapi_v3": struct(payload)}
+        return {} if payload is None else {"openapi_v3": decoding.struct(payload)}
 
     schemas = request.required_schemas
     return Lazy({name: partial(schema, schemas[name]) for name in sorted(schemas)})

@@ -67,7 +67,7 @@ def read(data: bytes) -> RequestInfo:
     Only apiVersion and kind decide the kind of input.
     """
     identity = wire.read_identity(data)
-    kind = inputs.find_named_kind(identity.input_api_version, identity.input_kind)
+    kind = _find_kind(identity.input_api_version, identity.input_kind)
     return RequestInfo(
         api_version=identity.api_version,
         kind=identity.kind,
@@ -78,6 +78,12 @@ def read(data: bytes) -> RequestInfo:
         input=identity.input_kind if kind else "unknown",
         language=inputs.LANGUAGES[kind].name if kind else "",
     )
+
+
+@lru_cache(maxsize=64)
+def _find_kind(api_version: str, kind: str) -> tuple[str, str] | None:
+    """Return the kind of input with these names."""
+    return inputs.find_named_kind(api_version, kind)
 
 
 class Recorder:
@@ -97,7 +103,7 @@ class Recorder:
     @property
     def info(self) -> RequestInfo:
         """Return all facts so far."""
-        return self.identity._replace(**self._facts)  # type: ignore[arg-type] # of the same types
+        return RequestInfo._make(map(self._facts.get, RequestInfo._fields, self.identity))
 
     def program(self, step: Step, nanoseconds: int) -> None:
         """Record the kind of input as parsed, and the time that its program took."""

@@ -26,9 +26,8 @@ def choose(
         return contribution.ttl_seconds
     if step.ttl_seconds is not None:
         return step.ttl_seconds
-    is_unready = contribution.composite.ready == enums.READY_FALSE or any(
-        entry.ready == enums.READY_FALSE for entry in contribution.composed.values()
-    )
+    states = [entry.ready for entry in contribution.composed.values()]
+    is_unready = enums.READY_FALSE in (contribution.composite.ready, *states)
     if has_unmet_requirement or is_unready:
         return WAITING_SECONDS
     if step.reads_files:

@@ -45,6 +45,7 @@ class Annotations:
         self.ready_when: Final = keys[4]
         self.usages: Final = keys[5]
         self.moved_from: Final = MOVED_FROM
+        self._expected: Final = frozenset({*self.keys, MOVED_TO})
 
     def is_own(self, key: str) -> bool:
         """Report whether an annotation is for the function, and not part of the resource."""
@@ -54,6 +55,5 @@ class Annotations:
 
     def unknown_in(self, annotations: Object) -> list[str]:
         """List the keys that have the prefix and no meaning."""
-        start = self._start
-        expected = {*self.keys, MOVED_TO}
+        start, expected = self._start, self._expected
         return [key for key in annotations if key.startswith(start) and key not in expected]

@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import replace
 from functools import partial
+from typing import Final
 
 from function_script import objects, spelling, wire
 from function_script.cache import ByteLruCache
@@ -21,12 +22,12 @@ from function_script.errors import DocumentError
 from function_script.problems import ProblemList, suggest
 from function_script.reader import ObjectReader
 from function_script.source import Span
-from function_script.values import Object
+from function_script.values import Object, Value
 
-_RESOURCE_NAME = "resource name"
+_RESOURCE_NAME: Final = "resource name"
 _MAX_WARNINGS = 3
 _UNIQUE_NAMES = "make the name of something that differs, such as the loop's item"
-_MERGE = {"Merge": False, "Replace": True}
+_MERGE: Final = {"Merge": False, "Replace": True}
 # API groups of meta documents, whichever function reads them.
 _META_GROUP = re.compile(r"meta\.\w+\.fn\.crossplane\.io/")
 # Kinds of meta documents of function-go-templating, and of what authors call them.
@@ -42,7 +43,7 @@ _OTHER_META_KINDS = {
 # Composed resources by the text of their document. They share nearly all their values with the
 # cache of `documents.stream`, so that the same bound, for as many entries, costs little.
 _CACHE_BYTES = 16 << 20
-_BYTES_PER_CHARACTER = 12
+_BYTES_PER_CHARACTER: Final = 12
 
 
 class _ComposedDocument:
@@ -59,7 +60,15 @@ class _ComposedDocument:
         self.results = results
 
 
-_cache: ByteLruCache[tuple[str, str], _ComposedDocument] = ByteLruCache(
+class _CompositeDocument:
+    """The XR's document, if it depends on nothing but its text and the XR's type; also shared."""
+
+    def __init__(self, xr_type: tuple[Value, Value], part: model.Contribution) -> None:
+        self.xr_type = xr_type
+        self.part = part
+
+
+_cache: Final[ByteLruCache[tuple[str, str], _ComposedDocument | _CompositeDocument]] = ByteLruCache(
     _CACHE_BYTES, admit_on_second_miss=True, is_counted=True
 )
 
@@ -76,10 +85,13 @@ def from_documents(
     for document in documents:
         problems = ProblemList()
         key = (prefix, document.text)
-        cached = _cache.get(key)
-        part = _read(document, xr, dialect, problems, key) if cached is None else cached
+        part = _cache.get(key) or _read(document, xr, dialect, problems, key)
+        if isinstance(part, _CompositeDocument) and part.xr_type != _type_of(xr):
+            part = _read(document, xr, dialect, problems, key)
         if isinstance(part, _ComposedDocument):
             collector.add_composed(part, document, problems)
+        elif isinstance(part, _CompositeDocument):
+            collector.add(part.part, document, problems)
         else:
             collector.add(part, document, problems)
         collector.add_problems(problems, document)
@@ -177,7 +189,7 @@ def _read(
     dialect: Dialect,
     problems: ProblemList,
     key: tuple[str, str],
-) -> _ComposedDocument | model.Contribution:
+) -> _ComposedDocument | _CompositeDocument | model.Contribution:
     reader = ObjectReader(document.value, "", problems)
     api_version = reader.text("apiVersion", required=True) or ""
     kind = reader.text("kind", required=True) or ""
@@ -190,8 +202,11 @@ def _read(
         if not problems:
             _cache.put(key, composed, len(document.text) * _BYTES_PER_CHARACTER)
         return composed
-    if (api_version, kind) == (xr.get("apiVersion"), xr.get("kind")):
+    if (api_version, kind) == _type_of(xr):
         part = _read_composite(reader, annotations, dialect)
+        if not problems and not part.reads_xr:
+            composite = _CompositeDocument(_type_of(xr), part)
+            _cache.put(key, composite, len(document.text) * _BYTES_PER_CHARACTER)
         if part.reads_xr and (
             warnings := lint.ignored_field_warnings(document.value, xr, document.span)
         ):
@@ -200,6 +215,10 @@ def _read(
     if not problems:
         _reject_nameless(reader, xr, annotations, dialect)
     return model.Contribution()
+
+
+def _type_of(xr: Object) -> tuple[Value, Value]:
+    return xr.get("apiVersion"), xr.get("kind")
 
 
 def _reject_nameless(

@@ -7,6 +7,7 @@ one (``True``). Every problem is reported with the path of its field; nothing is
 import base64
 import binascii
 from collections.abc import Mapping, Sequence
+from typing import Final
 
 import orjson
 
@@ -21,7 +22,7 @@ from function_script.reader import ObjectReader
 from function_script.values import Object, Value
 from function_script.wire import enums
 
-READY = {
+READY: Final = {
     "True": enums.READY_TRUE,
     "False": enums.READY_FALSE,
     "Unspecified": enums.READY_UNSPECIFIED,
@@ -53,11 +54,11 @@ TARGET = {
 }
 # Composed resources by their JSON text. An object takes about eight times the memory of it.
 _CACHE_BYTES = 12 << 20
-_BYTES_PER_CHARACTER = 8
-_cache: ByteLruCache[str, Mapping[str, DesiredResource]] = ByteLruCache(
+_BYTES_PER_CHARACTER: Final = 8
+_cache: Final[ByteLruCache[str, Mapping[str, DesiredResource]]] = ByteLruCache(
     _CACHE_BYTES, admit_on_second_miss=True, is_counted=True
 )
-_ENTRY_FIELDS = (
+_ENTRY_FIELDS: Final = (
     "resource",
     "ready",
     "connection_details",
@@ -66,9 +67,9 @@ _ENTRY_FIELDS = (
     "usages",
     "moved_from",
 )
-_BELOW_DESIRED = ("composite", "resources")
-_NO_FIELD = 'composed resources go below "desired", "resources"'
-_RESPONSE_FIELDS = (
+_BELOW_DESIRED: Final = ("composite", "resources")
+_NO_FIELD: Final = 'composed resources go below "desired", "resources"'
+_RESPONSE_FIELDS: Final = (
     "meta",
     "desired",
     "results",

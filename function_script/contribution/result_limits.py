@@ -21,6 +21,8 @@ MAX_REASON_BYTES: Final = 1024
 
 def enforce(contribution: Contribution) -> Contribution:
     """Return the contribution without surplus warnings; raise LimitError beyond other limits."""
+    if not contribution.results and not contribution.conditions:
+        return contribution
     for condition in contribution.conditions:
         _check_text(f'condition "{condition.type[:80]}"', condition.message, condition.reason)
         _check_size("a condition's type", condition.type, MAX_REASON_BYTES)

@@ -7,6 +7,7 @@ Crossplane and the API server check, too, but later and without a position in th
 
 import re
 from collections.abc import Mapping
+from typing import Final
 
 from function_script.contribution import text_fields
 from function_script.contribution.annotations import MOVED_TO
@@ -16,7 +17,7 @@ from function_script.reader import ObjectReader
 from function_script.values import Object
 
 # Owned by the API server: server-side apply rejects or ignores them.
-SERVER_METADATA = frozenset(
+SERVER_METADATA: Final = frozenset(
     {
         "creationTimestamp",
         "deletionGracePeriodSeconds",
@@ -28,13 +29,13 @@ SERVER_METADATA = frozenset(
         "uid",
     }
 )
-_SERVER_FIELDS = frozenset({"status"})
+_SERVER_FIELDS: Final = frozenset({"status"})
 # Written by kubectl, and by this function after all else: a desired value would flap.
-_TOOL_ANNOTATIONS = frozenset({"kubectl.kubernetes.io/last-applied-configuration", MOVED_TO})
-_MAX_QUOTED = 40
+_TOOL_ANNOTATIONS: Final = frozenset({"kubectl.kubernetes.io/last-applied-configuration", MOVED_TO})
+_MAX_QUOTED: Final = 40
 # The name of a role or a binding may be any segment of a path.
-_RBAC = "rbac.authorization.k8s.io/"
-_RBAC_NAME = re.compile(r"(?!\.{1,2}$)[^/%]+")
+_RBAC: Final = "rbac.authorization.k8s.io/"
+_RBAC_NAME: Final = re.compile(r"(?!\.{1,2}$)[^/%]+")
 
 
 def without_server_fields(body: ObjectReader) -> Object:
@@ -56,7 +57,9 @@ def without_server_fields(body: ObjectReader) -> Object:
     annotations = metadata.texts("annotations")
     clean = resource["metadata"] = _drop(metadata.value, SERVER_METADATA)
     if annotations is not None:
-        clean["annotations"] = _drop(dict(annotations), _TOOL_ANNOTATIONS)
+        clean["annotations"] = {
+            key: text for key, text in annotations.items() if key not in _TOOL_ANNOTATIONS
+        }
     return resource
 
 

@@ -8,12 +8,12 @@ None, and the caller parses the text with `kubernetes_yaml`.
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
+from typing import Final
 
 from function_script.documents.kubernetes_yaml import WORDS, ParsedDocument, resolve
 from function_script.values import Object, Value
 
-_LINE = re.compile(
+_LINE: Final = re.compile(
     r"""(?P<indent>[ ]*) (?P<item>-[ ])?
         (?: (?P<key>[A-Za-z_][A-Za-z0-9_./-]{0,200}) : (?=[ ]|\Z) )?
         [ ]?
@@ -24,30 +24,35 @@ _LINE = re.compile(
         )?""",
     re.VERBOSE,
 )
-_BLANK = re.compile(r" *(?:#[ -~]*)?")
+_BLANK: Final = re.compile(r" *(?:#[ -~]*)?")
 
 # Most lines of documents are repeated, in the same document or the next. A plain dict that is
 # cleared when it is full: a lookup for each line must not cost the bookkeeping of an LRU cache.
-_MAX_LINES = 4096
-_MAX_LINE_LENGTH = 200
-_lines: dict[str, _ParsedLine] = {}
+_MAX_LINES: Final = 4096
+_MAX_LINE_LENGTH: Final = 200
+_lines: Final[dict[str, _ParsedLine]] = {}
 
 
-class _ParsedLine(NamedTuple):
+class _ParsedLine:
     """The parts of ``- key: value``.
 
     ``column`` is where the item or key begins, -1 for a blank line or a comment. ``is_open``: the
     value is an empty map or list, or nothing, and then it may follow on the next lines.
     """
 
-    column: int
-    is_item: bool
-    key: str | None
-    value: Value
-    is_open: bool
+    __slots__ = ("column", "is_item", "is_open", "key", "value")
+
+    def __init__(
+        self, *, column: int, is_item: bool, key: str | None, value: Value, is_open: bool
+    ) -> None:
+        self.column: Final = column
+        self.is_item: Final = is_item
+        self.key: Final = key
+        self.value: Final = value
+        self.is_open: Final = is_open
 
 
-_SKIPPED = _ParsedLine(column=-1, is_item=False, key=None, value=None, is_open=False)
+_SKIPPED: Final = _ParsedLine(column=-1, is_item=False, key=None, value=None, is_open=False)
 
 
 def parse_simple(text: str, *, nodes: int, depth: int) -> ParsedDocument | None:
@@ -85,10 +90,11 @@ class _LineParser:
         """Parse the object; raise _NotSimpleError."""
         root = self.members
         first = -1
-        cached = _lines.get
         for number, text_line in enumerate(text.split("\n")):
-            line = cached(text_line) or _parse_line(text_line)
-            column, is_item, key, value, is_open = line
+            line = _lines.get(text_line)
+            if line is None:
+                line = _parse_line(text_line)
+            column, is_item, key = line.column, line.is_item, line.key
             if column < 0:
                 continue
             if first < 0:
@@ -102,15 +108,19 @@ class _LineParser:
                     continue
             if key is None or key in self.members:
                 raise _NotSimpleError
-            self.members[key] = value
-            if is_open:
-                if value is None:
-                    self.open_key = key
-                else:
-                    self.members[key] = self._copy_empty(value)
+            if line.is_open:
+                self._add_open(key, line.value)
+            else:
+                self.members[key] = line.value
         if first < 0:
             raise _NotSimpleError
         return ParsedDocument(value=root, line=first, nodes=self.nodes, depth=self.depth)
+
+    def _add_open(self, key: str, value: Value) -> None:
+        """Add a member whose value is empty, or follows on the next lines."""
+        self.members[key] = self._copy_empty(value)
+        if value is None:
+            self.open_key = key
 
     def _enter(self, column: int, *, is_item: bool) -> None:
         """Open the map or list that begins here, or go back to the level of this line."""

@@ -6,7 +6,7 @@ stream that begins with ``{`` is parsed as JSON objects up to the first text tha
 
 import re
 from collections.abc import Callable, Sequence
-from typing import cast
+from typing import Final, cast
 
 from function_script.cache import ByteLruCache
 from function_script.diagnostics import Diagnostic
@@ -22,14 +22,14 @@ from function_script.source import Source, Span
 from function_script.values import Object, Value, type_phrase
 
 _LIMITS = Limits()
-_EMPTY = ParsedDocument(value=None, line=0, nodes=0, depth=0)
-_NOT_BLANK = re.compile(r"[^ \t\r\n]")
-_SEPARATOR_REST = re.compile(r"\s*(?:#.*)?\Z", re.DOTALL)
+_EMPTY: Final = ParsedDocument(value=None, line=0, nodes=0, depth=0)
+_NOT_BLANK: Final = re.compile(r"[^ \t\r\n]")
+_SEPARATOR_REST: Final = re.compile(r"\s*(?:#.*)?\Z", re.DOTALL)
 
 # Parsed documents by their text. A value takes about ten times the memory of its text.
 _CACHE_BYTES = 16 << 20
-_BYTES_PER_CHARACTER = 12
-_cache: ByteLruCache[str, ParsedDocument] = ByteLruCache(
+_BYTES_PER_CHARACTER: Final = 12
+_cache: Final[ByteLruCache[str, ParsedDocument]] = ByteLruCache(
     _CACHE_BYTES, admit_on_second_miss=True, is_counted=True
 )
 

@@ -25,6 +25,8 @@ _KINDS: Final = {
     ),
 }
 _API_VERSIONS: Final = {kind: version for version, kinds in _KINDS.items() for kind in kinds}
+KINDS: Final = frozenset(_API_VERSIONS)
+"""The kinds that `find_api_version` may have a doubt about."""
 # API versions that no supported release of Kubernetes serves these kinds in.
 _REMOVED: Final = frozenset(
     {

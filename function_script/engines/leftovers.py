@@ -99,7 +99,6 @@ _FOR_VALUES: Final = (
     *(each for each in _LEFTOVERS if each.part not in _ONLY_OF_LINES),
     *_OF_VALUES,
 )
-_PARTS: Final = (*(each.part for each in _FOR_VALUES), "None")
 NONE: Final = Leftover(
     part="None",
     pattern=re.compile(r"(?<![A-Za-z0-9])None(?![A-Za-z0-9])"),
@@ -109,10 +108,19 @@ NONE: Final = Leftover(
 """The text that a script writes for None. A program or a request may also mean this word."""
 
 
+def _sign(part: str) -> str:
+    """Return a character of a leaving that most data lacks; without one, the whole leaving."""
+    return next((each for each in part if not each.islower() and each not in "{ "), part)
+
+
+# Most texts lack the signs, which are found in a fraction of the time.
+_LINE_SIGNS: Final = tuple((_sign(each.part), each) for each in _LEFTOVERS)
+_VALUE_SIGNS: Final = tuple((_sign(each.part), each.part) for each in (*_FOR_VALUES, NONE))
+
+
 def find(text: str) -> Iterator[tuple[Leftover, int]]:
     """Yield leavings in a rendered stream with the numbers of their lines."""
-    # Most texts lack the first characters, which are found in a fraction of the time.
-    candidates = [each for each in _LEFTOVERS if each.part[0] in text and each.part in text]
+    candidates = [each for sign, each in _LINE_SIGNS if sign in text and each.part in text]
     if not candidates:
         return
     for number, line in enumerate(text.split("\n"), 1):
@@ -130,7 +138,7 @@ def of_line(line: str) -> Leftover | None:
 
 def may_be_in(text: str) -> bool:
     """Report whether data, as JSON, may have a value with leavings."""
-    return any(part in text for part in _PARTS)
+    return any(sign in text and part in text for sign, part in _VALUE_SIGNS)
 
 
 def of_value(text: str) -> Leftover | None:

@@ -23,19 +23,48 @@ _SMALL: Final = 1024
 _NUMBERS: Final = [_DOUBLE.pack(b"\x11", number) for number in range(_SMALL)]
 
 
-def _text_head(length: int) -> bytes:
-    """Encode what precedes a text as the value of a key: the Value's size, its tag, the text's."""
+_TEXT_TAG: Final = b"\x1a"
+_STRUCT_TAG: Final = b"\x2a"
+
+
+def _head(tag: bytes, length: int) -> bytes:
+    """Encode what precedes a value's content behind its key: the Value's size, tag and size."""
     size = varint(length)
-    return varint(1 + len(size) + length) + b"\x1a" + size
+    return varint(1 + len(size) + length) + tag + size
 
 
-_TEXT_HEADS: Final = [_text_head(length) for length in range(_SMALL)]
+_TEXT_HEADS: Final = [_head(_TEXT_TAG, length) for length in range(_SMALL)]
+_STRUCT_HEADS: Final = [_head(_STRUCT_TAG, length) for length in range(_SMALL)]
 _ENTRY_HEADS: Final = [b"\x0a" + varint(length) for length in range(_SMALL)]
 
 # Manifests share a few hundred keys. Cleared when full, which bounds it.
 _MAX_KEYS: Final = 4096
 _MAX_KEY_LENGTH: Final = 64
 _keys: Final[dict[str, bytes]] = {}
+
+
+class _Entries:
+    """Encoded entries by key and text: most texts of a new document are those of others.
+
+    Only short texts in ASCII, which have as many bytes as characters. Cleared when full.
+    """
+
+    def __init__(self) -> None:
+        self.by_key: dict[str, dict[str, bytes]] = {}
+        self.count: int = 0
+
+    def add(self, key: str, text: str, entry: bytes) -> None:
+        """Add the entry of a key with a text."""
+        if self.count >= _MAX_ENTRIES:
+            self.by_key.clear()
+            self.count = 0
+        self.by_key.setdefault(key, {})[text] = entry
+        self.count += 1
+
+
+_MAX_ENTRIES: Final = 2048
+_MAX_ENTRY_TEXT: Final = 64
+_entries: Final = _Entries()
 
 
 class EncodeError(ValueError):
@@ -83,20 +112,30 @@ def _object(value: dict[object, object], budget: _Budget, depth: int) -> bytes:
     _enter(budget, len(value), depth)
     keys = _sorted_keys(value)
     pieces: list[bytes] = []
+    entries = _entries.by_key
     key = ""
     try:
         for key in keys:
             item = value[key]
             if item is None and budget.drop_nulls:
                 continue
+            if isinstance(item, str):
+                # Most values are texts, and most texts are short.
+                texts = entries.get(key)
+                entry = None if texts is None else texts.get(item)
+                if entry is None:
+                    entry = _text_entry(key, item, budget)
+                else:
+                    budget.take(0, len(item))
+                pieces.append(entry)
+                continue
             prefix = _keys.get(key)
             if prefix is None:
                 prefix = _key(key, budget)
-            if isinstance(item, str):
-                # Most values are texts, and most texts are short.
-                content = _text(item, budget)
+            if isinstance(item, dict):
+                content = _object(item, budget, depth + 1)
                 length = len(content)
-                head = _TEXT_HEADS[length] if length < _SMALL else _text_head(length)
+                head = _STRUCT_HEADS[length] if length < _SMALL else _head(_STRUCT_TAG, length)
             else:
                 content = _value(item, budget, depth + 1)
                 head = varint(len(content))
@@ -108,6 +147,22 @@ def _object(value: dict[object, object], budget: _Budget, depth: int) -> bytes:
     except EncodeError as error:
         raise EncodeError(_step(key) + error.path, error.cause) from None
     return b"".join(pieces)
+
+
+def _text_entry(key: str, text: str, budget: _Budget) -> bytes:
+    """Encode a map entry with a text."""
+    prefix = _keys.get(key)
+    if prefix is None:
+        prefix = _key(key, budget)
+    content = _text(text, budget)
+    size = len(content)
+    head = _TEXT_HEADS[size] if size < _SMALL else _head(_TEXT_TAG, size)
+    length = len(prefix) + len(head) + size
+    start = _ENTRY_HEADS[length] if length < _SMALL else b"\x0a" + varint(length)
+    entry = b"".join([start, prefix, head, content])
+    if size <= _MAX_ENTRY_TEXT and size == len(text) and len(key) <= _MAX_KEY_LENGTH:
+        _entries.add(key, text, entry)
+    return entry
 
 
 def _list(value: list[object], budget: _Budget, depth: int) -> bytes:

@@ -50,6 +50,8 @@ def encode_resource(
 ) -> bytes:
     """Encode a Resource; ``struct`` is its object as a Struct."""
     resource = length_field(1, struct) if struct is not None else b""
+    if not connection_details:
+        return resource + varint_field(3, ready) if ready else resource
     details = [entry_field(2, key, connection_details[key]) for key in sorted(connection_details)]
     return resource + b"".join(details) + varint_field(3, ready)
 

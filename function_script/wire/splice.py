@@ -9,7 +9,7 @@ from typing import Final
 from function_script.values import Object
 from function_script.wire.encode import encode_struct
 from function_script.wire.fields import LENGTH, Fields, read_entry
-from function_script.wire.write import entry_field, length_field
+from function_script.wire.write import entry_header, length_field
 
 _NONE: Final = 0
 _STATE_COMPOSITE: Final = 1
@@ -32,7 +32,9 @@ def splice_state(
     if composite is not None:
         pieces.append(length_field(_STATE_COMPOSITE, composite))
     for name in sorted(resources):
-        pieces.append(entry_field(_STATE_RESOURCES, name, resources[name]))
+        resource = resources[name]
+        pieces.append(entry_header(_STATE_RESOURCES, name, resource))
+        pieces.append(resource)
     return b"".join(pieces)
 
 

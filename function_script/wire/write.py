@@ -44,7 +44,14 @@ def optional_varint_field(number: int, value: int | None) -> bytes:
 
 def entry_field(number: int, key: str, value: bytes) -> bytes:
     """Encode an entry of a map; ``value`` is a string, bytes or a message."""
-    return length_field(number, length_field(1, key.encode()) + length_field(2, value))
+    return entry_header(number, key, value) + value
+
+
+def entry_header(number: int, key: str, value: bytes) -> bytes:
+    """Encode what precedes the value in an entry of a map."""
+    text = key.encode()
+    start = b"\x0a" + varint(len(text)) + text + b"\x12" + varint(len(value))
+    return varint(number << 3 | LENGTH) + varint(len(start) + len(value)) + start
 
 
 def _encode(number: int) -> bytes:

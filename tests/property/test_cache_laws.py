@@ -8,7 +8,7 @@ from support.builders import NAME_KEY, jinja, request, starlark
 from support.example_counts import examples
 
 from function_script import function, inputs, objects, wire
-from function_script.cache import ByteLruCache
+from function_script.cache import ByteLruCache, IdentityCache
 from function_script.documents import to_yaml_stream
 from function_script.inputs.parsing import EMPTY
 from function_script.limits import Limits
@@ -116,7 +116,10 @@ def test_cached_results_change_no_response(
         for step_input, earlier, spec in steps
     ]
     cached = [respond(data) for data in requests * 3]
-    with patch.object(ByteLruCache, "get", lambda _self, _key: None):
+    with (
+        patch.object(ByteLruCache, "get", lambda _self, _key: None),
+        patch.object(IdentityCache, "get", lambda _self, _owner: None),
+    ):
         assert cached == [respond(data) for data in requests] * 3
 
 
@@ -137,6 +140,18 @@ def test_cached_text_is_compared_with_current_xr() -> None:
         observed = {"composite": {"resource": {**XR, "spec": spec}}}
         response = respond(request(step_input, observed=observed).SerializeToString())
         assert (b"IgnoredFields" in response) == (spec != XR_SPEC["spec"])
+
+
+def test_cached_document_of_an_xr_is_compared_with_the_type_of_the_current_one() -> None:
+    """The text of an XR's status is none for an XR of another type."""
+    others = [document({"apiVersion": "v1", "kind": "A"}, {NAME_KEY: n}) for n in "abcd"]
+    kinds = ["XThing", "XThing", "XThing", "XOther"]
+    for kind, other in zip(kinds, others, strict=True):
+        text = to_yaml_stream([other, {**XR, "status": {"p": 1}}])
+        step_input = jinja("{{ params.text }}", params={"text": text})
+        observed = {"composite": {"resource": {**XR, "kind": kind}}}
+        response = respond(request(step_input, observed=observed).SerializeToString())
+        assert (b"metadata.annotations lacks" in response) == (kind == "XOther")
 
 
 def test_cached_text_is_checked_with_current_limits() -> None:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import base64
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias, TypeGuard
 
 from function_script.engines.gotemplate.values import Missing, TypedMap
 from function_script.program import Lazy, Scope
@@ -185,7 +185,7 @@ def _non_empty(meta: object) -> object:
 
 def _state(part: str, request: Mapping[str, object], convert: Convert, empty: EmptyPart) -> object:
     state = request[part]
-    if not isinstance(state, Mapping):
+    if not _is_mapping(state):
         return None
     resources = state["resources"]
     builders: dict[str, Builder] = {
@@ -207,9 +207,14 @@ def _composite(entry: object, convert: Convert, empty: object) -> object:
 
 def _entries(part: str, entries: object, make: Convert, empty: EmptyPart) -> object:
     """Return a part of the request that is a map, its entries converted; or the empty part."""
-    if not isinstance(entries, Mapping) or not entries:
+    if not _is_mapping(entries) or not entries:
         return empty(part)
     return LazyDict({name: partial(_entry, entries, name, make) for name in entries})
+
+
+def _is_mapping(value: object) -> TypeGuard[Mapping[str, object]]:
+    """Report whether a value is an object; the classes of nearly all are compared first."""
+    return isinstance(value, (Lazy, dict, Mapping))
 
 
 def _entry(entries: Mapping[str, object], name: str, make: Convert) -> object:
@@ -217,13 +222,14 @@ def _entry(entries: Mapping[str, object], name: str, make: Convert) -> object:
 
 
 def _resource(entry: object, convert: Convert) -> dict[str, object]:
-    if not isinstance(entry, Mapping):
+    if not _is_mapping(entry):
         return {}
     converted: dict[str, object] = {}
     resource = entry.get("resource")
     if resource:
-        lazily = isinstance(resource, Lazy)
-        converted["resource"] = _parts(resource, convert) if lazily else convert(resource)
+        converted["resource"] = (
+            _parts(resource, convert) if isinstance(resource, Lazy) else convert(resource)
+        )
     if entry.get("connection_details"):
         converted["connectionDetails"] = _to_base64(entry["connection_details"])
     if "ready" in entry:

@@ -5,9 +5,9 @@ Raises only FatalError.
 
 import re
 from dataclasses import replace
-from functools import cache
-from typing import Final
+from typing import Final, NamedTuple
 
+from function_script.cache import IdentityCache
 from function_script.diagnostics import Diagnostic
 from function_script.engines import foreign_syntax, leftovers
 from function_script.engines.allowance import Allowance
@@ -26,17 +26,39 @@ from function_script.limits import Limits
 from function_script.program import Program, Scope, TemplateResult
 from function_script.source import Span
 
+# Programs with many modules are in it, too: few, so that it holds little that others do not hold.
+_MAX_RECENT: Final = 8
+
+
+class _Recent(NamedTuple):
+    """A program that was evaluated before, with the limits that it keeps."""
+
+    limits: Limits
+    parts: tuple[positions.SourcePart, ...]
+    loaded: programs.LoadedProgram
+
+
+_recent: Final[IdentityCache[Program, _Recent]] = IdentityCache(_MAX_RECENT)
 _QUOTED_TWICE: Final = re.compile(r"""[ -]*(?:[\w./-]+: +)?(?:"".+""|''.+'')\s*""")
 _CALL_ALONE: Final = re.compile(r"\s*\{\{-? *(?P<name>\w+) [^|]*\}\}\s*")
 _MAP_BESIDE_KEY: Final = re.compile(r"[ -]*[\w./-]+: {2,}(?:- |\S+: )")
 
 
+def _load_recent(program: Program, limits: Limits) -> _Recent:
+    """Return the compiled program, of the last ones if possible; raises FatalError."""
+    recent = _recent.get(program)
+    if recent is None or recent.limits is not limits:
+        _check_size(program, limits)
+        parts = positions.read_source_parts(program.options)
+        recent = _Recent(limits, parts, _load(program, parts))
+        _recent.put(program, recent)
+    return recent
+
+
 def evaluate(program: Program, scope: Scope, limits: Limits) -> TemplateResult:
     """Render a program's main template with the request; raises FatalError."""
-    _check_size(program, limits)
     allowance = Allowance(limits)
-    parts = positions.read_source_parts(program.options)
-    loaded = _load(program, parts)
+    _, parts, loaded = _load_recent(program, limits)
     pieces: list[str] = []
     start_seconds = allowance.used_seconds()
     run = Run(loaded.program, limits, scope.seed, is_salted=scope.is_salted)
@@ -49,7 +71,8 @@ def evaluate(program: Program, scope: Scope, limits: Limits) -> TemplateResult:
         scope.random_texts.extend(run.random_texts)
     run_seconds = allowance.used_seconds() - start_seconds
 
-    @cache
+    traces: list[source_map.Trace] = []
+
     def trace() -> source_map.Trace:
         seconds = allowance.left_seconds()
         if run_seconds * source_map.STRETCH > seconds:
@@ -59,7 +82,9 @@ def evaluate(program: Program, scope: Scope, limits: Limits) -> TemplateResult:
         return source_map.trace(rerun, _data(program, scope, loaded))
 
     def locate(line: int) -> Span | None:
-        return source_map.find_origin(line, trace(), loaded, parts)
+        if not traces:
+            traces.append(trace())
+        return source_map.find_origin(line, traces[0], loaded, parts)
 
     def explain(line: int) -> tuple[Span, str] | None:
         lines = text.split("\n")

@@ -88,12 +88,12 @@ def get_item(value: object, index: object, undefined: type[Undefined]) -> object
         return get_attribute(value, index, undefined)
     if index is not None and not isinstance(index, (int, float)):
         raise exceptions.RenderError(f"{exceptions.type_of(index)} cannot be an index")
-    if isinstance(value, Mapping):
-        return value[index] if index in value else make_undefined(undefined, value, index)
     if isinstance(index, int) and isinstance(value, (str, list, tuple, range)):
         if -len(value) <= index < len(value):
             return value[index]
         return make_undefined(undefined, value, index)
+    if isinstance(value, Mapping):
+        return value[index] if index in value else make_undefined(undefined, value, index)
     if value is None or isinstance(value, _DATA):
         return make_undefined(undefined, value, index)
     raise exceptions.RenderError(f"{exceptions.type_of(value)} has no items")

@@ -12,7 +12,7 @@ from typing import cast
 from jinja2 import Template, TemplateSyntaxError, nodes
 from jinja2.compiler import CodeGenerator as JinjaCodeGenerator
 
-from function_script.cache import ByteLruCache
+from function_script.cache import ByteLruCache, IdentityCache
 from function_script.diagnostics import Diagnostic
 from function_script.engines.jinja import compiler, deferral, parser, policy, positions, tokens
 from function_script.engines.jinja.calls import Call
@@ -28,6 +28,7 @@ from function_script.program import Program
 from function_script.source import Source
 
 MAX_PROGRAMS = 64
+_MAX_RECENT = 8
 _MAX_CHARACTERS = 2 << 20
 _MAX_PROBLEMS = 10
 MAX_NODES = 3 * policy.MAX_NODES
@@ -70,10 +71,15 @@ class _Parsed:
 _programs: ByteLruCache[tuple[object, ...], CompiledProgram] = ByteLruCache(
     _MAX_CHARACTERS, max_entries=MAX_PROGRAMS
 )
+# Those of the last programs, with the limits that these were found to keep.
+_recent: IdentityCache[Program, tuple[Limits, CompiledProgram]] = IdentityCache(_MAX_RECENT)
 
 
 def load(program: Program, limits: Limits) -> CompiledProgram:
     """Return the compiled program, from the cache if possible; raises ProgramError."""
+    recent = _recent.get(program)
+    if recent is not None and recent[0] is limits:
+        return recent[1]
     check_size(program, limits)
     key = cache_key(program)
     compiled = _programs.get(key)
@@ -83,6 +89,7 @@ def load(program: Program, limits: Limits) -> CompiledProgram:
         )
         compiled = build(program, generator)
         _programs.put(key, compiled, count_characters(key))
+    _recent.put(program, (limits, compiled))
     return compiled
 
 

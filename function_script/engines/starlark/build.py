@@ -13,7 +13,7 @@ from typing import Final
 import starlark
 
 from function_script import field_names
-from function_script.cache import ByteLruCache
+from function_script.cache import ByteLruCache, IdentityCache
 from function_script.diagnostics import Diagnostic
 from function_script.engines.starlark import bridge, dialect, errors, predeclared
 from function_script.engines.starlark.analysis import pruning
@@ -50,16 +50,22 @@ class Script:
 _BASE_BYTES = 30_000
 _BYTES_PER_CHARACTER = 90
 _SCRIPTS: ByteLruCache[tuple[str, ...], Script] = ByteLruCache(32 << 20, max_entries=256)
+# Those of the last programs, with the limits that they keep.
+_RECENT: IdentityCache[Program, tuple[Limits, Script]] = IdentityCache(8)
 
 
 def script(program: Program, limits: Limits, options: starlark.EvalOptions) -> Script:
     """Return the program's script, from the cache or built; raises FatalError."""
+    recent = _RECENT.get(program)
+    if recent is not None and recent[0] is limits:
+        return recent[1]
     key = _key(program, limits)
     result = _SCRIPTS.get(key)
     if result is None:
         result = _Build(program, limits, options).script()
         length = sum(len(source.text) for source in result.sources.values())
         _SCRIPTS.put(key, result, _BASE_BYTES + _BYTES_PER_CHARACTER * length)
+    _RECENT.put(program, (limits, result))
     return result
 
 

@@ -83,8 +83,11 @@ def unused_modules(program: Program, limits: Limits) -> tuple[str, ...]:
 
 def _request(scope: Scope) -> Lazy:
     """Return the argument of ``main``: the request's parts, and ``params``."""
-    parts = {name: partial(scope.request.__getitem__, name) for name in scope.request}
-    return Lazy({**parts, "params": lambda: scope.params})
+    parts = scope.request.kept
+    return Lazy.of(
+        (*scope.request, "params"),
+        lambda name: scope.params if name == "params" else parts[name],
+    )
 
 
 def _to_json(request: Object) -> str:

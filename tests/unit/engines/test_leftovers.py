@@ -1,6 +1,8 @@
 """Leavings of a language in a rendered text, and texts that only look like them."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from function_script.engines import leftovers
 
@@ -77,6 +79,12 @@ def test_leaving_in_a_value_is_found(text: str, message: str) -> None:
 @pytest.mark.parametrize("text", MEANT)
 def test_value_that_others_read_is_left_alone(text: str) -> None:
     assert leftovers.of_value(text) is None
+
+
+@given(st.text("%!<nil>map[objectO]{$ undefinedNoe", max_size=40))
+def test_search_by_one_character_finds_what_a_search_by_the_whole_leaving_finds(text: str) -> None:
+    parts = [each.part for each in leftovers._FOR_VALUES]
+    assert leftovers.may_be_in(text) is any(part in text for part in (*parts, "None"))
 
 
 def test_ordinary_data_need_not_be_decoded() -> None:

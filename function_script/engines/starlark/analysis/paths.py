@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from function_script.program import Lazy, PartTree, plain
 from function_script.values import Object, Readable, Value
@@ -40,7 +40,7 @@ _OBJECT_DEPTH = 4
 _MAX_DEPTH = 6
 _OBJECT = "resource"
 # Any resource's name. For a resource of this name a script gets all others, too: no harm.
-ANY = "*"
+ANY: Final = "*"
 
 
 def is_branch(path: Path) -> bool:
@@ -127,7 +127,7 @@ def _select(value: Mapping[str, Readable], tree: PartTree | None) -> Object:
 def _selected(value: Mapping[str, Readable], key: str, tree: PartTree | None) -> Value:
     if tree is None:
         return _whole(value, key)
-    below = value[key]
+    below = value.kept[key] if isinstance(value, Lazy) else value[key]
     if isinstance(below, Lazy):
         selected = below.select(tree)
         return _select(below, tree) if selected is None else selected
