@@ -77,7 +77,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         flags, certs = ["--insecure"], ()
         if options.mtls:
-            flags, certs = _certificates(Path(folder))
+            flags, certs = _certificates(options.certs_dir or Path(folder))
         flags += ["--memory-limit", "1Gi", "--timeout", "30s", *options.flag]
         with Server(*flags, python=options.python) as server:
             ours = Target(name="ours", address=server.address, pid=server.pid, certs=certs)
@@ -92,14 +92,18 @@ def main() -> None:
 
 
 def _certificates(folder: Path) -> tuple[list[str], tuple[bytes, ...]]:
-    """Flags and a client's certificates for mutual TLS with a throw-away authority."""
+    """Return flags and a client's certificates for mutual TLS; make them where there are none."""
     from e2e.authority import Authority  # noqa: PLC0415 - the tests' folder is on the path now
     from e2e.serving import SERVER_NAME  # noqa: PLC0415 - same
 
-    authority = Authority()
-    server, client = authority.server(SERVER_NAME), authority.client()
-    flags = ["--tls-certs-dir", str(server.write(folder))]
-    return flags, (client.authority, client.key, client.certificate)
+    server, client = folder / "server", folder / "client"
+    if not server.exists():
+        # A throw-away authority.
+        authority = Authority()
+        authority.server(SERVER_NAME).write(server)
+        authority.client().write(client)
+    names = ("ca.crt", "tls.key", "tls.crt")
+    return ["--tls-certs-dir", str(server)], tuple((client / name).read_bytes() for name in names)
 
 
 def _measure(options: argparse.Namespace, ours: Target) -> list[dict[str, object]]:
@@ -111,7 +115,8 @@ def _measure(options: argparse.Namespace, ours: Target) -> list[dict[str, object
     for text in options.peer:
         name, address, (every, few) = parse_peer(text)
         pid = listener(int(address.rpartition(":")[2]))
-        runs.append((name, Target(name=name, address=address, pid=pid), {False: every, True: few}))
+        peer = Target(name=name, address=address, pid=pid, certs=ours.certs)
+        runs.append((name, peer, {False: every, True: few}))
     rows: list[dict[str, object]] = []
     chosen = workloads(options.points or GRIDS[options.grid])
     for _, target, by in runs:
@@ -173,6 +178,9 @@ def _options() -> argparse.Namespace:
         "--long", action="store_true", help="also memory after 10,000 and 100,000 mixed requests"
     )
     parser.add_argument("--mtls", action="store_true", help="mutual TLS instead of plaintext")
+    parser.add_argument(
+        "--certs-dir", type=Path, help="certificates for --mtls, of peers too; made if not there"
+    )
     parser.add_argument(
         "--peer", action="append", default=[], metavar="NAME=HOST:PORT:INPUT.yaml[,FEW.yaml]"
     )

@@ -14,6 +14,7 @@ from function_script.engines.registry import LANGUAGES
 from function_script.errors import FatalError
 from function_script.limits import Limits
 from function_script.objects import find_path
+from function_script.problems import Problem
 from function_script.program import Lazy, PartTree, Program, Scope, TemplateResult, plain
 from function_script.proto.v1 import run_function_pb2 as pb
 from function_script.source import Source
@@ -99,6 +100,9 @@ def eager(scope: Scope) -> Scope:
     return replace(scope, request=Lazy({key: partial(built.__getitem__, key) for key in built}))
 
 
+scope_of = partial(request.scope, params={}, to_diagnostic=Problem.to_diagnostic)
+
+
 def outcome(language: str, text: str, scope: Scope) -> object:
     """Return the text or value of the program, or its error."""
     program = Program(main=Source(name="inline", text=text))
@@ -119,7 +123,7 @@ def test_lazy_scope_equals_dicts_for_programs(
     text = FRAMES[language].format(data.draw(st.sampled_from(WAYS[language])))
     indexed = message(resource, other)
     sort_keys = not LANGUAGES[language].sorts_keys
-    lazy, built = (request.scope(indexed, {}, sort_keys=sort_keys) for _ in range(2))
+    lazy, built = (scope_of(indexed, sort_keys=sort_keys) for _ in range(2))
     assert outcome(language, text, lazy) == outcome(language, text, eager(built))
 
 
@@ -127,7 +131,7 @@ def test_lazy_scope_equals_dicts_for_programs(
 def test_lazy_parts_equal_decoded_struct(resource: Object) -> None:
     """Without managedFields, in the order of the keys, at every depth."""
     indexed = message(resource, {})
-    read = plain(find_path(request.scope(indexed, {}).request, "observed.resources.r.resource"))
+    read = plain(find_path(scope_of(indexed).request, "observed.resources.r.resource"))
     struct = indexed.observed.resources["r"].struct if indexed.observed is not None else None
     whole = wire.decode_struct(struct or b"", drop_managed_fields=True, sort_keys=True)
     assert repr(read) == repr(whole)
@@ -151,7 +155,7 @@ def test_selected_parts_equal_those_of_decoded_object(
     resource: Object, tree: PartTree, keeps_managed_fields: bool
 ) -> None:
     indexed = message(resource, {})
-    scope = request.scope(indexed, {}, keep_managed_fields=keeps_managed_fields)
+    scope = scope_of(indexed, keep_managed_fields=keeps_managed_fields)
     encoded = find_path(scope.request, "observed.resources.r.resource")
     assert isinstance(encoded, Lazy)
     assert repr(encoded.select(tree)) == repr(select(plain(encoded), tree))

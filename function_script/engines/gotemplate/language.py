@@ -17,7 +17,7 @@ metadata:
   annotations:
     script.fn.crossplane.io/composition-resource-name: warmup
 data:
-  name: {{ printf "%d" 1 }}
+  name: "{{ printf "%d" 1 }}"
 """
 
 

@@ -14,7 +14,7 @@ metadata:
   annotations:
     script.fn.crossplane.io/composition-resource-name: warmup
 data:
-  name: {{ 1 + 1 }}
+  name: "{{ 1 + 1 }}"
 """
 
 
