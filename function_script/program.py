@@ -209,6 +209,7 @@ class TemplateResult:
     It is called only for errors and may be slow. ``gaps`` are in the order of the text.
     ``explain`` returns the place to correct and a hint for a line that is no YAML, or None.
     ``doubts`` are parts of the template that no author can mean, whatever they rendered.
+    ``list_lines`` are the lines of ``text`` whose value is a list printed without commas.
     """
 
     text: str
@@ -216,6 +217,7 @@ class TemplateResult:
     gaps: Sequence[MissingValue] = ()
     explain: Callable[[int], tuple[Span, str] | None] | None = None
     doubts: Sequence[Diagnostic] = ()
+    list_lines: Sequence[int] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,7 +5,7 @@ Crossplane makes an event of the XR of each warning.
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import islice
+from itertools import chain, islice
 from typing import Final
 
 import orjson
@@ -62,7 +62,8 @@ def missing_value_warnings(result: TemplateResult) -> tuple[wire.Result, ...]:
 def text_warnings(result: TemplateResult) -> tuple[wire.Result, ...]:
     """Warn of missing values and other leavings in a template's text."""
     warnings = missing_value_warnings(result)
-    places = islice(leftovers.find(result.text), _MAX_SPANS)
+    lists = ((leftovers.LIST, number) for number in result.list_lines)
+    places = islice(chain(leftovers.find(result.text), lists), _MAX_SPANS)
     problems = (
         *(
             Diagnostic(message=leftover.message, hint=leftover.hint, span=result.locate(number))

@@ -106,6 +106,13 @@ NONE: Final = Leftover(
     hint="test the value first, or give it a default: get(value, path, default)",
 )
 """The text that a script writes for None. A program or a request may also mean this word."""
+LIST: Final = Leftover(
+    part="[",
+    pattern=re.compile(r"^[ -]*(?:[\w./\"'-]+: +)?\[.* .*\]\s*$"),
+    message="a list was written as Go prints it, without commas: to YAML it is one text",
+    hint="write it with toYaml and nindent, or with toJson",
+)
+"""The text of a list. Only the run knows that it was printed: an author may also write it."""
 
 
 def _sign(part: str) -> str:

@@ -26,6 +26,7 @@ FILES: Final = {
     "hostile/test_served_floods.py": SERVER,
     "hostile/test_served_neighbours.py": SERVER,
     "property/test_any_request.py": SERVER,
+    "unit/sandbox/test_batches.py": FORKS,
     "unit/sandbox/test_capacity.py": "control groups, which only Linux has",
     "unit/sandbox/test_cgroups.py": "control groups, which only Linux has",
     "unit/sandbox/test_confinement.py": FORKS,

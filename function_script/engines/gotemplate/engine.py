@@ -41,6 +41,7 @@ class _Recent(NamedTuple):
 _recent: Final[IdentityCache[Program, _Recent]] = IdentityCache(_MAX_RECENT)
 _QUOTED_TWICE: Final = re.compile(r"""[ -]*(?:[\w./-]+: +)?(?:"".+""|''.+'')\s*""")
 _CALL_ALONE: Final = re.compile(r"\s*\{\{-? *(?P<name>\w+) [^|]*\}\}\s*")
+_BLOCK_SCALAR: Final = re.compile(r"(?:^|[ :-])[|>][-+0-9]*\s*$")
 _MAP_BESIDE_KEY: Final = re.compile(r"[ -]*[\w./-]+: {2,}(?:- |\S+: )")
 
 
@@ -101,7 +102,38 @@ def evaluate(program: Program, scope: Scope, limits: Limits) -> TemplateResult:
     # The lines of joined texts are no lines of a file; other delimiters are there for a "${{".
     is_usual = not parts and loaded.settings.delims[0] == "{{"
     dollars = foreign_syntax.find_dollars(program.sources()) if is_usual else ()
-    return TemplateResult(text=text, gaps=gaps, locate=locate, explain=explain, doubts=dollars)
+    return TemplateResult(
+        text=text,
+        gaps=gaps,
+        locate=locate,
+        explain=explain,
+        doubts=dollars,
+        list_lines=_list_lines(text, pieces, run.printed_lists) if run.printed_lists else (),
+    )
+
+
+def _list_lines(text: str, pieces: list[str], printed: list[int]) -> list[int]:
+    """Return the numbers of the lines whose whole value is a list that was printed."""
+    lines = text.split("\n")
+    numbers = dict.fromkeys("".join(pieces[:index]).count("\n") + 1 for index in printed)
+    return [
+        number
+        for number in numbers
+        if leftovers.LIST.pattern.search(lines[number - 1])
+        and not _is_in_block_scalar(lines, number - 1)
+    ]
+
+
+def _is_in_block_scalar(lines: list[str], index: int) -> bool:
+    """Report whether a line belongs to a text of many lines, which may be of any format."""
+    indent = len(lines[index]) - len(lines[index].lstrip())
+    for line in reversed(lines[:index]):
+        begin = len(line) - len(line.lstrip())
+        if line.strip() and begin < indent:
+            if _BLOCK_SCALAR.search(line):
+                return True
+            indent = begin
+    return False
 
 
 def _line_hint(line: str) -> str | None:

@@ -34,6 +34,13 @@ _PARTS_UNCOUNTED: Final = 512
 _TIME_SHARE: Final = 0.75
 
 
+def _is_plain_list(value: object) -> bool:
+    """Report whether Go prints a list of several values that YAML reads as one text."""
+    if not isinstance(value, list) or len(value) < 2:  # noqa: PLR2004 - one value is right in YAML
+        return False
+    return not any(isinstance(item, (dict, list)) or str(item).endswith(",") for item in value)
+
+
 class CompiledTemplate(Protocol):
     """A compiled template: writes its text part by part."""
 
@@ -73,6 +80,7 @@ class Run:
         "is_random_zero",
         "mutates",
         "parts",
+        "printed_lists",
         "random_texts",
         "root",
         "templates",
@@ -100,6 +108,8 @@ class Run:
         self._capture_depth = 0
         # The gaps of the main text: the number of the part behind it, and its error.
         self.gaps: list[tuple[int, GoError]] = []
+        # The numbers of the parts of the main text that are lists as Go prints them.
+        self.printed_lists: list[int] = []
         # The parts of the text being written, the number of those counted, and their length.
         self.parts: list[str] = []
         self._counted_parts = 0
@@ -172,6 +182,8 @@ class Run:
             return printing.NO_VALUE
         if isinstance(value, (dict, list, bytes)):
             self.check_tree(value)
+            if not self._capture_depth and _is_plain_list(value):
+                self.printed_lists.append(len(self.parts))
         return printing.to_text(value)
 
     # Budget

@@ -16,8 +16,6 @@ from function_script.sandbox import Answered, Failed, Pool, PoolOptions, Reply
 from function_script.sandbox.dispatcher import Dispatcher, PendingRequest
 from function_script.sandbox.outcome import Cause
 
-pytestmark = pytest.mark.linux
-
 
 def owner(data: bytes) -> Hashable:
     """Return the key of a request: its last word."""

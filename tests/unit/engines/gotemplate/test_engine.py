@@ -176,3 +176,25 @@ def test_generated_code_reads_no_attributes() -> None:
             assert not isinstance(node, (ast.Attribute, ast.Import, ast.ImportFrom))
             assert not (isinstance(node, ast.Name) and node.id.startswith("_"))
     assert line_count > 500
+
+
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [
+        ("a: 1\nb: {{ list 1 2 }}\n", [2]),
+        ("- {{ list 1.5 true }}\n- {{ list `a` `b` }}", [1, 2]),
+        ("{{ range list 1 2 }}b: {{ list 1 2 }}\n{{ end }}", [1, 2]),
+        ('{{ template "t" }}{{ define "t" }}a: {{ list 1 2 }}{{ end }}', [1]),
+        ("one: {{ list 1 }}\nnone: {{ list }}", []),
+        ('quoted: "{{ list 1 2 }}"', []),
+        ("commas: {{ list `a,` `b` }}", []),
+        ("message: of {{ list 1 2 }} zones", []),
+        ("file: |\n  zones: {{ list 1 2 }}\nafter: {{ list 1 2 }}", [3]),
+        ("- file: >-\n\n    # a comment\n    zones: {{ list 1 2 }}", []),
+        ("written: [a b]", []),
+        ("{{ define `t` }}{{ list 1 2 }}{{ end }}a: {{ include `t` . | upper }}", []),
+    ],
+)
+def test_printed_list_is_a_line_of_the_result(text: str, lines: list[int]) -> None:
+    """Only where it is a whole value: anything else may be a text that the author means."""
+    assert list(render(text).list_lines) == lines
