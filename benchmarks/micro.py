@@ -86,7 +86,7 @@ def stages(language: str, workload: Workload) -> dict[str, float]:
         "merge": best(lambda: desired.merge(index, part)),
         "encode": best(
             lambda: response.encode(
-                response.build_response(index, state, part, step.ttl_seconds), LIMITS
+                response.build_response(index, state, part, step.ttl_seconds or 60.0), LIMITS
             )
         ),
         "whole": best(lambda: function.handle(data, LIMITS, lambda _: None)),
