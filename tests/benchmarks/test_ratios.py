@@ -23,7 +23,7 @@ import programs
 from workloads import Workload, check, renewed, requests
 
 # On a busy machine the rounds may take a while.
-pytestmark = [pytest.mark.serial, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.attack, pytest.mark.timeout(600)]
 ROUNDS = 7
 # What others do to one side in a few rounds, they do not do in all of these.
 MOST_ROUNDS = 40

@@ -180,7 +180,7 @@ def test_full_disk_and_no_tmp_are_not_noticed(tmp_path: Path) -> None:
         assert is_well(channel)
 
 
-@pytest.mark.serial
+@pytest.mark.attack
 def test_thousands_of_programs_do_not_fill_the_server() -> None:
     """Caches are bounded: two thousand programs need no more memory than some."""
     sizes = []

@@ -105,7 +105,7 @@ def flood(channel: grpc.Channel, kinds: list[str]) -> list[Outcome]:
     ]
 
 
-@pytest.mark.serial
+@pytest.mark.attack
 def test_hostile_programs_hurt_only_themselves(server: tuple[Server, grpc.Channel]) -> None:
     """Of 200 calls at once, the good ones have their answers, the others fail at their limits."""
     running, channel = server
@@ -127,7 +127,7 @@ def test_hostile_programs_hurt_only_themselves(server: tuple[Server, grpc.Channe
     assert running.resident_bytes() - before < 20 << 20
 
 
-@pytest.mark.serial
+@pytest.mark.attack
 def test_good_programs_do_not_wait_for_loops(server: tuple[Server, grpc.Channel]) -> None:
     """There are more loops than workers, and a good call takes less time than a loop."""
     running, channel = server
@@ -144,7 +144,7 @@ def test_good_programs_do_not_wait_for_loops(server: tuple[Server, grpc.Channel]
         assert loop.result().results[0].severity == pb.SEVERITY_FATAL
 
 
-@pytest.mark.serial
+@pytest.mark.attack
 def test_workers_do_not_pile_up(server: tuple[Server, grpc.Channel]) -> None:
     """After a burst only useful workers stay, and no zombies."""
     running, channel = server
