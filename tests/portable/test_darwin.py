@@ -134,7 +134,8 @@ def test_ctrl_c_ends_the_worker(darwin: System, tmp_path: Path) -> None:
     ) as command:
         wait_until(lambda: _children(command.pid))
         time.sleep(1)
-        (worker,) = _children(command.pid)
+        # A program that watches its memory is younger, and has another name after its exec only.
+        worker = min(_children(command.pid))
         began = time.monotonic()
         os.killpg(command.pid, signal.SIGINT)
         assert command.wait(PATIENCE_SECONDS) == 130
