@@ -136,8 +136,8 @@ class _RequestParts:
             return _schemas(request, decoding)
         if name != "credentials":
             raise KeyError(name)
-        shown = self._credentials
-        return {key: {"data": to_texts(shown[key])} for key in sorted(shown)}
+        secrets = self._credentials
+        return {key: {"data": to_texts(secrets[key])} for key in sorted(secrets)}
 
 
 def knows_old_field_only(request: wire.Request) -> bool:

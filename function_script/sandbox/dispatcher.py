@@ -54,7 +54,7 @@ class PendingRequest:
         self.slot: Slot | None = None
         """The slot while it is queued."""
         self.may_share = len(data) <= _MAX_BATCHED_BYTES
-        """Whether others may be evaluated in the same batch."""
+        """True if others may be evaluated in the same batch."""
 
     def reply(self, reply: Reply) -> None:
         """Call ``on_reply``, once, unless the request was cancelled."""

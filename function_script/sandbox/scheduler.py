@@ -181,7 +181,7 @@ class Slot:
         self.is_paused = False
         """Whether the run has begun and may not go on."""
         self.is_companion = False
-        """Whether the run is in a batch with one that has the slot."""
+        """True if the run is in a batch with one that has the slot."""
         self.waited_seconds = 0.0
 
     def __enter__(self) -> Self:

@@ -115,7 +115,12 @@ def evaluate(program: Program, scope: Scope, limits: Limits) -> TemplateResult:
 def _list_lines(text: str, pieces: list[str], printed: list[int]) -> list[int]:
     """Return the numbers of the lines whose whole value is a list that was printed."""
     lines = text.split("\n")
-    numbers = dict.fromkeys("".join(pieces[:index]).count("\n") + 1 for index in printed)
+    numbers: dict[int, None] = {}
+    number, start = 1, 0
+    for index in printed:
+        number += sum(piece.count("\n") for piece in pieces[start:index])
+        numbers[number] = None
+        start = index
     return [
         number
         for number in numbers
@@ -159,8 +164,8 @@ def _find_printed(program: Program, span: Span) -> tuple[Span, str] | None:
 def _function_hint(line: str, program: Program, span: Span) -> str | None:
     """Return the hint for a rendered line that a function of its template's line makes no YAML."""
     sources = {source.name: source.text for source in program.sources()}
-    written = sources.get(span.name, "").split("\n")[span.line - 1 : span.line]
-    text = "".join(written)
+    lines = sources.get(span.name, "").split("\n")[span.line - 1 : span.line]
+    text = "".join(lines)
     if _QUOTED_TWICE.fullmatch(line) and re.search(r"\bs?quote\b", text):
         return "take away the quotes around the action: quote writes its own"
     if _MAP_BESIDE_KEY.match(line) and re.search(r"\| *indent\b", text):

@@ -30,6 +30,8 @@ _ITEMS_PER_STEP: Final = 2
 # Steps between two checks of the clock, parts of output between two sums of their lengths.
 _STEPS_UNOBSERVED: Final = 32
 _PARTS_UNCOUNTED: Final = 512
+# Looking for the lines of printed lists takes time, and a few warnings are enough.
+_MAX_PRINTED_LISTS: Final = 20
 # Rendering may use this share of a step's time; the rest is for reading its result.
 _TIME_SHARE: Final = 0.75
 
@@ -108,7 +110,7 @@ class Run:
         self._capture_depth = 0
         # The gaps of the main text: the number of the part behind it, and its error.
         self.gaps: list[tuple[int, GoError]] = []
-        # The numbers of the parts of the main text that are lists as Go prints them.
+        # The numbers of the first parts of the main text that are lists as Go prints them.
         self.printed_lists: list[int] = []
         # The parts of the text being written, the number of those counted, and their length.
         self.parts: list[str] = []
@@ -182,7 +184,8 @@ class Run:
             return printing.NO_VALUE
         if isinstance(value, (dict, list, bytes)):
             self.check_tree(value)
-            if not self._capture_depth and _is_plain_list(value):
+            is_noted = not self._capture_depth and len(self.printed_lists) < _MAX_PRINTED_LISTS
+            if is_noted and _is_plain_list(value):
                 self.printed_lists.append(len(self.parts))
         return printing.to_text(value)
 

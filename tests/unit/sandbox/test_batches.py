@@ -6,13 +6,13 @@ import signal
 import time
 from collections.abc import Awaitable, Callable, Hashable
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
+from support.dispatching import Caller, cause, parent_of, run_in_loop, text
 from support.timing import PATIENCE_SECONDS
 
 from function_script.limits import MIB, Limits
-from function_script.sandbox import Answered, Failed, Pool, PoolOptions, Reply
+from function_script.sandbox import Answered, PoolOptions, Reply
 from function_script.sandbox.dispatcher import Dispatcher, PendingRequest
 from function_script.sandbox.outcome import Cause
 
@@ -36,18 +36,20 @@ ONE_SLOT = replace(OPTIONS, slow_workers=0)
 _BATCH = 4
 
 
-class Caller:
+class BatchCaller(Caller):
     """Starts requests that form a batch."""
 
     def __init__(self, dispatcher: Dispatcher) -> None:
-        self.dispatcher = dispatcher
+        super().__init__(dispatcher)
         self.requests: list[PendingRequest] = []
 
-    def start(self, data: bytes, seconds: float = PATIENCE_SECONDS) -> asyncio.Future[Reply]:
-        """Start a request; return its future reply, which may be set once."""
-        future: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
-        self.requests.append(self.dispatcher.start(data, seconds, future.set_result))
-        return future
+    def begin(
+        self, data: bytes, seconds: float = PATIENCE_SECONDS
+    ) -> tuple[PendingRequest, asyncio.Future[Reply]]:
+        """Start a request, and note it."""
+        request, future = super().begin(data, seconds)
+        self.requests.append(request)
+        return request, future
 
     async def batch(self, *batch: bytes | tuple[bytes, float]) -> list[asyncio.Future[Reply]]:
         """Start requests, some with deadlines, that wait for the same worker; return replies."""
@@ -68,43 +70,15 @@ class Caller:
         return [len(batch) for batch in self.dispatcher._running.values()]
 
 
-def run(test: Callable[[Caller], Awaitable[None]], options: PoolOptions = OPTIONS) -> None:
+def run(test: Callable[[BatchCaller], Awaitable[None]], options: PoolOptions = OPTIONS) -> None:
     """Run a test in a loop with a pool."""
-
-    async def main() -> None:
-        with Pool(options) as pool:
-            pool.prefork()
-            dispatcher = Dispatcher(pool, asyncio.get_running_loop())
-            caller = Caller(dispatcher)
-            try:
-                await test(caller)
-            finally:
-                dispatcher.close()
-
-    asyncio.run(main())
-
-
-def parent_of(pid: int) -> int:
-    """Return the process id of the parent."""
-    return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
-
-
-def text(reply: Reply) -> bytes:
-    """Return a response."""
-    assert isinstance(reply, Answered), reply
-    return reply.response
-
-
-def cause(reply: Reply) -> Cause:
-    """Return the cause of a failure."""
-    assert isinstance(reply, Failed), reply
-    return reply.cause
+    run_in_loop(test, options, BatchCaller)
 
 
 def test_requests_that_wait_go_to_a_worker_together() -> None:
     """Each gets its own reply with its own CPU time, and the worker stays."""
 
-    async def test(caller: Caller) -> None:
+    async def test(caller: BatchCaller) -> None:
         pid = text(await caller.start(b"pid x"))
         works = [b"work 0.00%d xr-%d" % (n, n) for n in (1, 2, 1)]
         futures = await caller.batch(*works, b"problem xr-4", b"echo xr-5")
@@ -124,7 +98,7 @@ def test_requests_that_wait_go_to_a_worker_together() -> None:
 def test_request_that_comes_alone_is_sent_alone() -> None:
     """There is nothing to wait for."""
 
-    async def test(caller: Caller) -> None:
+    async def test(caller: BatchCaller) -> None:
         future = caller.start(b"work 0.001 x")
         assert caller.sizes() == [1]
         await future
@@ -135,7 +109,7 @@ def test_request_that_comes_alone_is_sent_alone() -> None:
 def test_large_request_is_sent_alone() -> None:
     """Those that wait behind it are a batch of their own."""
 
-    async def test(caller: Caller) -> None:
+    async def test(caller: BatchCaller) -> None:
         large = b"echo " + b"x" * 100_000 + b" xr-1"
         futures = await caller.batch(large, b"work 0.001 xr-2", b"echo xr-3")
         assert caller.sizes() == [1]
@@ -149,7 +123,7 @@ def test_large_request_is_sent_alone() -> None:
 def test_large_response_of_a_batch_arrives() -> None:
     """It does not fit beside the others, so its request is evaluated again, alone."""
 
-    async def test(caller: Caller) -> None:
+    async def test(caller: BatchCaller) -> None:
         futures = await caller.batch(b"echo xr-1", b"swell 3", b"echo xr-3")
         replies = await asyncio.gather(*futures)
         assert [text(reply) for reply in replies] == [b"xr-1", bytes(3 * MIB), b"xr-3"]
@@ -160,7 +134,7 @@ def test_large_response_of_a_batch_arrives() -> None:
 def test_text_that_a_request_prints_is_its_own() -> None:
     """The next request of the batch does not report it."""
 
-    async def test(caller: Caller) -> None:
+    async def test(caller: BatchCaller) -> None:
         futures = await caller.batch(b"echo xr-1", b"say private", b"echo xr-3")
         assert [(await each).log for each in futures] == ["", "private", ""]
 
@@ -170,7 +144,7 @@ def test_text_that_a_request_prints_is_its_own() -> None:
 def test_limits_that_an_input_narrows_are_its_own() -> None:
     """The next request has those of the operator, and the one before had them, too."""
 
-    async def test(caller: Caller) -> None:
+    async def test(caller: BatchCaller) -> None:
         futures = await caller.batch(
             *(b"allocate 90", b"narrow 5 64 allocate 10", b"allocate 90"),
             b"narrow 5 64 allocate 90",
@@ -188,7 +162,7 @@ def test_limits_that_an_input_narrows_are_its_own() -> None:
 def test_more_replies_than_requests_are_refused() -> None:
     """Such a worker is lost; its other requests run elsewhere."""
 
-    async def test(caller: Caller) -> None:
+    async def test(caller: BatchCaller) -> None:
         pid = text(await caller.start(b"pid x"))
         futures = await caller.batch(b"echo xr-1", b"forge-replies 4", b"pid xr-3")
         assert text(await futures[0]) == b"xr-1"
@@ -221,7 +195,7 @@ def test_killed_request_costs_the_others_nothing(
 ) -> None:
     """It alone fails, for its own reason; the others are answered once."""
 
-    async def test(caller: Caller) -> None:
+    async def test(caller: BatchCaller) -> None:
         batch = [b"echo xr-%d" % n for n in range(3)]
         batch[position] = command
         futures = await caller.batch(*batch)
@@ -240,7 +214,7 @@ def test_killed_request_costs_the_others_nothing(
 def test_heavy_request_does_not_hold_the_others(position: int) -> None:
     """Those before and after it are answered while it runs, and it goes on where it is."""
 
-    async def test(caller: Caller) -> None:
+    async def test(caller: BatchCaller) -> None:
         batch = [b"echo xr-%d" % n for n in range(_BATCH)]
         batch[position] = b"work 1.5 heavy"
         futures = await caller.batch(*batch)
@@ -260,7 +234,7 @@ def test_heavy_request_does_not_hold_the_others(position: int) -> None:
 def test_stopped_worker_does_not_hold_the_others() -> None:
     """A batch without CPU time is split, too; the stopped run ends at its deadline."""
 
-    async def test(caller: Caller) -> None:
+    async def test(caller: BatchCaller) -> None:
         futures = await caller.batch((b"stop x", 1.0), b"echo xr-2", b"echo xr-3")
         assert [text(await each) for each in futures[1:]] == [b"xr-2", b"xr-3"]
         assert not futures[0].done()
@@ -272,7 +246,7 @@ def test_stopped_worker_does_not_hold_the_others() -> None:
 def test_deadline_ends_the_waiting_behind_a_heavy_request() -> None:
     """Without another slot, a request that was taken back waits until its own deadline."""
 
-    async def test(caller: Caller) -> None:
+    async def test(caller: BatchCaller) -> None:
         start = time.monotonic()
         futures = await caller.batch(b"work 1 heavy", (b"echo xr-2", 0.2), b"echo xr-3")
         assert cause(await futures[1]) is Cause.WAITED
@@ -288,7 +262,7 @@ def test_deadline_ends_the_waiting_behind_a_heavy_request() -> None:
 def test_cancelled_request_of_a_batch_gets_no_reply(position: int) -> None:
     """The others do, also when the batch has to run again."""
 
-    async def test(caller: Caller) -> None:
+    async def test(caller: BatchCaller) -> None:
         for last in (b"work 0.002 xr-4", b"segfault x"):
             batch = [b"echo xr-%d" % n for n in range(3)]
             futures = await caller.batch(*batch, last)
@@ -309,7 +283,7 @@ def test_cancelled_request_of_a_batch_gets_no_reply(position: int) -> None:
 def test_batch_waits_for_a_zygote_that_is_stopped() -> None:
     """Its requests run when the next worker has started."""
 
-    async def test(caller: Caller) -> None:
+    async def test(caller: BatchCaller) -> None:
         zygote = parent_of(int(text(await caller.start(b"pid x"))))
         os.kill(zygote, signal.SIGSTOP)
         try:
@@ -328,7 +302,7 @@ def test_batch_waits_for_a_zygote_that_is_stopped() -> None:
 def test_batches_are_fair() -> None:
     """Of forty queued requests of one key, few run before that of another key."""
 
-    async def test(caller: Caller) -> None:
+    async def test(caller: BatchCaller) -> None:
         await caller.batch()
         flood = [caller.start(b"echo xr-flood") for _ in range(40)]
         assert text(await caller.start(b"echo xr-other")) == b"xr-other"
@@ -341,7 +315,7 @@ def test_batches_are_fair() -> None:
 def test_requests_keep_their_order() -> None:
     """Those of one key are begun in the order in which they came, in a batch or taken back."""
 
-    async def test(caller: Caller) -> None:
+    async def test(caller: BatchCaller) -> None:
         order: list[int] = []
         futures = await caller.batch(*[b"echo x"] * 3, b"segfault x", *[b"echo x"] * 5)
         for number, future in enumerate(futures):
@@ -356,7 +330,7 @@ def test_requests_keep_their_order() -> None:
 def test_worker_serves_the_number_of_runs_that_it_may() -> None:
     """Every request of a batch counts; the last batch is answered completely."""
 
-    async def test(caller: Caller) -> None:
+    async def test(caller: BatchCaller) -> None:
         pids = []
         for _ in range(3):
             futures = await caller.batch(*[b"pid xr-%d" % n for n in range(_BATCH)])
@@ -370,7 +344,7 @@ def test_worker_serves_the_number_of_runs_that_it_may() -> None:
 def test_closing_ends_a_batch() -> None:
     """Its requests get no reply, and its worker is killed once."""
 
-    async def test(caller: Caller) -> None:
+    async def test(caller: BatchCaller) -> None:
         futures = await caller.batch(b"spin x", b"echo xr-2")
         assert not any(future.done() for future in futures)
 

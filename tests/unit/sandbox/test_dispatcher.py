@@ -6,15 +6,15 @@ import signal
 import time
 from collections.abc import Awaitable, Callable, Hashable
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
+from support.dispatching import Caller, cause, parent_of, run_in_loop, text
 from support.gc_assertions import living, no_collection
 from support.timing import PATIENCE_SECONDS, SLACK_SECONDS
 
 from function_script.limits import MIB, Limits
-from function_script.sandbox import Answered, Failed, Pool, PoolOptions, Reply
-from function_script.sandbox.dispatcher import Dispatcher, PendingRequest
+from function_script.sandbox import PoolOptions
+from function_script.sandbox.dispatcher import PendingRequest
 from function_script.sandbox.outcome import Cause
 
 LIMITS = Limits(timeout_seconds=0.4, memory_bytes=128 * MIB)
@@ -39,54 +39,9 @@ PATIENT = replace(OPTIONS, limits=replace(LIMITS, timeout_seconds=PATIENCE_SECON
 ONE_SLOT = replace(PATIENT, slow_workers=0)
 
 
-class Caller:
-    """Starts requests and waits for replies."""
-
-    def __init__(self, dispatcher: Dispatcher) -> None:
-        self.dispatcher = dispatcher
-
-    def start(self, data: bytes, seconds: float = PATIENCE_SECONDS) -> asyncio.Future[Reply]:
-        """Start a request; return its future reply."""
-        return self.begin(data, seconds)[1]
-
-    def begin(
-        self, data: bytes, seconds: float = PATIENCE_SECONDS
-    ) -> tuple[PendingRequest, asyncio.Future[Reply]]:
-        """Start a request; return it, for ``cancel``, and its future reply."""
-        future: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
-        return self.dispatcher.start(data, seconds, future.set_result), future
-
-
 def run(test: Callable[[Caller], Awaitable[None]], options: PoolOptions = PATIENT) -> None:
     """Run a test in a loop with a pool."""
-
-    async def main() -> None:
-        with Pool(options) as pool:
-            pool.prefork()
-            dispatcher = Dispatcher(pool, asyncio.get_running_loop())
-            try:
-                await test(Caller(dispatcher))
-            finally:
-                dispatcher.close()
-
-    asyncio.run(main())
-
-
-def parent_of(pid: int) -> int:
-    """Return the process id of the parent."""
-    return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
-
-
-def text(reply: Reply) -> bytes:
-    """Return a response."""
-    assert isinstance(reply, Answered), reply
-    return reply.response
-
-
-def cause(reply: Reply) -> Cause:
-    """Return the cause of a failure."""
-    assert isinstance(reply, Failed), reply
-    return reply.cause
+    run_in_loop(test, options, Caller)
 
 
 def test_requests_are_answered_in_turn() -> None:

@@ -198,3 +198,9 @@ def test_generated_code_reads_no_attributes() -> None:
 def test_printed_list_is_a_line_of_the_result(text: str, lines: list[int]) -> None:
     """Only where it is a whole value: anything else may be a text that the author means."""
     assert list(render(text).list_lines) == lines
+
+
+def test_lines_of_printed_lists_are_a_few() -> None:
+    """Looking for more would take as long as the run."""
+    text = "{{ range until 5000 }}a{{ . }}: {{ list 1 2 }}\n{{ end }}"
+    assert list(render(text).list_lines) == [*range(1, 21)]
