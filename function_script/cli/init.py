@@ -131,6 +131,7 @@ def init(directory: Path | None, **flags: Unpack[_InitFlags]) -> None:
         )
     if not source.requirement:
         terminal.echo(
-            "Before CI runs: set FUNCTION_SCRIPT in ci.yaml, or pass it to init: --install REQUIREMENT",
+            "Before CI runs: set FUNCTION_SCRIPT in ci.yaml, or pass it to init: "
+            "--install REQUIREMENT",
             err=True,
         )
