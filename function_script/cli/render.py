@@ -116,6 +116,8 @@ def render(**flags: Unpack[_Flags]) -> int:
     """
     if flags["crds"] and not flags["validate"]:
         raise click.UsageError("--crds is for --validate")
+    if flags["output"] == "json" and not flags["validate"]:
+        raise click.UsageError("--output json is for --validate: documents are printed as YAML")
     if flags["watch"] and "-" in ",".join(flags["crds"]).split(","):
         raise click.UsageError("--watch: --crds cannot be read from stdin again and again")
     file = flags["composition"] or flags["xr"] / "composition.yaml"

@@ -371,3 +371,11 @@ def test_command_in_another_directory_than_the_projects_says_so(
     text = capsys.readouterr().err
     assert message in text
     assert "hint:" in text
+
+
+@pytest.mark.parametrize("flag", ["--crds=crds", "--output=json"])
+def test_flag_of_validation_alone_is_wrong_usage(
+    flag: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.execute(["render", flag, str(ROOT / "examples" / "starlark-robots")]) == 2
+    assert "is for --validate" in capsys.readouterr().err
