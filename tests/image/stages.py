@@ -66,6 +66,8 @@ class Builder:
     arguments: Mapping[str, str]
     report: Callable[[str], None]
     finished: dict[str, Image] = field(default_factory=dict)
+    # Images of a registry, by the names that a FROM line has.
+    published: Mapping[str, Image] = field(default_factory=dict)
 
     def build(self, name: str | None = None) -> Image:
         """Build the stage of that name, else the last one; raises DockerfileError."""
@@ -86,6 +88,8 @@ class Builder:
         root.parent.mkdir(parents=True, exist_ok=True)
         if any(other.name == stage.base for other in before):
             image = self._build(stage.base, before).copy_to(root)
+        elif stage.base in self.published:
+            image = self.published[stage.base].copy_to(root)
         else:
             base = self.bases.find(stage.base)
             image = Image(root=base.root, environment={**base.environment}).copy_to(root)
