@@ -80,7 +80,9 @@ class _Walker:
                 case nodes.With(pipe=pipe, body=body, otherwise=otherwise):
                     self._walk_bodies(body, otherwise, self._walk_test(pipe, dot), dot)
                 case nodes.Range(pipe=pipe, body=body, otherwise=otherwise):
-                    path = self._walk_pipe(pipe._replace(declared=()), dot)
+                    path = self._walk_pipe(
+                        nodes.Pipe(pipe.position, (), pipe.assigns, pipe.commands), dot
+                    )
                     item = None if path is None else (*path, ANY)
                     if pipe.declared:
                         # The last variable is an item, too.
@@ -227,7 +229,7 @@ def _walk(program: Program) -> _Walker:
     root = programs.parse_main(program)
     declarations = Counter(
         variable.names[0]
-        for part in nodes.walk_nodes(list(root))
+        for part in nodes.walk_nodes(root)
         if isinstance(part, nodes.Pipe)
         for variable in part.declared
     )

@@ -1,13 +1,13 @@
 """Template text to tokens, with Go's rules for delimiters, trim markers and comments.
 
 All tokens are made at once. An error of Go's lexer is an ``error`` token, because the parser may
-find an earlier mistake. Blanks inside of actions are no tokens; they set the ``gap`` of the next
-one.
+find an earlier mistake. Blanks inside of actions are no tokens; they are the gap in front of the
+next one.
 """
 
 import re
 from functools import lru_cache
-from typing import Final, NamedTuple
+from typing import Final
 
 from function_script.engines.gotemplate.printing import quote
 
@@ -30,36 +30,51 @@ _BLANKS: Final = " \t\r\n"
 # A minus behind a left delimiter trims if a blank follows.
 _LEFT_TRIMS: Final = tuple(f"-{blank}" for blank in _BLANKS)
 _END: Final = -1
-
-
-class Token(NamedTuple):
-    """A token; ``position`` counts characters from the start of the text."""
-
-    kind: str
-    text: str
-    position: int
-    gap: bool = False
-
-    def format(self) -> str:
-        """Format the token for Go's messages: ``"{"``, ``<if>``, ``EOF``."""
-        if self.kind == "eof":
-            return "EOF"
-        if self.kind == "error":
-            return self.text
-        if self.kind in KEYWORDS or self.kind == "dot":
-            return f"<{self.text}>"
-        if len(self.text) > _MAX_TEXT:
-            return f"{quote(self.text[:_MAX_TEXT])}..."
-        return quote(self.text)
-
-
 _MAX_TEXT: Final = 10
 
 
-def tokenize(text: str, left: str, right: str) -> list[Token]:
+class Tokens:
+    """The tokens of a text as columns: an object for each token would cost more than its use.
+
+    ``positions`` count characters from the start of the text. ``gaps`` are true where blanks stand
+    in front of the token.
+    """
+
+    __slots__ = ("gaps", "kinds", "positions", "texts")
+
+    def __init__(self) -> None:
+        self.kinds: list[str] = []
+        self.texts: list[str] = []
+        self.positions: list[int] = []
+        self.gaps: list[bool] = []
+
+    def append(self, kind: str, text: str, position: int, *, gap: bool = False) -> None:
+        """Add a token."""
+        self.kinds.append(kind)
+        self.texts.append(text)
+        self.positions.append(position)
+        self.gaps.append(gap)
+
+    def format(self, index: int) -> str:
+        """Format a token for Go's messages: ``"{"``, ``<if>``, ``EOF``."""
+        kind, text = self.kinds[index], self.texts[index]
+        if kind == "eof":
+            return "EOF"
+        if kind == "error":
+            return text
+        if kind in KEYWORDS or kind == "dot":
+            return f"<{text}>"
+        if len(text) > _MAX_TEXT:
+            return f"{quote(text[:_MAX_TEXT])}..."
+        return quote(text)
+
+
+def tokenize(text: str, left: str, right: str) -> Tokens:
     """Return all tokens of ``text``; the last is ``eof`` or ``error``."""
     lexer = _Lexer(text, left, right)
-    lexer.run()
+    position = 0
+    while position != _END:
+        position = lexer.lex_text(position)
     return lexer.tokens
 
 
@@ -68,82 +83,87 @@ class _Lexer:
         self.text = text
         self.left = left
         self.right = right
-        self.tokens: list[Token] = []
+        self.token = _token_pattern(right)
+        self.tokens = Tokens()
 
-    def run(self) -> None:
-        position = 0
-        while position != _END:
-            position = self._lex_text(position)
-
-    def _error(self, message: str, position: int) -> int:
-        self.tokens.append(Token("error", message, position))
-        return _END
-
-    def _lex_text(self, start: int) -> int:
+    def lex_text(self, start: int) -> int:
         """Read text up to the next action, and the action; return the position behind it."""
-        index = self.text.find(self.left, start)
+        text = self.text
+        index = text.find(self.left, start)
         if index < 0:
-            if start < len(self.text):
-                self.tokens.append(Token("text", self.text[start:], start))
-            self.tokens.append(Token("eof", "", len(self.text)))
+            if start < len(text):
+                self.tokens.append("text", text[start:], start)
+            self.tokens.append("eof", "", len(text))
             return _END
         inside = index + len(self.left)
-        trimmed = self.text.startswith(_LEFT_TRIMS, inside)
-        text = self.text[start:index].rstrip(_BLANKS) if trimmed else self.text[start:index]
-        if text:
-            self.tokens.append(Token("text", text, start))
+        trimmed = text.startswith(_LEFT_TRIMS, inside)
+        before = text[start:index].rstrip(_BLANKS) if trimmed else text[start:index]
+        if before:
+            self.tokens.append("text", before, start)
         inside += 2 if trimmed else 0
-        if self.text.startswith("/*", inside):
-            end = self.text.find("*/", inside + 2)
-            if end < 0:
-                return self._error("unclosed comment", inside)
-            close = _patterns(self.right).close.match(self.text, end + 2)
-            if close is None:
-                return self._error("comment ends before closing delimiter", inside)
-            return self._skip_trimmed(close)
-        self.tokens.append(Token("left", self.left, index))
-        return self._lex_action(inside)
+        if text.startswith("/*", inside):
+            return self.lex_comment(inside)
+        self.tokens.append("left", self.left, index)
+        return self.lex_action(inside)
 
-    def _skip_trimmed(self, close: re.Match[str]) -> int:
+    def lex_comment(self, start: int) -> int:
+        """Read a comment and the right delimiter; return the position behind it."""
+        end = self.text.find("*/", start + 2)
+        if end < 0:
+            return self.error("unclosed comment", start)
+        close = self.token.match(self.text, end + 2)
+        if close is None or close.start(_CLOSE) != end + 2:
+            return self.error("comment ends before closing delimiter", start)
+        return self.skip_trimmed(end + 2, close.end())
+
+    def skip_trimmed(self, start: int, end: int) -> int:
         """Return the position behind a right delimiter and the blanks that it trims."""
-        if len(close[0]) == len(self.right):
-            return close.end()
-        blanks = _BLANK_RUN.match(self.text, close.end())
-        return blanks.end() if blanks is not None else close.end()
+        if end - start == len(self.right):
+            return end
+        blanks = _BLANK_RUN.match(self.text, end)
+        return blanks.end() if blanks is not None else end
 
-    def _lex_action(self, position: int) -> int:
-        match = _patterns(self.right).token.match
-        text, tokens = self.text, self.tokens
-        gap, depth = False, 0
-        while True:
-            token = match(text, position)
-            if token is None:
-                return self._error(self._action_error(position), position)
-            kind, start, position = token.lastgroup or "", position, token.end()
-            if kind == "space":
-                gap = True
-                continue
-            if kind == "close":
+    def lex_action(self, position: int) -> int:
+        """Read the tokens of an action; return the position behind it."""
+        tokens = self.tokens
+        depth = 0
+        for match in self.token.finditer(self.text, position):
+            group = match.lastindex
+            if group is None:
+                # Nothing but blanks.
+                position = match.end()
+                break
+            start = match.start(group)
+            token = match[group]
+            kind = _KINDS[group]
+            if kind == "word":
+                kind = _WORDS.get(token, "identifier")
+            elif kind == "right":
                 if depth:
-                    return self._error("unclosed left paren", start)
-                tokens.append(Token("right", self.right, start, gap))
-                return self._skip_trimmed(token)
-            if (
-                kind in _NAMES
-                and (following := text[position : position + 1])
-                and following not in _TERMINATORS
-                and not text.startswith(self.right, position)
-            ):
-                return self._error(f"bad character {_unicode(following)}", position)
-            if kind == "number" and (end := self._bad_number_end(token[0], position)):
-                return self._error(f"bad number syntax: {quote(text[start:end])}", start)
-            depth += (kind == "lparen") - (kind == "rparen")
-            if depth < 0:
-                return self._error("unexpected right paren", start)
-            tokens.append(Token(_kind(kind, token[0]), token[0], start, gap))
-            gap = False
+                    return self.error("unclosed left paren", start)
+                tokens.append("right", self.right, start)
+                return self.skip_trimmed(start, match.end())
+            elif kind == "field":
+                if token == ".":
+                    kind = "dot"
+            elif kind == "lparen":
+                depth += 1
+            elif kind == "rparen":
+                depth -= 1
+                if depth < 0:
+                    return self.error("unexpected right paren", start)
+            elif kind == "number":
+                end = self.bad_number_end(token, match.end())
+                if end:
+                    text = quote(self.text[start:end])
+                    return self.error(f"bad number syntax: {text}", start)
+            elif kind == "bad":
+                return self.error(f"bad character {_unicode(self.text[start])}", start)
+            tokens.append(kind, token, start, gap=start != position)
+            position = start + len(token)
+        return self.error(self.action_error(position), position)
 
-    def _bad_number_end(self, number: str, position: int) -> int:
+    def bad_number_end(self, number: str, position: int) -> int:
         """Return the end of a bad number that continues at ``position``; 0 for a good one."""
         following = self.text[position : position + 1]
         if following and following in "+-" and _ONE_NUMBER.fullmatch(number):
@@ -153,7 +173,8 @@ class _Lexer:
             return position + (following.isalnum() or following == "_")
         return position + 1 if following.isalnum() or following == "_" else 0
 
-    def _action_error(self, position: int) -> str:
+    def action_error(self, position: int) -> str:
+        """Return the error of an action in which no token begins at a position."""
         character = self.text[position : position + 1]
         if not character:
             return "unclosed action"
@@ -163,23 +184,18 @@ class _Lexer:
             return "expected :="
         return f"unrecognized character in action: {_unicode(character)}"
 
+    def error(self, message: str, position: int) -> int:
+        """End the tokens with an error."""
+        self.tokens.append("error", message, position)
+        return _END
 
-_NAMES: Final = frozenset({"field", "variable", "word"})
-_TERMINATORS: Final = frozenset(" \t\r\n.,|:)(")
+
 _UNTERMINATED: Final = {
     '"': "quoted string",
     "`": "raw quoted string",
     "'": "character constant",
 }
-_BLANK_RUN: Final = re.compile(r"[ \t\r\n]+")
-
-
-def _kind(kind: str, text: str) -> str:
-    if kind == "word":
-        if text in KEYWORDS:
-            return text
-        return "bool" if text in {"true", "false"} else "identifier"
-    return "dot" if text == "." else kind
+_WORDS: Final = {**{keyword: keyword for keyword in KEYWORDS}, "true": "bool", "false": "bool"}
 
 
 def _unicode(character: str) -> str:
@@ -187,42 +203,61 @@ def _unicode(character: str) -> str:
     return f"U+{ord(character):04X}{suffix}"
 
 
-class _Patterns(NamedTuple):
-    close: re.Pattern[str]
-    token: re.Pattern[str]
-
-
+_BLANK: Final = r"[ \t\r\n]"
+_BLANK_RUN: Final = re.compile(rf"{_BLANK}+")
 _DIGITS: Final = r"[0-9_]*"
 _NUMBER: Final = (
     r"[+-]?(?:0[xX][0-9a-fA-F_]*(?:\.[0-9a-fA-F_]*)?(?:[pP][+-]?[0-9_]*)?"
     r"|0[oO][0-7_]*(?:\.[0-7_]*)?|0[bB][01_]*(?:\.[01_]*)?"
     rf"|{_DIGITS}(?:\.{_DIGITS})?(?:[eE][+-]?{_DIGITS})?)i?"
 )
-
 _ONE_NUMBER: Final = re.compile(_NUMBER)
+# The kind of the token by the number of the group that matches.
+_KINDS: Final = (
+    "",
+    "right",
+    "field",
+    "variable",
+    "word",
+    "bad",
+    "pipe",
+    "string",
+    "number",
+    "lparen",
+    "rparen",
+    "declare",
+    "assign",
+    "raw",
+    "character",
+    "punctuation",
+)
+_CLOSE: Final = _KINDS.index("right")
 
 
 @lru_cache(maxsize=16)
-def _patterns(right: str) -> _Patterns:
-    """Return the patterns of an action's end, and of any token inside of an action."""
+def _token_pattern(right: str) -> re.Pattern[str]:
+    """Return the pattern of any token inside of an action, with the blanks in front of it.
+
+    It has a group for each of the kinds, and no group where no token begins.
+    """
     end = re.escape(right)
-    close = rf"[ \t\r\n]-{end}|{end}"
-    alternatives = (
-        rf"(?P<close>{close})",
-        # The last blank before "-}}" belongs to the delimiter.
-        rf"(?P<space>[ \t\r\n]+(?=[ \t\r\n]-{end})|[ \t\r\n]+)",
-        r"(?P<field>\.(?![0-9])\w*)",
-        r"(?P<variable>\$\w*)",
-        rf"(?P<number>(?=[+\-.0-9]){_NUMBER}(?:[+-]{_NUMBER}(?<=i))?)",
-        r"(?P<word>\w+)",
-        r'(?P<string>"(?:[^"\\\n]|\\[^\n])*")',
-        r"(?P<raw>`[^`]*`)",
-        r"(?P<character>'(?:[^'\\\n]|\\[^\n])*')",
-        r"(?P<declare>:=)",
-        r"(?P<assign>=)",
-        r"(?P<pipe>\|)",
-        r"(?P<lparen>\()",
-        r"(?P<rparen>\))",
-        r"(?P<punctuation>[!#-&*,/;<>?@\[-^{}~])",
+    close = rf"{_BLANK}-{end}|{end}"
+    # The last blank before "-}}" belongs to the delimiter.
+    blanks = rf"(?={_BLANK})(?!{close})(?:{_BLANK}+(?={_BLANK}-{end})|{_BLANK}+)"
+    tokens = (
+        rf"({close})",
+        # A name must end before a blank, a delimiter or some punctuation: else the last group is
+        # empty, before the bad character.
+        rf"(?:(\.(?![0-9])\w*)|(\$\w*)|((?![0-9])\w+))(?:(?=[ \t\r\n.,|:)(]|{end}|\Z)|())",
+        r"(\|)",
+        r'("(?:[^"\\\n]|\\[^\n])*")',
+        rf"((?=[+\-.0-9]){_NUMBER}(?:[+-]{_NUMBER}(?<=i))?)",
+        r"(\()",
+        r"(\))",
+        r"(:=)",
+        r"(=)",
+        r"(`[^`]*`)",
+        r"('(?:[^'\\\n]|\\[^\n])*')",
+        r"([!#-&*,/;<>?@\[-^{}~])",
     )
-    return _Patterns(re.compile(close), re.compile("|".join(alternatives)))
+    return re.compile(f"(?:{blanks})?(?:{'|'.join(tokens)}|)")
