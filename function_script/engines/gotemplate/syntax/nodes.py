@@ -96,7 +96,7 @@ class Number(SyntaxNode):
 
     __slots__ = ("integer", "pair", "real", "text", "unsigned")
 
-    def __init__(
+    def __init__(  # noqa: PLR0913, PLR0917 # the types of a constant
         self,
         position: int,
         text: str,
