@@ -263,13 +263,18 @@ class _VariableWalker:
 
     def walk_branch(self, node: nodes.If | nodes.With | nodes.Range, visible: _Scope) -> None:
         """Walk both bodies; a variable of the condition is theirs."""
-        self.walk_pipe(node.pipe, visible)
-        scope = dict(visible)
-        if not node.pipe.assigns:
-            for variable in node.pipe.declared:
-                scope[variable.names[0]] = None
-        self.walk_body(node.body, scope)
-        self.walk_body(node.otherwise or (), scope)
+        while True:
+            self.walk_pipe(node.pipe, visible)
+            visible = dict(visible)
+            if not node.pipe.assigns:
+                for variable in node.pipe.declared:
+                    visible[variable.names[0]] = None
+            self.walk_body(node.body, visible)
+            following = node.else_branch()
+            if following is None:
+                self.walk_body(node.otherwise or (), visible)
+                return
+            node = following
 
     def declare(self, pipe: nodes.Pipe, scope: _Scope, outer: _Scope) -> None:
         """Add the variables of an action to their block."""

@@ -206,6 +206,17 @@ class Branch(SyntaxNode):
         """Return the pipeline and the nodes of both bodies."""
         return (self.pipe, *self.body, *(self.otherwise or ()))
 
+    def else_branch(self) -> If | With | Range | None:
+        """Return the branch that is the whole else, as in ``{{ else if }}``.
+
+        Such a chain may be thousands of branches deep.
+        """
+        if self.otherwise is not None and len(self.otherwise) == 1:
+            node = self.otherwise[0]
+            if isinstance(node, (If, With, Range)):
+                return node
+        return None
+
 
 class If(Branch):
     """``{{ if }}``."""
