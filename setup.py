@@ -43,6 +43,10 @@ MODULES = (
     Path("contribution", "text_fields"),
     Path("engines", "starlark", "analysis", "paths"),
     Path("engines", "jinja", "output"),
+    *(
+        Path("engines", "gotemplate", "syntax", name)
+        for name in ("lexer", "literals", "nodes", "parser")
+    ),
     *(Path(name) for name in ("cache", "problems", "reader", "objects")),
     *(Path(name) for name in ("request", "desired", "response")),
 )
