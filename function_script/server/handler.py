@@ -116,7 +116,7 @@ class RequestHandler:
         for observe in self._observers:
             observe(record)
         if self._printed_text_logger is not None and reply.log:
-            self._printed_text_logger.submit(reply.log, record.identity, data)
+            self._printed_text_logger.submit(reply.log, record.info.identity(), data)
         if self._capture_writer is not None and isinstance(outcome, bytes):
             problems = reply.diagnostics if isinstance(reply, Answered) else reply.error.diagnostics
             self._capture_writer.submit(data, outcome, problems)
