@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
-from function_script.program import Lazy, PartTree, plain
+from function_script.program import ANY, Lazy, PartTree, plain
 from function_script.values import Object, Readable, Value
 
 Path: TypeAlias = tuple[str, ...]
@@ -39,8 +39,6 @@ _COMPOSITES: Final[Paths] = frozenset({("desired", "composite"), ("observed", "c
 _OBJECT: Final = "resource"
 # The object itself is the first of these levels.
 _OBJECT_LEVELS: Final = 3
-# Any resource's name. For a resource of this name a script gets all others, too: no harm.
-ANY: Final = "*"
 
 
 def is_branch(path: Path) -> bool:

@@ -11,7 +11,6 @@ from function_script import objects
 from function_script.engines.starlark.analysis import getters, syntax
 from function_script.engines.starlark.analysis.names import Bindings, Function
 from function_script.engines.starlark.analysis.paths import (
-    ANY,
     EVERYTHING,
     Path,
     Paths,
@@ -19,6 +18,7 @@ from function_script.engines.starlark.analysis.paths import (
     is_branch,
     is_group,
 )
+from function_script.program import ANY
 
 # An annotation of any other type may look into what it annotates.
 _SHALLOW_TYPES = frozenset({"dict", "list", "str"})
