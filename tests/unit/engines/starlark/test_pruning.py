@@ -52,7 +52,7 @@ CASES = {
     ),
     "a getter with spread arguments": (
         MAIN
-        + '    a = ["b"]\n    return {"a": get_observed(req, *a), "b": get_desired(req, "c", *a)}\n',
+        + '    a = ["b"]\n    b = get_desired(req, "c", *a)\n    return {"a": get_observed(req, *a)}\n',
         {"observed.resources", "desired.resources.c"},
     ),
     "a computed field of a getter": (
