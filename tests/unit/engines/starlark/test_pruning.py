@@ -52,7 +52,8 @@ CASES = {
     ),
     "a getter with spread arguments": (
         MAIN
-        + '    a = ["b"]\n    b = get_desired(req, "c", *a)\n    return {"a": get_observed(req, *a)}\n',
+        + '    a, b = ["b"], get_desired(req, "c", *a)\n'
+        + '    return {"a": get_observed(req, *a)}\n',
         {"observed.resources", "desired.resources.c"},
     ),
     "a computed field of a getter": (
