@@ -32,7 +32,8 @@ CODEC = (
 # type checkers: compiled, those look for the types when they are defined.
 MODULES = (
     *(Path("wire", name) for name in CODEC),
-    *(Path("sandbox", name) for name in ("scheduler", "worker_process", "idle_workers")),
+    *(Path("sandbox", name) for name in ("scheduler", "lane", "history")),
+    *(Path("sandbox", name) for name in ("worker_process", "idle_workers")),
     *(Path("sandbox", name) for name in ("shared_memory", "ipc")),
     *(Path("sandbox", name) for name in ("plain", "stream")),
     *(Path("sandbox", name) for name in ("report", "execution", "worker")),

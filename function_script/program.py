@@ -17,7 +17,12 @@ from function_script.values import Object, Readable, Value
 OWN_REQUIREMENTS = "script.fn.crossplane.io/"
 
 PartTree: TypeAlias = Mapping[str, "PartTree | None"]
-"""The keys of an object whose values are needed: in part, or with None as a whole."""
+"""The keys of an object whose values are needed: in part, or with None as a whole.
+
+The key ANY stands for all that are not in the tree.
+"""
+# No resource has this name. For a key of this name a script gets all others, too: no harm.
+ANY = "*"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

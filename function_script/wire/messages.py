@@ -32,6 +32,11 @@ class Resource:
         """The object as a Struct; None when absent."""
         return None if self._struct is None else self._struct.to_bytes()
 
+    @property
+    def struct_part(self) -> Part | None:
+        """The object as a Struct, without a copy; None when absent."""
+        return self._struct
+
 
 class State:
     """Observed or desired state; ``resources`` by resource name, in the order of the bytes."""

@@ -106,6 +106,12 @@ def _find_in_nodes(trees: parser.Trees, source: Source, settings: Settings) -> I
                 message = f'the template "{name}" reads its dot, and is given nothing'
                 hint = f'write {{{{ template "{name}" . }}}}'
                 yield Doubt(part.position, len("template"), message, hint)
+            case nodes.Command(
+                words=(nodes.Identifier(name="include"), nodes.String() as name, nodes.Nil())
+            ) if _reads_dot(trees.get(name.value, ())):
+                message = f"the template {name.quoted} reads its dot, and is given nothing"
+                hint = f"write {{{{ include {name.quoted} . }}}}"
+                yield Doubt(part.position, len("include"), message, hint)
             case nodes.Action(pipe=nodes.Pipe(declared=(), commands=[command])) if (
                 _function(command) in PRINTED_BY_MISTAKE
             ) and not _is_in_comment(source.text, command.position):
