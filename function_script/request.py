@@ -159,15 +159,19 @@ def needs_probe(request: wire.Request) -> bool:
 
 
 def _sent(request: wire.Request) -> frozenset[str]:
-    parts: dict[str, object] = {
-        "observed": request.observed,
-        "desired": request.desired,
-        "input": request.input,
-        "context": request.context,
-    }
-    if request.desired is not None and request.desired.composite is not None:
-        parts["desired.composite"] = request.desired.composite.struct
-    return frozenset(name for name, part in parts.items() if part is not None)
+    names: list[str] = []
+    if request.observed is not None:
+        names.append("observed")
+    if request.desired is not None:
+        names.append("desired")
+        composite = request.desired.composite
+        if composite is not None and composite.struct_part is not None:
+            names.append("desired.composite")
+    if request.input is not None:
+        names.append("input")
+    if request.context is not None:
+        names.append("context")
+    return frozenset(names)
 
 
 def find_context(request: wire.Request, key: str) -> Value:
@@ -237,12 +241,17 @@ def _meta(request: wire.Request) -> Object:
 def _uid(request: wire.Request) -> str:
     if request.observed is None or request.observed.composite is None:
         return ""
-    struct = request.observed.composite.struct
-    if struct is None:
+    struct = request.observed.composite.struct_part
+    metadata = None if struct is None else wire.find_part(struct, "metadata")
+    if metadata is None:
         return ""
-    payload = wire.decode_struct_fields(struct).get("metadata")
-    metadata = wire.decode_value(payload) if payload is not None else None
-    uid = metadata.get("uid") if isinstance(metadata, dict) else None
+    members = wire.open_part(metadata)
+    if members is None:
+        value = wire.decode_part(metadata)
+        uid = value.get("uid") if isinstance(value, dict) else None
+    else:
+        part = wire.find_part(members, "uid")
+        uid = None if part is None else wire.decode_part(part, depth=3)
     return uid if isinstance(uid, str) else ""
 
 

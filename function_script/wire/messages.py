@@ -37,6 +37,10 @@ class Resource:
         """The object as a Struct, without a copy; None when absent."""
         return self._struct
 
+    def contains(self, text: bytes) -> bool:
+        """Report whether the encoded message contains these bytes."""
+        return self._message.contains(text)
+
 
 class State:
     """Observed or desired state; ``resources`` by resource name, in the order of the bytes."""
@@ -55,8 +59,7 @@ class State:
 
     def contains(self, text: bytes) -> bool:
         """Report whether the encoded message contains these bytes."""
-        message = self._message
-        return message.data.find(text, message.start, message.end) >= 0
+        return self._message.contains(text)
 
     def with_resources(self, resources: dict[str, Resource]) -> State:
         """Return the state with other names of its resources; ``payload`` stays as it is."""

@@ -28,7 +28,7 @@ FULL = request_record.RequestRecord(
     is_alarming=False,
     info=telemetry.RequestInfo(
         **{key: key for key in telemetry.IDENTITY},  # type: ignore[arg-type] # texts
-        **{key: 1 for key in telemetry.COUNTS},  # type: ignore[arg-type] # numbers
+        **dict.fromkeys(telemetry.COUNTS, 1),  # type: ignore[arg-type] # numbers
         program_microseconds=1_000_000,
         limit="steps",
     ),
