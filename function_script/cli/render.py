@@ -194,12 +194,14 @@ def _paths(flags: _Flags) -> RenderPaths:
     if composition is None:
         if flags["xr"].is_file():
             raise click.UsageError("COMPOSITION is missing, and XR is no directory")
-        if flags["xr"].is_dir() and not (flags["xr"] / "composition.yaml").exists():
-            raise InputError.of(
-                f'cannot render "{flags["xr"]}": it has no composition.yaml',
-                hint="name a directory with xr.yaml and composition.yaml, or the two files",
-            )
         base = loading.find_render_paths(flags["xr"])
+        if not base.composition.exists():
+            hint = "name a directory with xr.yaml and composition.yaml, or the two files"
+            if (flags["xr"] / "operation.yaml").exists():
+                hint = f'it has an Operation: function-script {OPERATION} "{flags["xr"]}"'
+            raise InputError.of(
+                f'cannot render "{flags["xr"]}": it has no composition.yaml', hint=hint
+            )
     else:
         base = loading.RenderPaths(
             xr=flags["xr"], composition=composition, functions=flags["functions"]
