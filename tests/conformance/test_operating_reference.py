@@ -26,18 +26,17 @@ ALERTS = ROOT / "examples" / "install" / "monitoring" / "prometheusrule.yaml"
 FULL = request_record.RequestRecord(
     outcome="fatal",
     is_alarming=False,
-    identity={
-        key: key
-        for key in ("api_version", "kind", "namespace", "name", "uid", "step", "input", "language")
-    },
+    info=telemetry.RequestInfo(
+        **{key: key for key in telemetry.IDENTITY},  # type: ignore[arg-type] # texts
+        **dict.fromkeys(telemetry.COUNTS, 1),  # type: ignore[arg-type] # numbers
+        program_microseconds=1_000_000,
+        limit="steps",
+    ),
     request_bytes=1,
     response_bytes=1,
     seconds=1.0,
     waited_seconds=1.0,
     cpu_seconds=1.0,
-    program_seconds=1.0,
-    counts={"documents": 1, "looked_up": 1, "remembered": 1},
-    limit="steps",
     error="error",
     detail="detail",
 )
