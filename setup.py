@@ -32,7 +32,8 @@ CODEC = (
 # type checkers: compiled, those look for the types when they are defined.
 MODULES = (
     *(Path("wire", name) for name in CODEC),
-    *(Path("sandbox", name) for name in ("scheduler", "worker_process", "idle_workers")),
+    *(Path("sandbox", name) for name in ("scheduler", "lane", "history")),
+    *(Path("sandbox", name) for name in ("worker_process", "idle_workers")),
     *(Path("sandbox", name) for name in ("shared_memory", "ipc")),
     *(Path("sandbox", name) for name in ("plain", "stream")),
     *(Path("sandbox", name) for name in ("report", "execution", "worker")),
@@ -43,7 +44,11 @@ MODULES = (
     Path("contribution", "text_fields"),
     Path("engines", "starlark", "analysis", "paths"),
     Path("engines", "jinja", "output"),
-    *(Path(name) for name in ("cache", "problems", "reader", "objects")),
+    *(
+        Path("engines", "gotemplate", "syntax", name)
+        for name in ("lexer", "literals", "nodes", "parser")
+    ),
+    *(Path(name) for name in ("cache", "problems", "reader", "objects", "lazy")),
     *(Path(name) for name in ("request", "desired", "response")),
 )
 # `make lint` judges types. A build only needs them, and has the libraries in isolation no more

@@ -5,6 +5,7 @@ Each is certain from the text alone, whatever the request has.
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 from typing import Final, NamedTuple, TypeAlias
 
 from function_script.diagnostics import Diagnostic
@@ -89,7 +90,7 @@ def _find_unread_variables(root: Sequence[nodes.Node], source: Source) -> Iterat
 
 
 def _find_in_nodes(trees: parser.Trees, source: Source, settings: Settings) -> Iterator[Doubt]:
-    for part in nodes.walk_nodes(list(trees.values())):
+    for part in nodes.walk_nodes([*chain.from_iterable(trees.values())]):
         match part:
             case nodes.Template(pipe=nodes.Pipe(commands=[_, *_, last])) if (
                 _function(last) in _OF_TEXT
@@ -180,7 +181,7 @@ def _find_odd_counts(command: nodes.Command, count: int) -> Iterator[Doubt]:
 
 def _reads_dot(tree: Sequence[nodes.Node]) -> bool:
     """Report whether a template certainly reads fields of what it is given."""
-    parts = [*nodes.walk_nodes([tree])]
+    parts = [*nodes.walk_nodes(tree)]
     return any(isinstance(part, nodes.Field) for part in parts) and not any(
         isinstance(part, (nodes.With, nodes.Range)) for part in parts
     )
@@ -268,13 +269,18 @@ class _VariableWalker:
 
     def walk_branch(self, node: nodes.If | nodes.With | nodes.Range, visible: _Scope) -> None:
         """Walk both bodies; a variable of the condition is theirs."""
-        self.walk_pipe(node.pipe, visible)
-        scope = dict(visible)
-        if not node.pipe.assigns:
-            for variable in node.pipe.declared:
-                scope[variable.names[0]] = None
-        self.walk_body(node.body, scope)
-        self.walk_body(node.otherwise or (), scope)
+        while True:
+            self.walk_pipe(node.pipe, visible)
+            visible = dict(visible)
+            if not node.pipe.assigns:
+                for variable in node.pipe.declared:
+                    visible[variable.names[0]] = None
+            self.walk_body(node.body, visible)
+            following = node.else_branch()
+            if following is None:
+                self.walk_body(node.otherwise or (), visible)
+                return
+            node = following
 
     def declare(self, pipe: nodes.Pipe, scope: _Scope, outer: _Scope) -> None:
         """Add the variables of an action to their block."""
@@ -285,7 +291,7 @@ class _VariableWalker:
             # A pipeline may be written for what it does and not for its value.
             if not any(
                 isinstance(part, nodes.Identifier) and part.name in _EFFECTS
-                for part in nodes.walk_nodes(pipe)
+                for part in nodes.walk_nodes([pipe])
             ):
                 self.declarations.append(declaration)
 
@@ -315,7 +321,7 @@ def find_failures(program: Program) -> Iterator[Diagnostic]:
     own_parts = read_source_parts(program.options)
     grammar = programs.read_settings(program.options).grammar()
     for name, source, trees in programs.parse_texts(program):
-        for part in nodes.walk_nodes(list(trees.values())):
+        for part in nodes.walk_nodes([*chain.from_iterable(trees.values())]):
             match part:
                 case nodes.Command(words=(nodes.Identifier(name=function), *words)) if (
                     function in _COMPARISONS
