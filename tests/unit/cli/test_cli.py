@@ -113,6 +113,32 @@ def test_closed_streams_are_as_empty_ones(tmp_path: Path, closed: str) -> None:
         assert (process.returncode, process.stderr) == (expected, "")
 
 
+@pytest.mark.linux
+def test_locale_without_utf_8_changes_nothing(tmp_path: Path) -> None:
+    """Files of ours and of the author are UTF-8, whatever the locale's encoding is."""
+    assert cli.execute(["init", "-q", str(tmp_path / "app")]) == 0
+    composition = tmp_path / "app" / "composition.yaml"
+    composition.write_text(
+        composition.read_text(encoding="utf-8").replace("return rsp", "return rps # \u00c4"),
+        encoding="utf-8",
+    )
+    locale = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    for arguments in (("check", "app"), ("render", "app"), ("docs", "merge")):
+        process = subprocess.run(
+            [sys.executable, "-P", "-c", ENTRY, *arguments],
+            cwd=tmp_path,
+            env={**os.environ, **locale},
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=120,
+        )
+        assert process.returncode != exit_codes.BUG, process.stderr
+        assert arguments[0] == "docs" or 'name "rps" is not defined' in (
+            process.stdout + process.stderr
+        )
+
+
 @pytest.mark.parametrize(
     "arguments",
     [
