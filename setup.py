@@ -32,7 +32,8 @@ CODEC = (
 # type checkers: compiled, those look for the types when they are defined.
 MODULES = (
     *(Path("wire", name) for name in CODEC),
-    *(Path("sandbox", name) for name in ("scheduler", "worker_process", "idle_workers")),
+    *(Path("sandbox", name) for name in ("scheduler", "lane", "history")),
+    *(Path("sandbox", name) for name in ("worker_process", "idle_workers")),
     *(Path("sandbox", name) for name in ("shared_memory", "ipc")),
     *(Path("sandbox", name) for name in ("plain", "stream")),
     *(Path("sandbox", name) for name in ("report", "execution", "worker")),
@@ -44,6 +45,10 @@ MODULES = (
     Path("engines", "leftovers"),
     Path("engines", "starlark", "analysis", "paths"),
     Path("engines", "jinja", "output"),
+    *(
+        Path("engines", "gotemplate", "syntax", name)
+        for name in ("lexer", "literals", "nodes", "parser")
+    ),
     *(Path(name) for name in ("cache", "problems", "reader", "objects", "lazy")),
     *(Path(name) for name in ("request", "desired", "response", "function", "telemetry")),
     *(Path(name) for name in ("moves", "ttl", "warning_condition")),

@@ -11,7 +11,12 @@ from typing import Final, TypeAlias
 from function_script.values import Object, Readable, ReadableMapping, Value
 
 PartTree: TypeAlias = Mapping[str, "PartTree | None"]
-"""The keys of an object whose values are needed: in part, or with None as a whole."""
+"""The keys of an object whose values are needed: in part, or with None as a whole.
+
+The key ANY stands for all that are not in the tree.
+"""
+# No resource has this name. For a key of this name a script gets all others, too: no harm.
+ANY: Final = "*"
 
 Builders: TypeAlias = Mapping[str, Callable[[], Readable]]
 

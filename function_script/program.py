@@ -9,11 +9,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from function_script.diagnostics import Diagnostic
-from function_script.lazy import Lazy, PartTree, plain
+from function_script.lazy import ANY, Lazy, PartTree, plain
 from function_script.source import Source, Span
 from function_script.values import Object, Readable, Value
 
 __all__ = [
+    "ANY",
     "OWN_REQUIREMENTS",
     "DeferredResource",
     "Lazy",

@@ -246,7 +246,9 @@ class CodeGenerator:
         outer_scope, outer_dot = self.scope, self.dot
         declared = node.pipe.declared
         self.scope = Scope(outer_scope)
-        value = self.compile_range_value(node.pipe._replace(declared=()))
+        value = self.compile_range_value(
+            nodes.Pipe(node.pipe.position, (), node.pipe.assigns, node.pipe.commands)
+        )
         kind = "pairs" if len(declared) > 1 else "elements"
         items = self.assign(f"{kind}({value.code})")
         for variable in declared:
