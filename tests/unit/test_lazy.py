@@ -25,6 +25,11 @@ def test_lazy_has_what_mappings_have() -> None:
 
 def test_lazy_builds_a_value_once() -> None:
     calls: list[str] = []
-    lazy = Lazy.of(("a",), lambda key: calls.append(key) or key)  # type: ignore[func-returns-value]
+
+    def build(key: str) -> str:
+        calls.append(key)
+        return key
+
+    lazy = Lazy.of(("a",), build)
     assert (lazy["a"], lazy.get("a"), lazy.get("b")) == ("a", "a", None)
     assert calls == ["a"]
