@@ -135,13 +135,13 @@ def _is_always_desired(composite: Composite, request: wire.Request) -> bool:
 def _set_type(resource: Object, request: wire.Request) -> None:
     """Set the XR's apiVersion and kind, as every SDK does."""
     observed = request.observed.composite if request.observed is not None else None
-    struct = None if observed is None else observed.struct_part
+    struct = None if observed is None else observed.struct
     if struct is None:
         return
+    parts = wire.index_struct(struct)
     for key in ("apiVersion", "kind"):
-        part = wire.find_part(struct, key)
-        if part is not None:
-            resource.setdefault(key, wire.decode_part(part))
+        if key in parts:
+            resource.setdefault(key, wire.decode_value(parts[key].to_bytes()))
 
 
 def _encode_struct(resource: Object, subject: str, *, drop_nulls: bool) -> bytes:

@@ -5,10 +5,10 @@ A module of its own, since mypyc compiles it, and makes dataclasses slower.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, ItemsView, Iterator, KeysView, Mapping, ValuesView
 from typing import Final, TypeAlias
 
-from function_script.values import Object, Readable, Value
+from function_script.values import Object, Readable, ReadableMapping, Value
 
 PartTree: TypeAlias = Mapping[str, "PartTree | None"]
 """The keys of an object whose values are needed: in part, or with None as a whole.
@@ -47,7 +47,7 @@ class _BuildersByKey:
 _NO_BUILDERS: Final[Builders] = {}
 
 
-class Lazy(Mapping[str, Readable]):
+class Lazy(ReadableMapping):
     """A read-only mapping whose values are built when first read, and then stored.
 
     ``builders`` has a function for each key's value. Iteration is in their order. ``kept[key]``
@@ -111,8 +111,28 @@ class Lazy(Mapping[str, Readable]):
         """
         return None if self._select is None else self._select(tree)
 
+    def keys(self) -> KeysView[str]:
+        """Return Mapping.keys."""
+        return KeysView(self)
+
+    def values(self) -> ValuesView[Readable]:
+        """Return Mapping.values."""
+        return ValuesView(self)
+
+    def items(self) -> ItemsView[str, Readable]:
+        """Return Mapping.items."""
+        return ItemsView(self)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Mapping) and dict(self.items()) == dict(other.items())
+
+    __hash__ = None  # type: ignore[assignment] # as of every Mapping
+
     def __repr__(self) -> str:
         return f"Lazy({', '.join(self._keys)})"
+
+
+Mapping.register(Lazy)
 
 
 def plain(value: Readable) -> Value:

@@ -241,17 +241,10 @@ def _meta(request: wire.Request) -> Object:
 def _uid(request: wire.Request) -> str:
     if request.observed is None or request.observed.composite is None:
         return ""
-    struct = request.observed.composite.struct_part
-    metadata = None if struct is None else wire.find_part(struct, "metadata")
-    if metadata is None:
-        return ""
-    members = wire.open_part(metadata)
-    if members is None:
-        value = wire.decode_part(metadata)
-        uid = value.get("uid") if isinstance(value, dict) else None
-    else:
-        part = wire.find_part(members, "uid")
-        uid = None if part is None else wire.decode_part(part, depth=3)
+    struct = request.observed.composite.struct
+    part = None if struct is None else wire.index_struct(struct).get("metadata")
+    metadata = None if part is None else wire.decode_value(part.to_bytes())
+    uid = metadata.get("uid") if isinstance(metadata, dict) else None
     return uid if isinstance(uid, str) else ""
 
 

@@ -3,13 +3,20 @@
 import json
 import re
 from collections.abc import Mapping, Sequence
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 Scalar: TypeAlias = str | int | float | bool | None
 Value: TypeAlias = Scalar | list["Value"] | dict[str, "Value"]
 Object: TypeAlias = dict[str, Value]
 # What a program may read: containers that need not be built yet (see program.Lazy).
 Readable: TypeAlias = Scalar | Sequence["Readable"] | Mapping[str, "Readable"]
+
+if TYPE_CHECKING:
+    ReadableMapping: TypeAlias = Mapping[str, "Readable"]
+else:
+    # The base of a compiled class that registers itself: below an abstract class, mypyc makes one
+    # that shares the answers of `isinstance` with its base, so that a dict would be an instance.
+    ReadableMapping = object
 
 # Doubles hold every integer up to here exactly; a Struct carries nothing but doubles.
 MAX_SAFE_INTEGER = 2**53

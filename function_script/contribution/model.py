@@ -1,6 +1,6 @@
 """The values of a contribution: what the readers of results return and `desired.merge` takes.
 
-They have no behaviour, and are independent of languages and documents. Nothing changes them.
+They are frozen and have no behaviour, and are independent of languages and documents.
 """
 
 from collections.abc import Callable, Mapping
@@ -47,14 +47,13 @@ class Composite:
 NOTHING = Composite()
 
 
-@dataclass(slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Contribution:
     """Everything that one step adds to the response. An empty field changes nothing.
 
     ``policy_spans`` has an entry for each composed resource that has a policy: it finds the
     position of the policy, and is called for errors only. ``reads_xr``: the contribution depends
-    on fields of the XR, not only on its type. It is not frozen, for that would set each field of
-    it by a slow call.
+    on fields of the XR, not only on its type.
     """
 
     composed: Mapping[str, DesiredResource] = field(default_factory=dict)

@@ -13,12 +13,12 @@ from function_script.values import type_phrase
 
 _ENCODED = re.compile(r"(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?")
 # The fields of maps of texts by kind, and whether they are in base64.
-_MAPS: Final[dict[tuple[object, str], tuple[tuple[str, bool], ...]]] = {
+_MAPS: Final[dict[tuple[str, str], tuple[tuple[str, bool], ...]]] = {
     ("v1", "ConfigMap"): (("data", False), ("binaryData", True)),
     ("v1", "Secret"): (("data", True), ("stringData", False)),
 }
 _TEMPLATE = ("spec", "template", "spec")
-_POD_SPECS: Final[dict[tuple[object, str], tuple[str, ...]]] = {
+_POD_SPECS: Final[dict[tuple[str, str], tuple[str, ...]]] = {
     ("v1", "Pod"): ("spec",),
     ("apps/v1", "DaemonSet"): _TEMPLATE,
     ("apps/v1", "Deployment"): _TEMPLATE,
@@ -32,10 +32,10 @@ _KINDS: Final = frozenset(kind for _, kind in (*_MAPS, *_POD_SPECS))
 
 def check(body: ObjectReader, problems: ProblemList) -> None:
     """Add a problem for each value that is no text, or not in base64."""
-    name = body.value.get("kind")
-    if not isinstance(name, str) or name not in _KINDS:
+    api_version, name = body.value.get("apiVersion"), body.value.get("kind")
+    if not isinstance(name, str) or name not in _KINDS or not isinstance(api_version, str):
         return
-    kind = (body.value.get("apiVersion"), name)
+    kind = (api_version, name)
     if path := _POD_SPECS.get(kind):
         _check_pod(body, path, problems)
     for field, is_encoded in _MAPS.get(kind, ()):

@@ -3,7 +3,7 @@ import pytest
 from function_script.contribution import text_fields
 from function_script.problems import ProblemList
 from function_script.reader import ObjectReader
-from function_script.values import Object
+from function_script.values import Object, Value
 
 
 def _problems(resource: Object) -> list[str]:
@@ -37,6 +37,13 @@ def test_values_that_are_no_texts_are_problems() -> None:
     assert _problems(config) == ["data.a: must be a string, not an integer"]
     secret: Object = {"apiVersion": "v1", "kind": "Secret", "stringData": {"a": True, "b": "plain"}}
     assert _problems(secret) == ["stringData.a: must be a string, not a boolean"]
+
+
+@pytest.mark.parametrize("value", [["v1"], {"a": "b"}, 1, None], ids=repr)
+def test_type_that_is_no_text_is_left_to_others(value: Value) -> None:
+    data: Object = {"a": 1}
+    assert _problems({"apiVersion": value, "kind": "ConfigMap", "data": data}) == []
+    assert _problems({"apiVersion": "v1", "kind": value, "data": data}) == []
 
 
 @pytest.mark.parametrize(
