@@ -28,6 +28,11 @@ CODEC = (
     *("fields", "write", "messages", "decode", "encode"),
     *("request", "response", "splice", "identity"),
 )
+OPERATIONS = ("frame", "expressions", "calls", "shortcuts", "statements", "gaps")
+COMPILER = (
+    *("values", "constants", "shortcuts", "pipelines"),
+    *("templates", "checking", "deferring"),
+)
 # No module with dataclasses or NamedTuples whose fields have types that are only imported for
 # type checkers: compiled, those look for the types when they are defined.
 MODULES = (
@@ -43,6 +48,9 @@ MODULES = (
     Path("contribution", "text_fields"),
     Path("engines", "starlark", "analysis", "paths"),
     Path("engines", "jinja", "output"),
+    *(Path("engines", "gotemplate", name) for name in ("sites", "run")),
+    *(Path("engines", "gotemplate", "operations", name) for name in OPERATIONS),
+    *(Path("engines", "gotemplate", "compiler", name) for name in COMPILER),
     *(Path(name) for name in ("cache", "problems", "reader", "objects")),
     *(Path(name) for name in ("request", "desired", "response")),
 )
