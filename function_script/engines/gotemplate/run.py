@@ -46,7 +46,7 @@ def _is_plain_list(value: object) -> bool:
 class Template:
     """A compiled template."""
 
-    def render(self, run: "Run", data: object) -> None:
+    def render(self, run: Run, data: object) -> None:
         """Write its text with ``data`` as the dot."""
         raise NotImplementedError
 
@@ -111,7 +111,8 @@ class Run:
     def trace(self, data: object) -> list[tuple[str, Site]]:
         """Run the main template; return the parts of its text with the site of each."""
         parts: list[str] = []
-        self.part_sites = sites = []
+        sites: list[Site] = []
+        self.part_sites = sites
         self.render(data, parts)
         return list(zip(parts, sites, strict=True))
 

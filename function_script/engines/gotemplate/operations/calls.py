@@ -1,7 +1,7 @@
 """Calls of functions, of methods and of templates, and expressions that stop early."""
 
 from collections.abc import Callable, Mapping
-from typing import Final, cast
+from typing import Final, TypeAlias, cast
 
 from function_script.engines.gotemplate import runtime, values
 from function_script.engines.gotemplate.function import Accepts, Function, Injects
@@ -10,6 +10,8 @@ from function_script.engines.gotemplate.run import Run
 from function_script.engines.gotemplate.runtime import MissingKey
 from function_script.engines.gotemplate.sites import Site
 
+# The functions of templates have parameters of all kinds.
+AnyCallable: TypeAlias = Callable[..., object]  # type: ignore[explicit-any] # see above
 _MISSING: Final = values.MISSING
 # A string below this length is not worth charging for.
 SMALL: Final = 64
@@ -21,7 +23,7 @@ class Callee:
     def __init__(self, function: Function) -> None:
         types = function.parameter_types
         self.name: str = function.name
-        self.call: Callable[..., object] = cast("Callable[..., object]", function.call)
+        self.call: AnyCallable = cast("AnyCallable", function.call)
         self.types: tuple[str, ...] = types
         self.last: int = len(types) - 1
         self.is_variadic: bool = function.variadic
@@ -62,7 +64,7 @@ class Call(Expression):
         self, callee: Callee, arguments: list[Expression], site: Site, key: str = ""
     ) -> None:
         self.callee: Callee = callee
-        self.call: Callable[..., object] = callee.call
+        self.call: AnyCallable = callee.call
         self.has_run: bool = callee.has_run
         self.measures_text: bool = callee.measures_text
         self.measures: bool = callee.measures

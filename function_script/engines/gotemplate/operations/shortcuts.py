@@ -4,11 +4,11 @@ A shortcut covers some types of arguments; for others it calls the function.
 """
 
 import operator
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Final
 
 from function_script.engines.gotemplate import printing, values
-from function_script.engines.gotemplate.operations.calls import SMALL, Call, Callee
+from function_script.engines.gotemplate.operations.calls import SMALL, AnyCallable, Call, Callee
 from function_script.engines.gotemplate.operations.frame import Expression, Frame
 from function_script.engines.gotemplate.sites import Site
 
@@ -25,7 +25,7 @@ def is_integer(value: object) -> bool:
 
 # Comparisons
 
-_OPERATORS: Final[Mapping[str, Callable[[object, object], object]]] = {
+_OPERATORS: Final[Mapping[str, AnyCallable]] = {
     "eq": operator.eq,
     "ne": operator.ne,
     "lt": operator.lt,
@@ -41,7 +41,7 @@ class Comparison(Call):
 
     def __init__(self, callee: Callee, arguments: list[Expression], site: Site) -> None:
         super().__init__(callee, arguments, site)
-        self.compare: Callable[[object, object], object] = _OPERATORS[callee.name]
+        self.compare: AnyCallable = _OPERATORS[callee.name]
         self.first: Expression = arguments[0]
         self.second: Expression = arguments[1]
 
@@ -99,7 +99,7 @@ class Joined(Text):
     ``tests`` are those of the values. ``before`` are the arguments of the function before them.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913, PLR0917 - by position, where compiled code is quick
         self,
         callee: Callee,
         arguments: list[Expression],
