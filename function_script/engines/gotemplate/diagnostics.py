@@ -103,7 +103,7 @@ def run_problem(
     loaded: LoadedProgram,
     parts: tuple[SourcePart, ...],
 ) -> FatalError:
-    """Return the error that stopped a run at sites, the innermost last; a LimitError for a limit."""
+    """Return the error that stopped a run at these sites; a LimitError for a limit."""
     site = sites[-1] if sites else None
     location = _locate(site, loaded, parts, str(error)) if site is not None else None
     notes = [

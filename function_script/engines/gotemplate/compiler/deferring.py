@@ -37,15 +37,15 @@ class DeferringCompiler(CheckingCompiler):
         block = self.enter_block()
         super().compile_action(node)
         self.leave_block(block)
-        self.operations += 1 + self.mutates + (not node.pipe.declared)
         poisoned: list[int] | None = [] if node.pipe.declared else None
         for variable in node.pipe.declared:
             value = self.scope.find(variable.names[0])
             if value is not None and poisoned is not None:
-                self.operations += 1
                 poisoned.append(slot_of(value))
                 # The type is unknown from here on.
                 self.scope.declare(variable.names[0], Value(value.expression))
+        ways = 1 if poisoned is None else len(poisoned)
+        self.operations += 1 + max(1, self.mutates + ways)
         self.handlers.append(Handler(start, len(self.body), poisoned, mutates=self.mutates))
 
     def compile_call(

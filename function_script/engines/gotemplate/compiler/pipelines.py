@@ -62,6 +62,16 @@ class Context:
         self.failures: list[tuple[Site, str]] = []
 
 
+class Circuit:
+    """A short circuit that is being compiled, and the jumps behind it with their places."""
+
+    def __init__(self, result: Slot, *, is_and: bool) -> None:
+        self.result: Slot = result
+        self.is_and: bool = is_and
+        self.operands: list[Expression] = []
+        self.jumps: list[tuple[statements.Jump, int]] = []
+
+
 class PipelineCompiler:
     """Compiles the pipelines of one template.
 
@@ -168,7 +178,8 @@ class PipelineCompiler:
         if assigns:
             variable = self.scope.find(name)
             if variable is None:
-                return self.fail_after(value, f"undefined variable: {name}")
+                failure = self.fail_after(value, f"undefined variable: {name}")
+                return value.copy(failure.expression)
             return self.write_variable(slot_of(variable), value, nil_is_missing=nil_is_missing)
         slot = self.new_slot()
         self.scope.declare(name, self.describe_variable(name, slot, value, converted))
@@ -443,49 +454,43 @@ class PipelineCompiler:
         self, function: str, words: tuple[nodes.Operand, ...], final: Value | None
     ) -> Value:
         """Compile ``and`` and ``or``: operands are computed only until one decides."""
-        result = self.new_slot()
         last = final
         if final is not None and not self.is_flat:
             last = final.copy(self.new_slot())
-        operands: list[Expression] = []
-        jumps: list[tuple[statements.Jump, int]] = []
-        block = 0
+        circuit = Circuit(self.new_slot(), is_and=function == "and")
         for index, word in enumerate(words):
-            if index:
-                self.decide(function, result, jumps)
-                block = self.enter_block()
-            operand = self.compile_argument(word, "value").expression
-            self.operations += 1
-            operands.append(operand)
-            if self.is_flat:
-                self.body.append(statements.Assign(result.index, operand))
+            block = self.enter_block() if index else 0
+            self.begin_operand(circuit)
+            self.end_operand(circuit, self.compile_argument(word, "value"))
             if index:
                 self.leave_block(block)
         if last is not None:
-            if words:
-                self.decide(function, result, jumps)
-            operand = self.check_value(last, "value").expression
-            self.operations += 1
-            operands.append(operand)
-            if self.is_flat:
-                self.body.append(statements.Assign(result.index, operand))
+            self.begin_operand(circuit)
+            self.end_operand(circuit, self.check_value(last, "value"))
         if self.is_flat:
-            for jump, start in jumps:
+            for jump, start in circuit.jumps:
                 jump.distance = len(self.body) - start
-            return Value(result)
-        operation = calls.And(operands) if function == "and" else calls.Or(operands)
-        if final is None or last is None:
-            return Value(operation)
-        slot = slot_of(last)
-        return Value(expressions.Sequence(final.expression, operation, slot))
+            return Value(circuit.result)
+        make = calls.And if circuit.is_and else calls.Or
+        expression: Expression = make(circuit.operands)
+        if final is not None and last is not None:
+            expression = expressions.Sequence(final.expression, expression, slot_of(last))
+        return Value(expression)
 
-    def decide(self, function: str, result: Slot, jumps: list[tuple[statements.Jump, int]]) -> None:
-        """Add a jump to the end of a short circuit for a value that decides."""
-        if self.is_flat:
-            make = statements.JumpUnless if function == "and" else statements.JumpIf
-            jump = make(result, self.site())
-            jumps.append((jump, len(self.body)))
+    def begin_operand(self, circuit: Circuit) -> None:
+        """Jump behind a short circuit if the operand before decides."""
+        if self.is_flat and circuit.operands:
+            make = statements.JumpUnless if circuit.is_and else statements.JumpIf
+            jump = make(circuit.result, self.site())
+            circuit.jumps.append((jump, len(self.body)))
             self.body.append(jump)
+
+    def end_operand(self, circuit: Circuit, operand: Value) -> None:
+        """Make an operand the result."""
+        self.operations += 1
+        circuit.operands.append(operand.expression)
+        if self.is_flat:
+            self.body.append(statements.Assign(circuit.result.index, operand.expression))
 
     # Arguments
 

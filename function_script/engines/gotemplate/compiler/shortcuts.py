@@ -21,13 +21,8 @@ _TESTS: Final = {
     "%d": shortcuts.ANY_INTEGER,
     "%v": shortcuts.ANY_PLAIN,
 }
-_NAMES: Final = frozenset(
-    {
-        *shortcuts.OPERATORS,
-        *("printf", "print", "quote", "default", "empty", "not"),
-        *("list", "tuple", "dict", "hasKey"),
-    }
-)
+_TEXTS: Final = frozenset({"printf", "print", "quote"})
+_OTHERS: Final = frozenset({"default", "empty", "not", "list", "tuple", "dict", "hasKey"})
 
 
 def shorten(callee: Callee, arguments: list[Value], site: Site) -> Value | None:
@@ -36,31 +31,37 @@ def shorten(callee: Callee, arguments: list[Value], site: Site) -> Value | None:
     Such an operation charges for a text itself, and other results cost nothing.
     """
     name = callee.name
-    if name not in _NAMES:
+    if name in _TEXTS:
+        return _shorten_text(callee, arguments, site)
+    if name in shortcuts.OPERATORS:
+        is_pair = len(arguments) == 2  # noqa: PLR2004 - `eq` may compare with more
+        return _shorten_comparison(callee, arguments, site) if is_pair else None
+    return _shorten_other(name, arguments) if name in _OTHERS else None
+
+
+def _shorten_text(callee: Callee, arguments: list[Value], site: Site) -> Value | None:
+    if callee.name == "printf":
+        return _shorten_printf(callee, arguments, site)
+    if callee.name == "print":
+        return _shorten_print(callee, arguments, site)
+    if len(arguments) != 1:
         return None
-    count = len(arguments)
+    return certain(shortcuts.Quote(callee, _expressions(arguments), site), "string")
+
+
+def _shorten_other(name: str, arguments: list[Value]) -> Value | None:
     match name:
-        case "printf":
-            return _shorten_printf(callee, arguments, site)
-        case "print":
-            return _shorten_print(callee, arguments, site)
-        case "quote":
-            if count != 1:
-                return None
-            return certain(shortcuts.Quote(callee, _expressions(arguments), site), "string")
         case "default":
             return _shorten_default(arguments)
-        case "empty" | "not":
-            return certain(shortcuts.Not(arguments[0].expression), "bool")
-        case "list" | "tuple":
-            return certain(shortcuts.NewList([any_expression(value) for value in arguments]))
         case "dict":
             return _shorten_dict(arguments)
+        case "list" | "tuple":
+            return certain(shortcuts.NewList([any_expression(value) for value in arguments]))
         case "hasKey":
             entries, key = _expressions(arguments)
             return certain(shortcuts.HasKey(entries, key), "bool")
         case _:
-            return _shorten_comparison(callee, arguments, site) if count == 2 else None  # noqa: PLR2004 # eq may compare with more
+            return certain(shortcuts.Not(arguments[0].expression), "bool")
 
 
 def any_expression(value: Value) -> Expression:

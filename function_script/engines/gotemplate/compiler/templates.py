@@ -175,7 +175,9 @@ class TemplateCompiler(PipelineCompiler):
         value = self.compile_range_value(node.pipe)
         declared = node.pipe.declared
         has_else = node.otherwise is not None
-        if declared and (node.pipe.assigns or has_else):
+        # The items are needed before the variables.
+        is_stored = has_else or (node.pipe.assigns and bool(declared))
+        if is_stored and declared:
             value = value.copy(self.store(value.expression))
         items: Expression = statements.Elements(
             value.expression,
@@ -184,7 +186,7 @@ class TemplateCompiler(PipelineCompiler):
             refuses_null=self.refuses_null,
         )
         self.operations += 1
-        if has_else:
+        if is_stored:
             items = self.store(items)
         for variable in declared:
             self.bind_range_variable(variable.names[0], value, node)

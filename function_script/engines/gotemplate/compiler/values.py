@@ -31,7 +31,7 @@ class Value:
     chain of fields and may be absent.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - facts by name
         self,
         expression: Expression,
         type: str = "any",  # noqa: A002 # Go's word
@@ -72,15 +72,15 @@ class Scope:
     """The variables that are visible at some position; the expression of each is its slot."""
 
     def __init__(self, outer: "Scope | None" = None) -> None:
-        self._values: dict[str, Value] = {} if outer is None else outer._values.copy()
+        self.variables: dict[str, Value] = {} if outer is None else outer.variables.copy()
 
     def declare(self, name: str, value: Value) -> None:
         """Add a variable; it hides another one of that name."""
-        self._values[name] = value
+        self.variables[name] = value
 
     def find(self, name: str) -> Value | None:
         """Return the variable of this name."""
-        return self._values.get(name)
+        return self.variables.get(name)
 
 
 def slot_of(variable: Value) -> int:

@@ -39,7 +39,7 @@ class Callee:
 
     def parameter_type(self, index: int) -> str:
         """Return the type of a parameter; the last one may take many arguments."""
-        return self.types[index if index < self.last else self.last]
+        return self.types[min(index, self.last)]
 
 
 class Callees:

@@ -19,7 +19,7 @@ class Constant(Expression):
     def __init__(self, value: object) -> None:
         self.value: object = value
 
-    def evaluate(self, frame: Frame) -> object:
+    def evaluate(self, frame: Frame) -> object:  # noqa: ARG002 - of no use here
         """Return the value."""
         return self.value
 
@@ -30,7 +30,7 @@ class NewNil(Expression):
     def __init__(self, kind: type[object]) -> None:
         self.kind: type[object] = kind
 
-    def evaluate(self, frame: Frame) -> object:
+    def evaluate(self, frame: Frame) -> object:  # noqa: ARG002 - of no use here
         """Return the nil map or the nil list."""
         return self.kind()
 

@@ -90,7 +90,7 @@ class Jump(Statement):
     def __init__(self, distance: int = 0) -> None:
         self.distance: int = distance
 
-    def run(self, frame: Frame) -> int:
+    def run(self, frame: Frame) -> int:  # noqa: ARG002 - of no use here
         """Jump."""
         return self.distance
 
