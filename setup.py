@@ -28,6 +28,7 @@ CODEC = (
     *("fields", "write", "messages", "decode", "encode"),
     *("request", "response", "splice", "identity"),
 )
+SYNTAX = ("lexer", "literals", "nodes", "parser")
 OPERATIONS = ("frame", "expressions", "calls", "shortcuts", "statements", "gaps")
 COMPILER = (
     *("values", "constants", "shortcuts", "pipelines"),
@@ -37,7 +38,8 @@ COMPILER = (
 # type checkers: compiled, those look for the types when they are defined.
 MODULES = (
     *(Path("wire", name) for name in CODEC),
-    *(Path("sandbox", name) for name in ("scheduler", "worker_process", "idle_workers")),
+    *(Path("sandbox", name) for name in ("scheduler", "lane", "history")),
+    *(Path("sandbox", name) for name in ("worker_process", "idle_workers")),
     *(Path("sandbox", name) for name in ("shared_memory", "ipc")),
     *(Path("sandbox", name) for name in ("plain", "stream")),
     *(Path("sandbox", name) for name in ("report", "execution", "worker")),
@@ -49,9 +51,10 @@ MODULES = (
     Path("engines", "starlark", "analysis", "paths"),
     Path("engines", "jinja", "output"),
     *(Path("engines", "gotemplate", name) for name in ("sites", "run")),
-    *(Path("engines", "gotemplate", "operations", name) for name in OPERATIONS),
+    *(Path("engines", "gotemplate", "syntax", name) for name in SYNTAX),
     *(Path("engines", "gotemplate", "compiler", name) for name in COMPILER),
-    *(Path(name) for name in ("cache", "problems", "reader", "objects")),
+    *(Path("engines", "gotemplate", "operations", name) for name in OPERATIONS),
+    *(Path(name) for name in ("cache", "problems", "reader", "objects", "lazy")),
     *(Path(name) for name in ("request", "desired", "response")),
 )
 # `make lint` judges types. A build only needs them, and has the libraries in isolation no more

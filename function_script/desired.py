@@ -135,12 +135,13 @@ def _is_always_desired(composite: Composite, request: wire.Request) -> bool:
 def _set_type(resource: Object, request: wire.Request) -> None:
     """Set the XR's apiVersion and kind, as every SDK does."""
     observed = request.observed.composite if request.observed is not None else None
-    if observed is None or observed.struct is None:
+    struct = None if observed is None else observed.struct_part
+    if struct is None:
         return
-    fields = wire.decode_struct_fields(observed.struct)
     for key in ("apiVersion", "kind"):
-        if key in fields:
-            resource.setdefault(key, wire.decode_value(fields[key]))
+        part = wire.find_part(struct, key)
+        if part is not None:
+            resource.setdefault(key, wire.decode_part(part))
 
 
 def _encode_struct(resource: Object, subject: str, *, drop_nulls: bool) -> bytes:

@@ -88,7 +88,7 @@ LIMITS: dict[LimitName, Limit] = {
         "Documents that a template may produce.",
     ),
     "nodes": Limit("nodes", "--nodes-limit", "limits.nodes", "Values in the output of a step."),
-    "depth": Limit("depth", "--depth-limit", "limits.depth", "Nesting depth of these values."),
+    "depth": Limit("depth", "--depth-limit", "limits.depth", "Nesting depth of a step's output."),
     "source": Limit(
         "source_bytes",
         "--source-limit",

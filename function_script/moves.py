@@ -40,13 +40,18 @@ class View(NamedTuple):
 
 def build_view(request: wire.Request) -> View:
     """Return the request with the names that annotations of its resources remember."""
+    # Hardly any request has a moved resource, and this is one search in its bytes.
+    states = [
+        state
+        for state in (request.observed, request.desired)
+        if state is not None and state.contains(_MARK)
+    ]
     old_names: dict[str, str] = {}
     conflicts: dict[str, tuple[str, str]] = {}
+    if not states:
+        return View(request, request, old_names, conflicts)
     observed, desired = _resources(request.observed), _resources(request.desired)
-    for state in (request.observed, request.desired):
-        # Hardly any request has a moved resource, and this is one search in its bytes.
-        if state is None or not state.contains(_MARK):
-            continue
+    for state in states:
         for old, resource in state.resources.items():
             new = _moved_to(resource)
             if not new or new == old:

@@ -5,19 +5,30 @@ Engines know nothing of the protocol, and the main path nothing of the languages
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TypeAlias
 
 from function_script.diagnostics import Diagnostic
+from function_script.lazy import ANY, Lazy, PartTree, plain
 from function_script.source import Source, Span
 from function_script.values import Object, Readable, Value
 
+__all__ = [
+    "ANY",
+    "OWN_REQUIREMENTS",
+    "DeferredResource",
+    "Lazy",
+    "MissingValue",
+    "PartTree",
+    "Program",
+    "Scope",
+    "ScriptResult",
+    "TemplateResult",
+    "plain",
+]
+
 # Prefix of the function's own requirements, whose resources programs do not see.
 OWN_REQUIREMENTS = "script.fn.crossplane.io/"
-
-PartTree: TypeAlias = Mapping[str, "PartTree | None"]
-"""The keys of an object whose values are needed: in part, or with None as a whole."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,114 +49,6 @@ class Program:
         return sum(
             len(text) if text.isascii() else len(text.encode("utf-8", "replace")) for text in texts
         )
-
-
-class _LazyDict(dict[str, Readable]):
-    """Values of a lazy mapping that were read; a missing key is built and stored.
-
-    Whoever makes one sets ``build``: a constructor in Python would take as long as all else.
-    """
-
-    __slots__ = ("build",)
-
-    build: Callable[[str], Readable]
-
-    def __missing__(self, key: str) -> Readable:
-        value = self[key] = self.build(key)
-        return value
-
-
-class _LazyDictByKey(dict[str, Readable]):
-    """A _LazyDict with a builder for each key."""
-
-    __slots__ = ("_builders",)
-
-    def __init__(self, builders: Mapping[str, Callable[[], Readable]]) -> None:
-        self._builders = builders
-
-    def __missing__(self, key: str) -> Readable:
-        value = self[key] = self._builders[key]()
-        return value
-
-
-class Lazy(Mapping[str, Readable]):
-    """A read-only mapping whose values are built when first read, and then stored.
-
-    ``builders`` has a function for each key's value. Iteration is in their order.
-    """
-
-    # ``kept[key]`` equals ``self[key]``, without a call for a value that was built before.
-    __slots__ = ("_decode", "_keys", "_select", "kept")
-
-    def __init__(self, builders: Mapping[str, Callable[[], Readable]]) -> None:
-        self._keys: Collection[str] = builders
-        self.kept: dict[str, Readable] = _LazyDictByKey(builders)
-        self._decode: Callable[[str], Value] | None = None
-        self._select: Callable[[PartTree], Object] | None = None
-
-    @classmethod
-    def of(
-        cls,
-        keys: Collection[str],
-        build: Callable[[str], Readable],
-        decode: Callable[[str], Value] | None = None,
-        select: Callable[[PartTree], Object] | None = None,
-    ) -> Lazy:
-        """Return a mapping with one function for all values, which raises KeyError.
-
-        ``decode`` returns the same value in dicts and lists, where ``build`` returns lazy ones.
-        ``select`` returns parts of the mapping in the same way.
-        """
-        lazy = cls.__new__(cls)
-        lazy.kept = kept = _LazyDict()
-        kept.build = build
-        lazy._keys, lazy._decode, lazy._select = keys, decode, select  # noqa: SLF001 - its own kind
-        return lazy
-
-    def __getitem__(self, key: str) -> Readable:
-        return self.kept[key]
-
-    def get(self, key: str, default: Readable = None, /) -> Readable:  # type: ignore[override] # less general
-        """Return the value of a key, or the default; Mapping's way is to catch an error."""
-        return self.kept[key] if key in self._keys else default
-
-    def __contains__(self, key: object) -> bool:
-        return key in self._keys
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._keys)
-
-    def __len__(self) -> int:
-        return len(self._keys)
-
-    def built(self) -> Mapping[str, Readable]:
-        """Return the values that were read; builds none."""
-        return self.kept
-
-    def plain(self, key: str) -> Value:
-        """Return the value of a key in dicts and lists; stores nothing."""
-        if self._decode is None or key in self.kept:
-            return plain(self.kept[key])
-        return self._decode(key)
-
-    def select(self, tree: PartTree) -> Object | None:
-        """Return the parts of a tree that exist, in dicts and lists; None if they are not encoded.
-
-        Stores nothing.
-        """
-        return None if self._select is None else self._select(tree)
-
-    def __repr__(self) -> str:
-        return f"Lazy({', '.join(self._keys)})"
-
-
-def plain(value: Readable) -> Value:
-    """Build everything: return the same data as dicts and lists only."""
-    if isinstance(value, Lazy):
-        return {key: value.plain(key) for key in value}
-    if isinstance(value, list) and value and isinstance(value[0], Lazy):
-        return [plain(item) for item in value]
-    return value  # type: ignore[return-value] # dicts have no Lazy in them, other lists neither
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

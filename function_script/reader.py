@@ -6,7 +6,7 @@ Problems are collected with the path of their field, so that all of them are rep
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Final, TypeVar
+from typing import Final, TypeGuard, TypeVar
 
 from function_script.problems import ProblemList, suggest
 from function_script.values import Object, Value, type_name, type_phrase
@@ -106,14 +106,22 @@ class ObjectReader:
                 self._mismatch(self.at(key), "an object", item)
 
     def texts(self, key: str) -> dict[str, str] | None:
-        """Return an object whose values are all strings, such as labels."""
+        """Return an object whose values are all strings, such as labels; others are left out.
+
+        Without any others it is no copy, so it must not be changed.
+        """
+        members = self.value.get(key)
+        if isinstance(members, dict) and are_texts(members):
+            return members
         member = self.object(key)
         if member is None:
             return None
-        texts = {name: item for name, item in member.value.items() if isinstance(item, str)}
-        if len(texts) < len(member.value):
-            for name in [name for name in member.value if name not in texts]:
-                self._mismatch(member.at(name), "a string", member.value[name])
+        texts: dict[str, str] = {}
+        for name, item in member.value.items():
+            if isinstance(item, str):
+                texts[name] = item
+            else:
+                self._mismatch(member.at(name), "a string", item)
         return texts
 
     def choice(
@@ -173,6 +181,14 @@ class ObjectReader:
 
     def _mismatch(self, path: str, expected: str, value: Value) -> None:
         self.problems.add(path, f"must be {expected}, not {type_phrase(value)}")
+
+
+def are_texts(members: Object) -> TypeGuard[dict[str, str]]:
+    """Report whether all values of an object are strings."""
+    for item in members.values():  # noqa: SIM110 # compiled, a loop is faster than a generator
+        if not isinstance(item, str):
+            return False
+    return True
 
 
 def child(path: str, key: str) -> str:

@@ -12,7 +12,7 @@ from function_script import wire
 from function_script.diagnostics import Diagnostic
 from function_script.errors import InputError
 from function_script.problems import Problem
-from function_script.program import OWN_REQUIREMENTS, Lazy, PartTree, Scope
+from function_script.program import ANY, OWN_REQUIREMENTS, Lazy, PartTree, Scope, plain
 from function_script.values import Object, Readable, Value
 from function_script.wire import enums
 
@@ -159,15 +159,19 @@ def needs_probe(request: wire.Request) -> bool:
 
 
 def _sent(request: wire.Request) -> frozenset[str]:
-    parts: dict[str, object] = {
-        "observed": request.observed,
-        "desired": request.desired,
-        "input": request.input,
-        "context": request.context,
-    }
-    if request.desired is not None and request.desired.composite is not None:
-        parts["desired.composite"] = request.desired.composite.struct
-    return frozenset(name for name, part in parts.items() if part is not None)
+    names: list[str] = []
+    if request.observed is not None:
+        names.append("observed")
+    if request.desired is not None:
+        names.append("desired")
+        composite = request.desired.composite
+        if composite is not None and composite.struct_part is not None:
+            names.append("desired.composite")
+    if request.input is not None:
+        names.append("input")
+    if request.context is not None:
+        names.append("context")
+    return frozenset(names)
 
 
 def find_context(request: wire.Request, key: str) -> Value:
@@ -237,24 +241,31 @@ def _meta(request: wire.Request) -> Object:
 def _uid(request: wire.Request) -> str:
     if request.observed is None or request.observed.composite is None:
         return ""
-    struct = request.observed.composite.struct
-    if struct is None:
+    struct = request.observed.composite.struct_part
+    metadata = None if struct is None else wire.find_part(struct, "metadata")
+    if metadata is None:
         return ""
-    payload = wire.decode_struct_fields(struct).get("metadata")
-    metadata = wire.decode_value(payload) if payload is not None else None
-    uid = metadata.get("uid") if isinstance(metadata, dict) else None
+    members = wire.open_part(metadata)
+    if members is None:
+        value = wire.decode_part(metadata)
+        uid = value.get("uid") if isinstance(value, dict) else None
+    else:
+        part = wire.find_part(members, "uid")
+        uid = None if part is None else wire.decode_part(part, depth=3)
     return uid if isinstance(uid, str) else ""
 
 
 def _state(state: wire.State | None, decoding: _Decoding) -> Lazy:
-    return Lazy.of(_STATE_PARTS, _StateParts(state, decoding).build)
+    parts = _StateParts(state, decoding)
+    return Lazy.of(_STATE_PARTS, parts.build, select=parts.select)
 
 
 class _StateParts:
     """The builders of observed or desired state: its parts, and its resources by name."""
 
     def __init__(self, state: wire.State | None, decoding: _Decoding) -> None:
-        self._composite: Final = state.composite if state is not None else None
+        composite = state.composite if state is not None else None
+        self._composite: Final = composite or NO_RESOURCE
         self._resources: Final = state.resources if state is not None else {}
         self._decoding: Final = decoding
 
@@ -263,13 +274,34 @@ class _StateParts:
         if name == "resources":
             return Lazy.of(_SortedNames(self._resources), self.build_resource)
         if name == "composite":
-            composite = self._composite or NO_RESOURCE
-            return _ResourceParts(composite, self._decoding, is_composite=True).lazy()
+            return _ResourceParts(self._composite, self._decoding, is_composite=True).lazy()
         raise KeyError(name)
 
     def build_resource(self, name: str) -> Lazy:
         """Build the view of a resource; raise KeyError for a name that no resource has."""
         return _ResourceParts(self._resources[name], self._decoding).lazy()
+
+    def select(self, tree: PartTree) -> Object:
+        """Decode the parts of a tree."""
+        selected: Object = {}
+        for key, below in tree.items():
+            if key == "resources":
+                selected[key] = self._select_resources(below)
+            elif key == "composite":
+                parts = _ResourceParts(self._composite, self._decoding, is_composite=True)
+                selected[key] = parts.select(below)
+        return selected
+
+    def _select_resources(self, tree: PartTree | None) -> Object:
+        resources = self._resources
+        names = sorted(resources) if tree is None or ANY in tree else list(tree)
+        selected: Object = {}
+        for name in names:
+            resource = resources.get(name)
+            if resource is not None:
+                below = None if tree is None else tree[name if name in tree else ANY]
+                selected[name] = _ResourceParts(resource, self._decoding).select(below)
+        return selected
 
 
 class _SortedNames:
@@ -303,15 +335,34 @@ class _ResourceParts:
 
     def lazy(self) -> Lazy:
         """Return the view for a program."""
+        return Lazy.of(self._names(), self.build)
+
+    def select(self, tree: PartTree | None) -> Object:
+        """Decode the parts of a tree, or all."""
+        names = self._names()
+        struct = self._indexed.struct_part
+        decoding = self._decoding
+        selected: Object = {}
+        for key in names if tree is None else tree:
+            below = None if tree is None else tree[key]
+            if key == _OBJECT and struct is not None and below is not None:
+                encoded = _Encoded(struct, 1, unread=decoding.unread, sort_keys=decoding.sort_keys)
+                selected[key] = encoded.select(below)
+            elif key in names:
+                selected[key] = plain(self.build(key))
+        return selected
+
+    def _names(self) -> Collection[str]:
+        """Return the names of the parts that the resource has."""
         indexed = self._indexed
         if not indexed.connection_details and indexed.ready not in READY:
-            return Lazy.of(_ONLY_OBJECT, self.build)
+            return _ONLY_OBJECT
         names = [_OBJECT]
         if indexed.connection_details:
             names.append(_DETAILS)
         if indexed.ready in READY:
             names.append(_READY)
-        return Lazy.of(names, self.build)
+        return names
 
     def build(self, name: str) -> Readable:
         """Build a part; raise KeyError for one that the resource does not have."""

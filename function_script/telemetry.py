@@ -69,14 +69,14 @@ def read(data: bytes) -> RequestInfo:
     identity = wire.read_identity(data)
     kind = _find_kind(identity.input_api_version, identity.input_kind)
     return RequestInfo(
-        api_version=identity.api_version,
-        kind=identity.kind,
-        namespace=identity.namespace,
-        name=identity.name,
-        uid=identity.uid,
-        step=identity.input_name,
-        input=identity.input_kind if kind else "unknown",
-        language=inputs.LANGUAGES[kind].name if kind else "",
+        identity.api_version,
+        identity.kind,
+        identity.namespace,
+        identity.name,
+        identity.uid,
+        identity.input_name,
+        identity.input_kind if kind else "unknown",
+        inputs.LANGUAGES[kind].name if kind else "",
     )
 
 
@@ -93,29 +93,50 @@ class Recorder:
     it names resources, so it is not logged.
     """
 
-    __slots__ = ("_facts", "blocked", "identity")
+    __slots__ = (
+        *("_bug", "_documents", "_fingerprint", "_input", "_language", "_limit", "_looked_up"),
+        *("_program_microseconds", "_remembered", "blocked", "identity"),
+    )
 
     def __init__(self, data: bytes) -> None:
         self.identity: Final = read(data)
         self.blocked: tuple[Blocked, ...] = ()
-        self._facts: dict[str, str | int] = {}
+        self._input = self.identity.input
+        self._language = self.identity.language
+        self._documents: int | None = None
+        self._remembered: int | None = None
+        self._looked_up: int | None = None
+        self._program_microseconds: int | None = None
+        self._fingerprint = ""
+        self._limit = ""
+        self._bug = ""
 
     @property
     def info(self) -> RequestInfo:
         """Return all facts so far."""
-        return RequestInfo._make(map(self._facts.get, RequestInfo._fields, self.identity))
+        return RequestInfo(
+            *self.identity[:6],
+            self._input,
+            self._language,
+            self._documents,
+            self._remembered,
+            self._looked_up,
+            self._program_microseconds,
+            self._fingerprint,
+            self._limit,
+            self._bug,
+        )
 
     def program(self, step: Step, nanoseconds: int) -> None:
         """Record the kind of input as parsed, and the time that its program took."""
-        self._facts["input"] = step.kind
-        self._facts["language"] = step.language.name
-        self._facts["program_microseconds"] = nanoseconds // 1000
+        self._input = step.kind
+        self._language = step.language.name
+        self._program_microseconds = nanoseconds // 1000
 
     def counts(self, resources: int) -> None:
         """Record how many resources the program stated, and reset the cache's statistics."""
-        facts = self._facts
-        facts["looked_up"], facts["remembered"] = cache.reset_stats()
-        facts["documents"] = resources
+        self._looked_up, self._remembered = cache.reset_stats()
+        self._documents = resources
 
     def fingerprint(self, step: Step, added: Mapping[str, bytes]) -> None:
         """Record what the step added to desired state, by name, to count unchanged responses."""
@@ -123,11 +144,11 @@ class Recorder:
         names = sorted(added)
         parts = [" ".join(names).encode("utf-8", "replace"), *map(added.__getitem__, names)]
         digest = hashlib.blake2b(b"\0".join(parts), digest_size=8).hexdigest()
-        self._facts["fingerprint"] = program + digest
+        self._fingerprint = program + digest
 
     def limit(self, name: str) -> None:
         """Record the limit that was reached."""
-        self._facts["limit"] = name
+        self._limit = name
 
     def bug(self, error: Exception) -> None:
         """Record where an internal error was raised: code positions only, values may be secret."""
@@ -135,7 +156,7 @@ class Recorder:
         positions = " > ".join(
             f"{Path(frame.filename).stem}:{frame.lineno} in {frame.name}" for frame in frames
         )
-        self._facts["bug"] = f"{type(error).__name__} at {positions}"
+        self._bug = f"{type(error).__name__} at {positions}"
 
 
 @lru_cache(maxsize=8)

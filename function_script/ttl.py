@@ -27,8 +27,8 @@ def choose(
     if step.ttl_seconds is not None:
         return step.ttl_seconds
     states = [entry.ready for entry in contribution.composed.values()]
-    is_unready = enums.READY_FALSE in (contribution.composite.ready, *states)
-    if has_unmet_requirement or is_unready:
+    states.append(contribution.composite.ready)
+    if has_unmet_requirement or enums.READY_FALSE in states:
         return WAITING_SECONDS
     if step.reads_files:
         return min(IMPURE_SECONDS, step.limits.default_ttl_seconds)

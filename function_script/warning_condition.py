@@ -21,6 +21,8 @@ from function_script.wire import enums
 
 CONDITION: Final = "ProgramWarnings"
 CONTEXT_KEY: Final = "script.fn.crossplane.io/warnings"
+_CONDITION_BYTES: Final = CONDITION.encode()
+_CONTEXT_KEY_BYTES: Final = CONTEXT_KEY.encode()
 _WARNINGS: Final = "Warnings"
 _NO_WARNINGS: Final = "NoWarnings"
 _HEADER: Final = re.compile(r"Generation \S+( of (?P<revision>\S+))?:")
@@ -41,15 +43,15 @@ def apply(request: wire.Request, contribution: Contribution) -> Contribution:
     An Operation has no condition that would remember, so its Warnings stay.
     """
     composite = request.observed.composite if request.observed is not None else None
-    if composite is None or composite.struct is None or contribution.is_fatal:
+    if composite is None or composite.struct_part is None or contribution.is_fatal:
         return contribution
     warnings = [
         result for result in contribution.results if result.severity == enums.SEVERITY_WARNING
     ]
     # Most XRs have neither. Finding the name in the bytes is cheaper than decoding them.
-    if not warnings and CONDITION.encode() not in composite.struct and not _has_handed(request):
+    if not warnings and not composite.contains(_CONDITION_BYTES) and not _has_handed(request):
         return contribution
-    fields = wire.decode_struct_fields(composite.struct)
+    fields = wire.decode_struct_fields(composite.struct or b"")
     keys = fields.keys() & {"metadata", "spec", "status"}
     xr: Object = {key: wire.decode_value(fields[key]) for key in keys}
     revision = _find_revision(xr)
@@ -84,7 +86,7 @@ def apply(request: wire.Request, contribution: Contribution) -> Contribution:
 
 
 def _has_handed(request: wire.Request) -> bool:
-    return request.context is not None and CONTEXT_KEY.encode() in request.context
+    return request.context is not None and _CONTEXT_KEY_BYTES in request.context
 
 
 class _Handed(NamedTuple):

@@ -24,6 +24,7 @@ EXCUSED = {
     r"function-script playground ": "serves until it is stopped",
     r"function-script run request\.json --function xpkg\.crossplane\.io/": "fetches a package",
     r"function-script render xr\.yaml composition\.yaml functions\.yaml$": "fetches, as above",
+    r"function-script render xr\.yaml composition\S* functions\.yaml -o obs": "fetches, as above",
     r"function-script serve --insecure --address ": "serves until it is stopped",
     r"function-script render xr.* --function .*127": "tests/e2e/test_rollout.py does it",
     r"diff old\.yaml new\.yaml": "compares their output",

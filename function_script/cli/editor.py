@@ -25,7 +25,7 @@ def editor(directory: Path, *, quiet: bool) -> None:
     """Write into the project DIRECTORY what editors need to help with Compositions.
 
     A JSON schema of Compositions with our inputs, snippets, a stub of the names that Starlark
-    scripts find, and settings for VS Code. All are written anew, but settings are kept.
+    scripts can use, and settings for VS Code. Existing files are overwritten, but not settings.
     """
     from function_script.tools import editor as tool  # noqa: PLC0415 - slow to import
 

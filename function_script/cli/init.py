@@ -13,9 +13,8 @@ from function_script.engines import NAMES
 _EPILOG: Final = """\b
 Examples:
   function-script init my-db
-  function-script init my-db --kind Database --group platform.example.org --language jinja
+  function-script init my-db --kind Database --language jinja
   function-script init my-db --from xr.yaml
-  function-script init my-project --package registry.example.org/function-script:v0.1.0
 """
 
 
@@ -90,7 +89,7 @@ class _InitFlags(TypedDict):
     help="Argument of pip install in CI: a git URL, a path in the project, the URL of a wheel.",
 )
 def init(directory: Path | None, **flags: Unpack[_InitFlags]) -> None:
-    """Begin a project in DIRECTORY: an API, its Composition, an example and tests.
+    """Create a project in DIRECTORY: an API, its Composition, an example and tests.
 
     DIRECTORY is by default a new one with the name of the kind. Existing files are not changed.
     """
@@ -126,12 +125,13 @@ def init(directory: Path | None, **flags: Unpack[_InitFlags]) -> None:
     terminal.echo(f"\nTry: {steps}function-script test", err=True)
     if source.package.name == release.OWN_PACKAGE:
         terminal.echo(
-            "Before you deploy: name your registry in functions.yaml and crossplane.yaml, or to "
-            "init as --package",
+            "Before you deploy: name your registry in functions.yaml and crossplane.yaml, or pass "
+            "it to init: --package NAME",
             err=True,
         )
     if not source.requirement:
         terminal.echo(
-            "Before CI runs: set FUNCTION_SCRIPT in ci.yaml, or name it to init as --install",
+            "Before CI runs: set FUNCTION_SCRIPT in ci.yaml, or pass it to init: "
+            "--install REQUIREMENT",
             err=True,
         )

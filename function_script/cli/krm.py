@@ -36,7 +36,7 @@ def krm(**flags: Unpack[_Flags]) -> int:
 
     Reads a ResourceList of config.kubernetes.io/v1 from stdin and prints it with what its
     functionConfig composes. The functionConfig is a Composition, which is run for every XR of its
-    type; or an input of one step, for one XR; or a ConfigMap that holds one of both as text.
+    type; or an input of one step, for one XR; or a ConfigMap that holds one of the two as text.
 
     The list is the cluster: resources that were composed before are observed, Functions and XRDs
     are used, and steps find what they require. Items that do not change keep every line.

@@ -253,8 +253,8 @@ def seed_file() -> click.Option:
         type=PATH,
         metavar="FILE",
         envvar=[f"{PREFIX}_SEED_FILE"],
-        help="File with a secret of at least 16 bytes, without which random values of programs "
-        "can be computed from the XR's uid. Read again when it changes.",
+        help="File with a salt: a secret of at least 16 bytes. Without it, whoever knows an XR's "
+        "uid can compute the random values of programs. Read again when it changes.",
     )
 
 

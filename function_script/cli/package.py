@@ -6,6 +6,7 @@ from typing import Final, Literal, TypedDict, Unpack
 import click
 
 from function_script.cli import options, terminal
+from function_script.errors import InputError
 
 _META: Final = "crossplane.yaml"
 
@@ -63,7 +64,7 @@ _BUILD_EXAMPLES: Final = """\b
 Examples:
   function-script package build
   function-script package build --examples xr.yaml -o apps.xpkg
-  function-script package build --runtime-image image.tar -o function-script.xpkg
+  function-script package build --runtime-image image.tar
 """
 
 
@@ -132,6 +133,11 @@ def build(**flags: Unpack[_BuildFlags]) -> None:
     from function_script.tools import xpkg  # noqa: PLC0415 - slow to import
 
     root = flags["package_root"] or Path("." if Path(_META).is_file() else "package")
+    if not (root / _META).is_file() and not root.is_dir():
+        raise InputError.of(
+            f"cannot build the package: there is no {_META} in this directory",
+            hint="run the command beside it, or name its directory: --package-root DIR",
+        )
     contents = xpkg.Contents(
         package_root=root,
         input_crds=flags["input_crds"],
@@ -156,7 +162,7 @@ def build(**flags: Unpack[_BuildFlags]) -> None:
 _PUSH_EXAMPLES: Final = """\b
 Examples:
   function-script package push registry.example.org/team/apps:v1.0.0 apps.xpkg
-  function-script package push localhost:5000/function-script:v0.1.0 amd64.xpkg arm64.xpkg
+  function-script package push localhost/function-x:v1 amd64.xpkg arm64.xpkg
   function-script package push --module registry.example.org/team/lib:v1 lib/
 """
 
@@ -182,7 +188,7 @@ def push(**flags: Unpack[_PushFlags]) -> None:
 
     Several files are pushed as one package for several platforms. With --module, they are programs
     and modules, and the reference with its digest is printed. Credentials are those of docker
-    login. A registry is spoken to over HTTPS; one on this machine without TLS when it has none.
+    login. The registry is called over HTTPS; one on this machine may have no TLS.
     """
     from function_script.tools import xpkg  # noqa: PLC0415 - slow to import
 
@@ -202,7 +208,7 @@ def push(**flags: Unpack[_PushFlags]) -> None:
 _INSPECT_EXAMPLES: Final = """\b
 Examples:
   function-script package inspect apps.xpkg
-  function-script package inspect registry.example.org/team/apps:v1.0.0 --output json
+  function-script package inspect registry.example.org/team/apps:v1.0.0
 """
 
 
@@ -210,7 +216,7 @@ Examples:
     cls=options.Command,
     short_help="Print the contents of a package.",
     epilog=_INSPECT_EXAMPLES,
-    params=[options.output("text", "json", what="it"), options.debug()],
+    params=[options.output("text", "json"), options.debug()],
 )
 @click.argument("place", metavar="FILE|NAME")
 @_PLAIN_HTTP

@@ -10,6 +10,7 @@ import click
 
 from function_script.cli import exit_codes, options, render_options, terminal, watch_output
 from function_script.cli.validate import ReportFlags, print_report, report_flags
+from function_script.errors import InputError
 
 if TYPE_CHECKING:
     from function_script.sandbox import Pool
@@ -37,9 +38,9 @@ class _Flags(render_options.Flags, ReportFlags, TypedDict):
 _EPILOG: Final = """\b
 Examples:
   function-script render examples/starlark-robots
-  function-script render xr.yaml composition.yaml functions.yaml -o observed.yaml -r
+  function-script render xr.yaml composition.yaml -o observed.yaml -r
   function-script render --watch
-  function-script render xr.yaml composition.yaml --validate --xrd xrd.yaml --crds crds/
+  function-script render --validate --crds crds/
 """
 
 
@@ -101,13 +102,13 @@ Examples:
     multiple=True,
     metavar="SOURCE",
     help="Schemas for --validate: files, directories or packages, joined by commas. "
-    "The XRD is one without saying. May be repeated.",
+    "The XRD is always one of them. May be repeated.",
 )
 def render(**flags: Unpack[_Flags]) -> int:
     """Show what a Composition makes of an XR, without a cluster.
 
     Prints the XR and its composed resources as Crossplane would write them. Steps of this function
-    run here, in the sandbox of production; --explain-functions tells how the others run.
+    run here, in the sandbox of production; --explain-functions says how the others run.
 
     XR is a file or, by default the current one, a directory with xr.yaml and composition.yaml. The
     directory may also hold functions.yaml, observed.yaml, required.yaml, credentials.yaml,
@@ -115,6 +116,8 @@ def render(**flags: Unpack[_Flags]) -> int:
     """
     if flags["crds"] and not flags["validate"]:
         raise click.UsageError("--crds is for --validate")
+    if flags["output"] == "json" and not flags["validate"]:
+        raise click.UsageError("--output json is for --validate: documents are printed as YAML")
     if flags["watch"] and "-" in ",".join(flags["crds"]).split(","):
         raise click.UsageError("--watch: --crds cannot be read from stdin again and again")
     file = flags["composition"] or flags["xr"] / "composition.yaml"
@@ -177,7 +180,7 @@ def _validate(flags: _Flags, run_options: Options, pool: Pool) -> Report:
     cache, image = flags["cache_dir"], flags["crossplane_image"]
     catalog, notes = validate.load_catalog(extensions, cache, image)
     if not extensions:
-        notes.append("no schemas were given: --xrd and --crds name them")
+        notes.append("there are no schemas: --xrd and --crds name them")
     full = replace(run_options, output=output.OutputOptions(full_xr=True))
     text = command.render_text(paths, full, pool)
     documents = sources.read(Source(name="rendered", text=text))
@@ -191,6 +194,11 @@ def _paths(flags: _Flags) -> RenderPaths:
     if composition is None:
         if flags["xr"].is_file():
             raise click.UsageError("COMPOSITION is missing, and XR is no directory")
+        if flags["xr"].is_dir() and not (flags["xr"] / "composition.yaml").exists():
+            raise InputError.of(
+                f'cannot render "{flags["xr"]}": it has no composition.yaml',
+                hint="name a directory with xr.yaml and composition.yaml, or the two files",
+            )
         base = loading.find_render_paths(flags["xr"])
     else:
         base = loading.RenderPaths(
@@ -226,8 +234,8 @@ OPERATION: Final = "render operation"
 _OPERATION_EPILOG: Final = """\b
 Examples:
   function-script render operation examples/operation-report
-  function-script render operation operation.yaml functions.yaml -e required.yaml -r
-  function-script render operation watchoperation.yaml functions.yaml -w changed.yaml
+  function-script render operation operation.yaml -e required.yaml -r
+  function-script render operation watchoperation.yaml -w changed.yaml
 """
 
 
@@ -260,8 +268,8 @@ def render_operation(**flags: Unpack[_OperationFlags]) -> int:
     OPERATION is a file with an Operation, or with a CronOperation or WatchOperation, whose template
     is run. Prints the Operation with its status and the resources it applies.
 
-    OPERATION may be a directory that holds operation.yaml, functions.yaml and what else there is to
-    give: watched.yaml, required.yaml, credentials.yaml, schemas/ and context/.
+    OPERATION may be a directory with operation.yaml. It may also hold functions.yaml, watched.yaml,
+    required.yaml, credentials.yaml, schemas/ and context/.
     """
     path = flags["operation"]
     file = path / "operation.yaml" if path.is_dir() else path

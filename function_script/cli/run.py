@@ -23,7 +23,7 @@ Examples:
   function-script run request.json
   function-script run < request.yaml | jq .results
   function-script run request.json --capture bug.case.yaml
-  function-script run request.json --function registry.example.org/team/function-apps:v1.0.0
+  function-script run req.json --function registry.example.org/function-x:v1
 """
 
 

@@ -21,7 +21,7 @@ class _Flags(TypedDict):
 _EPILOG: Final = """\b
 Examples:
   function-script template composition.yaml --step robots --data request.yaml
-  function-script template examples/jinja-robots/composition.yaml -d examples/jinja-robots/xr.yaml
+  function-script template composition.yaml -d xr.yaml
 """
 
 

@@ -97,8 +97,8 @@ Examples:
 def run_cases(**flags: Unpack[_Flags]) -> int:
     """Run the cases at and below PATH, by default the current directory.
 
-    A case is a folder with case.yaml, or a file NAME.case.yaml. It gives an XR and what exists, and
-    says what the Composition is to make of it: exact documents, parts of them, events, errors.
+    A case is a folder with case.yaml, or a file NAME.case.yaml. It states an XR, the
+    resources that exist, and the expected result: exact documents, parts of them, events, errors.
 
     The exit code is 1 when a case fails, when there is none, and when expected documents were
     written for the first time: review them.

@@ -28,8 +28,9 @@ class ReportFlags(TypedDict):
 
 def report_flags(short: str = "") -> list[click.Parameter]:
     """Return the flags, with the ``short`` name of --output in a command."""
+    what = "the report" if short else "the report of --validate"
     return [
-        options.output("text", "json", "yaml", short=short),
+        options.output("text", "json", "yaml", short=short, what=what),
         options.Flag(
             ["--cache-dir"],
             group="Validation",
@@ -83,7 +84,7 @@ def print_report(report: Report, flags: ReportFlags, *, is_quiet: bool) -> int:
 _EPILOG: Final = """\b
 Examples:
   function-script validate xrd.yaml,crds/ resources/
-  function-script render examples/starlark-robots -x | function-script validate crds/ -
+  function-script render -x | function-script validate xrd.yaml,crds/ -
 """
 
 

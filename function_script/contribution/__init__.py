@@ -13,6 +13,8 @@ from function_script import documents, objects
 from function_script.cache import ByteLruCache
 from function_script.contribution import (
     deferral,
+    from_documents,
+    from_response,
     gotemplating,
     lint,
     predictable_secrets,
@@ -20,8 +22,6 @@ from function_script.contribution import (
 )
 from function_script.contribution.desired_resource import DesiredResource
 from function_script.contribution.dialects import SCRIPT
-from function_script.contribution.from_documents import from_documents, merge_parts
-from function_script.contribution.from_response import from_response
 from function_script.contribution.model import Composite, Contribution, DeferredDocument
 from function_script.contribution.ordering import Dependency, ResourcePolicy
 from function_script.diagnostics import Diagnostic
@@ -112,7 +112,7 @@ def _read_documents(
             limits=limits,
             lenient=rules.is_lenient,
         )
-        contribution = from_documents(stream, scope.xr, rules, result.locate)
+        contribution = from_documents.read_documents(stream, scope.xr, rules, result.locate)
         # Spans and warnings hold positions of the run that rendered the text.
         if not (contribution.policy_spans or contribution.results or contribution.reads_xr):
             _cache.put(key, contribution, len(text) * _BYTES_PER_CHARACTER)
@@ -121,7 +121,7 @@ def _read_documents(
         contribution = replace(contribution, deferred=deferred)
     if dialect == "gotemplating":
         extra = gotemplating.extra_context(scope, input_warnings)
-        contribution = merge_parts([extra, contribution])
+        contribution = from_documents.merge_parts([extra, contribution])
     if warnings := lint.text_warnings(result):
         contribution = replace(contribution, results=contribution.results + warnings)
     return contribution
@@ -129,7 +129,8 @@ def _read_documents(
 
 def _read_script(result: ScriptResult, scope: Scope) -> Contribution:
     problems = ProblemList()
-    contribution = from_response(result.value, problems, result.resources)
+    leftovers: list[lint.PlacedLeftover] = []
+    contribution = from_response.read_response(result.value, problems, result.resources, leftovers)
     if problems:
         raise DocumentError(
             *(
@@ -139,7 +140,7 @@ def _read_script(result: ScriptResult, scope: Scope) -> Contribution:
                 for problem in problems
             )
         )
-    warnings = lint.value_warnings(result)
+    warnings = lint.value_warnings(result, leftovers)
     xr = objects.find_path(result.value, _XR)
     if isinstance(xr, dict) and lint.reads_xr(xr):
         warnings += lint.ignored_field_warnings(

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from function_script.contribution.annotations import Annotations
-from function_script.contribution.from_response import from_response
+from function_script.contribution.from_response import read_response
 from function_script.contribution.model import Contribution
 from function_script.reader import ObjectReader
 from function_script.values import Object, Value
@@ -19,17 +19,16 @@ class Dialect:
 
     ``kinds`` has a reader for each kind of meta document. ``replaces_by_default``: a document
     without an annotation replaces an earlier step's resource; otherwise it is merged into it.
-    ``keeps_empty_annotations``: annotations that are empty without the function's own are sent.
-    ``is_lenient``: a resource is sent verbatim, with nulls, status and all metadata, and a mistake
-    that only Crossplane or the API server rejects is a warning. ``supports_policies``: there are
-    annotations for merging, dependencies, readiness and Usages, and unknown ones are errors.
+    ``is_lenient``: a resource is sent verbatim, with nulls, status, all metadata and annotations
+    that are empty without the function's own, and a mistake that only Crossplane or the API server
+    rejects is a warning. ``supports_policies``: there are annotations for merging, dependencies,
+    readiness and Usages, and unknown ones are errors.
     """
 
     annotations: Annotations
     meta_api_version: str
     kinds: Mapping[str, Callable[[ObjectReader], Contribution]]
     replaces_by_default: bool
-    keeps_empty_annotations: bool
     is_lenient: bool
     supports_policies: bool
 
@@ -41,7 +40,7 @@ def _response_reader(
 
     def read(document: ObjectReader) -> Contribution:
         document.refuse_unknown("apiVersion", "kind", "metadata", *fields)
-        return from_response(to_response(document.value), document.problems)
+        return read_response(to_response(document.value), document.problems)
 
     return read
 
@@ -61,7 +60,6 @@ SCRIPT = Dialect(
     annotations=Annotations("script.fn.crossplane.io", owns_prefix=True),
     meta_api_version="meta.script.fn.crossplane.io/v1beta1",
     replaces_by_default=False,
-    keeps_empty_annotations=False,
     is_lenient=False,
     supports_policies=True,
     kinds={

@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Final
+from typing import Final, cast
 
 from function_script import objects, spelling, wire
 from function_script.cache import ByteLruCache
@@ -25,7 +25,8 @@ from function_script.source import Span
 from function_script.values import Object, Value
 
 _RESOURCE_NAME: Final = "resource name"
-_MAX_WARNINGS = 3
+_ANNOTATIONS: Final = "metadata.annotations"
+_MAX_WARNINGS: Final = 3
 _UNIQUE_NAMES = "make the name of something that differs, such as the loop's item"
 _MERGE: Final = {"Merge": False, "Replace": True}
 # API groups of meta documents, whichever function reads them.
@@ -73,7 +74,7 @@ _cache: Final[ByteLruCache[tuple[str, str], _ComposedDocument | _CompositeDocume
 )
 
 
-def from_documents(
+def read_documents(
     documents: Sequence[Document],
     xr: Object,
     dialect: Dialect,
@@ -252,7 +253,7 @@ def _read_composed(
 ) -> _ComposedDocument:
     keys = dialect.annotations
     name = annotations[keys.name]
-    reader = ObjectReader(dict(annotations), "metadata.annotations", document.problems)
+    reader = ObjectReader(cast("Object", annotations), _ANNOTATIONS, document.problems)
     if not name:
         reader.problems.add(reader.at(keys.name), "must not be empty")
     has_policies = dialect.supports_policies
@@ -261,40 +262,31 @@ def _read_composed(
     replaces = reader.choice(keys.merge, _MERGE) if has_policies else None
     advice = ProblemList() if dialect.is_lenient else None
     resource = (
-        sanitize.without_server_fields(document)
+        sanitize.without_server_fields(document, keys)
         if advice is None
-        else sanitize.copy_verbatim(document, advice)
+        else sanitize.copy_verbatim(document, advice, keys)
     )
-    read_policy = ordering.from_annotations if has_policies else ordering.only_moves
+    policy = (
+        ordering.from_annotations(reader, keys, name)
+        if has_policies
+        else ordering.only_moves(reader, keys, name)
+    )
     entry = DesiredResource(
-        resource=_without_own_annotations(resource, dialect),
+        resource=resource,
         keeps_nulls=dialect.is_lenient,
         ready=reader.choice(keys.ready, READY, exact=dialect.is_lenient),
         replace=dialect.replaces_by_default if replaces is None else replaces,
-        policy=read_policy(reader, keys, name),
+        policy=policy,
         key=key,
     )
     results = lint.name_warnings(name, advice) if advice is not None else ()
     return _ComposedDocument(name, entry, results)
 
 
-def _without_own_annotations(resource: Object, dialect: Dialect) -> Object:
-    """Remove the function's annotations from the resource, in place."""
-    metadata, keys = resource["metadata"], dialect.annotations
-    if isinstance(metadata, dict) and isinstance(annotations := metadata["annotations"], dict):
-        others = {key: text for key, text in annotations.items() if not keys.is_own(key)}
-        metadata["annotations"] = others
-        if not others and not dialect.keeps_empty_annotations:
-            del metadata["annotations"]
-        if not metadata:
-            del resource["metadata"]
-    return resource
-
-
 def _read_composite(
     document: ObjectReader, annotations: dict[str, str], dialect: Dialect
 ) -> model.Contribution:
-    reader = ObjectReader(dict(annotations), "metadata.annotations", document.problems)
+    reader = ObjectReader(cast("Object", annotations), _ANNOTATIONS, document.problems)
     fields = document.object("status")
     status = None if fields is None else fields.value
     if dialect.is_lenient and "status" in document.value and status is None:

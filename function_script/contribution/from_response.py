@@ -6,14 +6,14 @@ one (``True``). Every problem is reported with the path of its field; nothing is
 
 import base64
 import binascii
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 import orjson
 
 from function_script import conditions, wire
 from function_script.cache import ByteLruCache
-from function_script.contribution import model, ordering
+from function_script.contribution import lint, model, ordering
 from function_script.contribution.desired_resource import DesiredResource
 from function_script.contribution.sanitize import without_server_fields
 from function_script.problems import ProblemList
@@ -55,7 +55,19 @@ TARGET = {
 # Composed resources by their JSON text. An object takes about eight times the memory of it.
 _CACHE_BYTES = 12 << 20
 _BYTES_PER_CHARACTER: Final = 8
-_cache: Final[ByteLruCache[str, Mapping[str, DesiredResource]]] = ByteLruCache(
+
+
+class _ComposedText:
+    """Composed resources, read from one text, and the leavings in it; shared between requests."""
+
+    def __init__(
+        self, composed: dict[str, DesiredResource], leftovers: list[lint.PlacedLeftover]
+    ) -> None:
+        self.composed: Final = composed
+        self.leftovers: Final = leftovers
+
+
+_cache: Final[ByteLruCache[str, _ComposedText]] = ByteLruCache(
     _CACHE_BYTES, admit_on_second_miss=True, is_counted=True
 )
 _ENTRY_FIELDS: Final = (
@@ -80,12 +92,16 @@ _RESPONSE_FIELDS: Final = (
 )
 
 
-def from_response(
-    value: Object, problems: ProblemList, resources: Sequence[str] = ()
+def read_response(
+    value: Object,
+    problems: ProblemList,
+    resources: Sequence[str] = (),
+    leftovers: list[lint.PlacedLeftover] | None = None,
 ) -> model.Contribution:
     """Read a response; add what is invalid to ``problems``.
 
     ``resources`` are more members of ``desired.resources``, as JSON: see `program.ScriptResult`.
+    The leavings in them are added to ``leftovers``.
     """
     response = ObjectReader(value, "", problems)
     for key in value.keys() & _BELOW_DESIRED:
@@ -94,8 +110,8 @@ def from_response(
     desired = response.object("desired")
     selectors, schemas = _requirements(response)
     return model.Contribution(
-        composed={} if desired is None else _read_composed(desired, resources),
-        composite=model.Composite() if desired is None else _composite(desired),
+        composed={} if desired is None else _read_composed(desired, resources, leftovers),
+        composite=model.NOTHING if desired is None else _composite(desired),
         context=_object(response, "context") or {},
         results=tuple(_result(item) for item in response.objects("results")),
         conditions=tuple(_condition(item) for item in response.objects("conditions")),
@@ -111,23 +127,27 @@ def _object(fields: ObjectReader, key: str) -> Object | None:
     return None if reader is None else reader.value
 
 
-def _read_composed(desired: ObjectReader, texts: Sequence[str]) -> dict[str, DesiredResource]:
+def _read_composed(
+    desired: ObjectReader, texts: Sequence[str], leftovers: list[lint.PlacedLeftover] | None
+) -> dict[str, DesiredResource]:
     desired.refuse_unknown("composite", "resources")
     resources = desired.object("resources")
     if resources is None:
         return {}
     composed = _entries(resources)
-    path = resources.path
     for text in texts:
-        entries = _cache.get(text)
-        if entries is None:
-            member = ObjectReader(orjson.loads(f"{{{text}}}"), path, ProblemList())
-            entries = _entries(member, key=text)
+        part = _cache.get(text)
+        if part is None:
+            member = ObjectReader(orjson.loads(f"{{{text}}}"), resources.path, ProblemList())
+            leavings = lint.find_leftovers(text, member.value)
+            part = _ComposedText(_entries(member, key=text), leavings)
             if member.problems:
                 resources.problems.extend(member.problems)
             else:
-                _cache.put(text, entries, len(text) * _BYTES_PER_CHARACTER)
-        composed.update(entries)
+                _cache.put(text, part, len(text) * _BYTES_PER_CHARACTER)
+        composed.update(part.composed)
+        if leftovers is not None and part.leftovers:
+            leftovers += part.leftovers
     return composed
 
 
@@ -161,7 +181,7 @@ def _entry(entry: ObjectReader, name: str, key: str | None) -> DesiredResource:
 def _composite(desired: ObjectReader) -> model.Composite:
     composite = desired.object("composite")
     if composite is None:
-        return model.Composite()
+        return model.NOTHING
     composite.refuse_unknown("resource", "ready", "connection_details")
     resource = composite.object("resource")
     status = None if resource is None else resource.object("status")

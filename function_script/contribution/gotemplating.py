@@ -199,7 +199,6 @@ GO_TEMPLATING = dialects.Dialect(
     annotations=annotations.Annotations(PREFIX, owns_prefix=False),
     meta_api_version=f"meta.{PREFIX}/v1alpha1",
     replaces_by_default=True,
-    keeps_empty_annotations=True,
     is_lenient=True,
     supports_policies=False,
     kinds={

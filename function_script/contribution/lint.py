@@ -3,12 +3,10 @@
 Crossplane makes an event of the XR of each warning.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, islice
-from typing import Final
-
-import orjson
+from typing import Final, NamedTuple
 
 from function_script import objects, wire
 from function_script.contribution.desired_resource import DesiredResource
@@ -39,6 +37,13 @@ _RESOURCES: Final[Path] = ("desired", "resources")
 # The fields that identify the XR, and its status: a document may have them without a loss.
 _IDENTITY: Final = frozenset({"apiVersion", "kind", "metadata", "status"})
 _IDENTITY_METADATA: Final = frozenset({"name", "namespace", "annotations"})
+
+
+class PlacedLeftover(NamedTuple):
+    """A leaving in a script's result, and the path of its text."""
+
+    leftover: leftovers.Leftover
+    path: Path
 
 
 def missing_value_warnings(result: TemplateResult) -> tuple[wire.Result, ...]:
@@ -76,9 +81,18 @@ def text_warnings(result: TemplateResult) -> tuple[wire.Result, ...]:
     )
 
 
-def value_warnings(result: ScriptResult) -> tuple[wire.Result, ...]:
-    """Warn of values of a script's result that are leavings of another language."""
-    places = islice(_leftover_values(result), _MAX_SPANS)
+def value_warnings(
+    result: ScriptResult, in_resources: Sequence[PlacedLeftover]
+) -> tuple[wire.Result, ...]:
+    """Warn of values of a script's result that are leavings of another language.
+
+    ``in_resources`` are those of its ``resources``, the texts that are not in its value.
+    """
+    places = [*_search(result.value.get("desired"), _DESIRED), *in_resources]
+    if not places:
+        return ()
+    if result.mentions(leftovers.NONE.part):
+        places = [place for place in places if place.leftover is not leftovers.NONE]
     return tuple(
         wire.Result(
             enums.SEVERITY_WARNING,
@@ -93,29 +107,32 @@ def value_warnings(result: ScriptResult) -> tuple[wire.Result, ...]:
             ),
             _DOUBTFUL,
         )
-        for leftover, path in places
+        for leftover, path in places[:_MAX_SPANS]
     )
 
 
-def _leftover_values(result: ScriptResult) -> Iterator[tuple[leftovers.Leftover, Path]]:
-    """Yield leavings with their paths. A text is decoded only if it may have one."""
-    desired = result.value.get("desired")
-    parts = [] if desired is None else [(_DESIRED, desired)]
-    # Most results have none: all texts are searched at once.
-    if leftovers.may_be_in("\n".join(result.resources)):
-        parts += [
-            (_RESOURCES, orjson.loads(f"{{{text}}}"))
-            for text in result.resources
-            if leftovers.may_be_in(text)
-        ]
+def find_leftovers(text: str, resources: Object) -> list[PlacedLeftover]:
+    """Return the leavings in members of ``desired.resources``; ``text`` is their JSON."""
+    # Most texts have none, and their values are not looked at.
+    return _search(resources, _RESOURCES) if leftovers.may_be_in(text) else []
+
+
+def _search(value: Value, path: Path) -> list[PlacedLeftover]:
+    """Return the leavings in a value: the first ones, with and without `leftovers.NONE`."""
     texts: list[tuple[Path, str]] = []
-    for path, value in parts:
-        _add_texts(value, path, texts)
+    _add_texts(value, path, texts)
+    places: list[PlacedLeftover] = []
+    certain = 0
     for below, text in texts:
-        if leftover := leftovers.of_value(text):
-            yield leftover, below
-        elif leftovers.NONE.pattern.search(text) and not result.mentions(leftovers.NONE.part):
-            yield leftovers.NONE, below
+        leftover = leftovers.of_value(text)
+        if leftover is not None:
+            places.append(PlacedLeftover(leftover, below))
+            certain += 1
+            if certain == _MAX_SPANS:
+                break
+        elif len(places) < _MAX_SPANS and leftovers.NONE.pattern.search(text):
+            places.append(PlacedLeftover(leftovers.NONE, below))
+    return places
 
 
 def _add_texts(value: Value, path: Path, texts: list[tuple[Path, str]]) -> None:

@@ -1,6 +1,6 @@
 """The values of a contribution: what the readers of results return and `desired.merge` takes.
 
-They are frozen and have no behaviour, and are independent of languages and documents.
+They have no behaviour, and are independent of languages and documents. Nothing changes them.
 """
 
 from collections.abc import Callable, Mapping
@@ -47,13 +47,14 @@ class Composite:
 NOTHING = Composite()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class Contribution:
     """Everything that one step adds to the response. An empty field changes nothing.
 
     ``policy_spans`` has an entry for each composed resource that has a policy: it finds the
     position of the policy, and is called for errors only. ``reads_xr``: the contribution depends
-    on fields of the XR, not only on its type.
+    on fields of the XR, not only on its type. It is not frozen, for that would set each field of
+    it by a slow call.
     """
 
     composed: Mapping[str, DesiredResource] = field(default_factory=dict)
@@ -80,4 +81,7 @@ class Contribution:
     @property
     def is_fatal(self) -> bool:
         """Report whether the program stops the pipeline with a fatal result."""
-        return any(result.severity == enums.SEVERITY_FATAL for result in self.results)
+        # Most programs return no results: nothing is set up to look through them.
+        return bool(self.results) and any(
+            result.severity == enums.SEVERITY_FATAL for result in self.results
+        )

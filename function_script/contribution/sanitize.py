@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from function_script.contribution import text_fields
-from function_script.contribution.annotations import MOVED_TO
+from function_script.contribution.annotations import MOVED_TO, Annotations
 from function_script.names import LABEL_VALUE, MAX_LABEL, MAX_SUBDOMAIN, SUBDOMAIN
 from function_script.problems import ProblemList
 from function_script.reader import ObjectReader
@@ -38,10 +38,11 @@ _RBAC: Final = "rbac.authorization.k8s.io/"
 _RBAC_NAME: Final = re.compile(r"(?!\.{1,2}$)[^/%]+")
 
 
-def without_server_fields(body: ObjectReader) -> Object:
+def without_server_fields(body: ObjectReader, own: Annotations | None = None) -> Object:
     """Return ``body`` without status and server-owned metadata; check names and texts.
 
-    The result shares values with ``body``. Nested null fields stay: the encoder drops them.
+    ``own`` are the annotations for the function, which are removed, too. The result shares values
+    with ``body``. Nested null fields stay: the encoder drops them.
     """
     text_fields.check(body, body.problems)
     resource = _drop(body.value, _SERVER_FIELDS)
@@ -57,17 +58,26 @@ def without_server_fields(body: ObjectReader) -> Object:
     annotations = metadata.texts("annotations")
     clean = resource["metadata"] = _drop(metadata.value, SERVER_METADATA)
     if annotations is not None:
-        clean["annotations"] = {
-            key: text for key, text in annotations.items() if key not in _TOOL_ANNOTATIONS
+        others: Object = {
+            key: text
+            for key, text in annotations.items()
+            if key not in _TOOL_ANNOTATIONS and not (own is not None and own.is_own(key))
         }
+        if others or own is None:
+            clean["annotations"] = others
+        else:
+            del clean["annotations"]
+            if not clean:
+                del resource["metadata"]
     return resource
 
 
-def copy_verbatim(body: ObjectReader, advice: ProblemList) -> Object:
+def copy_verbatim(body: ObjectReader, advice: ProblemList, own: Annotations) -> Object:
     """Copy ``body`` with all its fields, nulls and labels that are not strings included.
 
-    Problems of names, label values and texts are added to ``advice``. The copy shares values with
-    ``body``, but not its metadata and annotations.
+    Problems of names, label values and texts are added to ``advice``. The annotations for the
+    function, ``own``, are not in the copy. It shares values with ``body``, but not its metadata
+    and annotations.
     """
     text_fields.check(body, advice)
     metadata = body.object("metadata")
@@ -77,8 +87,9 @@ def copy_verbatim(body: ObjectReader, advice: ProblemList) -> Object:
     items = labels.items() if isinstance(labels, dict) else ()
     strings = {key: value for key, value in items if isinstance(value, str)}
     _check_names(body, metadata.noting(advice), strings)
-    copy: Object = {**metadata.value, "annotations": {**(metadata.texts("annotations") or {})}}
-    return {**body.value, "metadata": copy}
+    annotations = metadata.texts("annotations") or {}
+    others: Object = {key: text for key, text in annotations.items() if not own.is_own(key)}
+    return {**body.value, "metadata": {**metadata.value, "annotations": others}}
 
 
 def _drop(value: Object, keys: frozenset[str]) -> Object:

@@ -5,6 +5,7 @@ A template easily writes a number or a boolean there, and Secrets hold base64.
 
 import re
 from collections.abc import Iterator
+from typing import Final
 
 from function_script.problems import ProblemList
 from function_script.reader import ObjectReader
@@ -12,12 +13,12 @@ from function_script.values import type_phrase
 
 _ENCODED = re.compile(r"(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?")
 # The fields of maps of texts by kind, and whether they are in base64.
-_MAPS: dict[tuple[object, object], tuple[tuple[str, bool], ...]] = {
+_MAPS: Final[dict[tuple[object, str], tuple[tuple[str, bool], ...]]] = {
     ("v1", "ConfigMap"): (("data", False), ("binaryData", True)),
     ("v1", "Secret"): (("data", True), ("stringData", False)),
 }
 _TEMPLATE = ("spec", "template", "spec")
-_POD_SPECS: dict[tuple[object, object], tuple[str, ...]] = {
+_POD_SPECS: Final[dict[tuple[object, str], tuple[str, ...]]] = {
     ("v1", "Pod"): ("spec",),
     ("apps/v1", "DaemonSet"): _TEMPLATE,
     ("apps/v1", "Deployment"): _TEMPLATE,
@@ -26,11 +27,15 @@ _POD_SPECS: dict[tuple[object, object], tuple[str, ...]] = {
     ("batch/v1", "CronJob"): ("spec", "jobTemplate", *_TEMPLATE),
     ("batch/v1", "Job"): _TEMPLATE,
 }
+_KINDS: Final = frozenset(kind for _, kind in (*_MAPS, *_POD_SPECS))
 
 
 def check(body: ObjectReader, problems: ProblemList) -> None:
     """Add a problem for each value that is no text, or not in base64."""
-    kind = (body.value.get("apiVersion"), body.value.get("kind"))
+    name = body.value.get("kind")
+    if not isinstance(name, str) or name not in _KINDS:
+        return
+    kind = (body.value.get("apiVersion"), name)
     if path := _POD_SPECS.get(kind):
         _check_pod(body, path, problems)
     for field, is_encoded in _MAPS.get(kind, ()):

@@ -118,10 +118,13 @@ def find_early_end(lines: list[str], number: int) -> YamlError | None:
     is_template = any(mark in block and mark in lines[end] for mark in ("{{", "{%"))
     if not is_template and (not goes_on or _KEY.match(lines[end])):
         return None
+    column = _indentation(lines[end])
+    if lines[end][column] == "\t":
+        return YamlSyntaxError("a tab in the indentation", line=end, column=column, hint=_NO_TABS)
     return YamlError(
         f"this line ends the text of `{name}`: it is less indented",
         line=end,
-        column=_indentation(lines[end]),
+        column=column,
         hint=f"indent it by {depth} blanks or more, as the lines of the text",
     )
 

@@ -14,13 +14,15 @@ from function_script.source import Source, Span, excerpt
 class ForeignSyntax(NamedTuple):
     """A pattern of a line, whose group ``mark`` is the place, and what to say of it.
 
-    ``is_block``: an end belongs to it, so that the first in a source is the finding.
+    ``is_block``: an end belongs to it, so that the first in a source is the finding. ``end`` is the
+    text of the line that must follow it, where the line alone may be prose.
     """
 
     pattern: re.Pattern[str]
     message: str
     hint: str
     is_block: bool = True
+    end: str = ""
 
 
 _STATEMENT: Final = r"(?:if|elif|else|for|while|set|macro|block|include|import|end(?:\w+)?)\b"
@@ -45,11 +47,28 @@ JINJA_COMMENT: Final = ForeignSyntax(
     "this is a comment of Jinja, which stays in the text",
     "write {{/* comment */}}",
 )
+_TAGS: Final = "write {% for item in list %}, {% if condition %} and {% endfor %}, {% endif %}"
 LINE_STATEMENT: Final = ForeignSyntax(
     re.compile(rf"^[ \t]*(?P<mark>%)[ \t]*{_STATEMENT}"),
     "a line that begins with % is no statement, and stays in the text",
-    "write {% for item in list %}, {% if condition %} and {% endfor %}, {% endif %}",
+    _TAGS,
 )
+# Lines of Jinja with settings that a function has not.
+COMMENT_STATEMENT: Final = ForeignSyntax(
+    re.compile(r"^[ \t]*(?P<mark>#{1,2})-?[ \t]*(?P<word>for(?=.+\bin\b)|if|macro|call)\b[ \t]*\S"),
+    "a line that begins with # is a comment of YAML, and no statement",
+    _TAGS,
+    end=r"[ \t]*{mark}-?[ \t]*end{word}[ \t]*:?[ \t]*",
+)
+DIRECTIVE: Final = ForeignSyntax(
+    re.compile(r"(?P<mark>%\{~?[ ]+(?:for [\w, ]+ in\b|if\b|else\b|endfor\b|endif\b))"),
+    "this is a directive of Terraform, which stays in the text",
+    _TAGS,
+)
+IN_GO: Final = (JINJA_TAG, JINJA_COMMENT, DIRECTIVE._replace(hint=JINJA_TAG.hint))
+"""What a Go template leaves in its text."""
+IN_JINJA: Final = (LINE_STATEMENT, COMMENT_STATEMENT, DIRECTIVE)
+"""What a Jinja template leaves in its text."""
 
 
 def find(source: Source, text: str, syntax: Iterable[ForeignSyntax]) -> Iterator[Diagnostic]:
@@ -58,15 +77,30 @@ def find(source: Source, text: str, syntax: Iterable[ForeignSyntax]) -> Iterator
     A block scalar of YAML may be a program of the other language, and is left out.
     """
     rest = [*syntax]
+    own_lines = source.text.split("\n")
     for number, line in _lines(text.split("\n")):
         for each in [*rest]:
-            if match := each.pattern.search(line):
+            match = each.pattern.search(line)
+            if match and (not each.end or _is_block(each.end, match, own_lines[number:])):
                 if each.is_block:
                     rest.remove(each)
                 column, width = match.start("mark") + 1, len(match["mark"])
                 span = Span(name=source.name, line=number, column=column, width=width)
                 frame = excerpt(source, span)
                 yield Diagnostic(message=each.message, span=span, excerpt=frame, hint=each.hint)
+
+
+def _is_block(end: str, match: re.Match[str], lines: Sequence[str]) -> bool:
+    """Report whether an end follows the line of a match, with lines of the text in between.
+
+    A comment of that kind may also stand beside a tag, to name it.
+    """
+    word = match["word"]
+    pattern = re.compile(end.format(mark=re.escape(match["mark"]), word=word))
+    last = next((index for index, line in enumerate(lines) if pattern.fullmatch(line)), 0)
+    has_tag = any(re.search(rf"\{{%[-+]? *{word}\b", line) for line in lines[:last])
+    has_text = any(line.strip() and not line.lstrip().startswith("#") for line in lines[:last])
+    return has_text and not has_tag
 
 
 def find_dollars(sources: Iterable[Source]) -> tuple[Diagnostic, ...]:
@@ -86,7 +120,7 @@ def _without_raw(text: str) -> str:
 
 def hint_of(line: str, syntax: Iterable[ForeignSyntax]) -> str | None:
     """Return the hint for a rendered line that is no YAML; None where it has no such syntax."""
-    return next((each.hint for each in syntax if each.pattern.search(line)), None)
+    return next((each.hint for each in syntax if not each.end and each.pattern.search(line)), None)
 
 
 def _lines(lines: Sequence[str]) -> Iterator[tuple[int, str]]:

@@ -20,6 +20,8 @@ _NO_RANDOMNESS: Final = "there is no randomness: stable_id(key) gives an id, sta
 _NO_FILES: Final = "programs see nothing but the request: there are no files"
 _NO_ENVIRONMENT: Final = "programs see nothing but the request: there are no environment variables"
 _NO_CLUSTER: Final = "objects of the cluster are asked for with `requirements` of the input"
+# Helm and Ansible look up objects, Terraform a key of a map.
+_LOOKUP: Final = f"a key of a value is value.get(key, default); {_NO_CLUSTER}"
 
 
 def _both(text: str) -> Correction:
@@ -116,13 +118,20 @@ NAMES: Final[dict[str, Correction]] = {
     "cidrsubnet": Correction("write cidr_subnet(...)", "write cidr_subnet(...)"),
     "cidrhost": Correction("write cidr_host(...)", "write cidr_host(...)"),
     "cidrnetmask": _call("cidr_netmask"),
-    "lookup": _both(_NO_CLUSTER),
+    "lookup": _both(_LOOKUP),
     "query": _both(_NO_CLUSTER),
     "tpl": Correction(None, "a template is a module or a macro: {% macro name(a) %}"),
     "template": Correction(None, "a template is a module or a macro: {% macro name(a) %}"),
     "default": Correction(
         "write get(value, path, default), or `value or default`", "write `value | default(...)`"
     ),
+    "length": Correction("write len(value)", "write `value | length`"),
+    "concat": _both("write `a + b`"),
+    "element": _both("write `list[index]`"),
+    "toset": Correction("there are no sets: use the keys of a dict", "write `list | unique`"),
+    "tolist": Correction("write list(value)", "write `value | list`"),
+    "templatefile": _both(_NO_FILES),
+    "ApiObject": Correction('an object is a dict: rsp.resource("name", {...})', None),
     "coalesce": Correction("write `a or b`", "write `a or b`"),
     "ternary": _both("write `a if condition else b`"),
     "printf": Correction('write "%s-%s" % (a, b)', 'join with ~: a ~ "-" ~ b'),

@@ -228,15 +228,19 @@ def _parse_referenced(
         reference=reference,
         missing=tuple(sources.missing),
     )
-    if items is None or external is None:
+    if items is None:
         return replace(step, program=NO_PROGRAM)
+    if external is None:
+        # An author's tool finds the file of each text.
+        return step
     return replace(step, program=reference.name_sources(step.program, language))
 
 
-def has_reference(value: Object) -> bool:
-    """Report whether an input of ours is in an object of the cluster."""
-    fields = ObjectReader(value, "input", ProblemList())
-    return find_kind(value) not in {None, PEERS} and input_objects.find(fields) is not None
+def find_reference(value: Object) -> InputReference | None:
+    """Return the object of the cluster that an input of ours names, if it does."""
+    if find_kind(value) in {None, PEERS}:
+        return None
+    return input_objects.find(ObjectReader(value, "input", ProblemList()))
 
 
 def _add_kind_problem(fields: ObjectReader) -> None:

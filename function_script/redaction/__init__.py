@@ -68,6 +68,8 @@ def redact_warnings(contribution: Contribution, request: wire.Request) -> Contri
 
     Results of the program itself are its author's choice.
     """
+    if not contribution.results:
+        return contribution
     results = list(contribution.results)
     indices = [index for index, result in enumerate(results) if result.reason in lint.QUOTING]
     if not indices:

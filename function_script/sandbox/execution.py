@@ -15,16 +15,14 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 from function_script.limits import LIMITS, MIB, Limits
 from function_script.sandbox import outcome, report
-from function_script.sandbox.ipc import ReplyHeader
-from function_script.sandbox.scheduler import (
+from function_script.sandbox.history import (
     HEAVY_SECONDS,
     CostEstimates,
     PenaltyBox,
-    RunProfile,
     RuntimeEstimate,
-    Scheduler,
-    Slot,
 )
+from function_script.sandbox.ipc import ReplyHeader
+from function_script.sandbox.scheduler import RunProfile, Scheduler, Slot
 from function_script.sandbox.worker_process import WorkerProcess
 
 if TYPE_CHECKING:

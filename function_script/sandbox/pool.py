@@ -26,15 +26,10 @@ from function_script.sandbox.execution import (
     TakenBack,
     WorkerLost,
 )
+from function_script.sandbox.history import CostEstimates, PenaltyBox, RuntimeEstimate
 from function_script.sandbox.idle_workers import IdleWorkers
 from function_script.sandbox.outcome import Cause, Failed, Reply
-from function_script.sandbox.scheduler import (
-    CostEstimates,
-    PenaltyBox,
-    RuntimeEstimate,
-    Scheduler,
-    Slot,
-)
+from function_script.sandbox.scheduler import Scheduler, Slot
 from function_script.sandbox.zygote_config import ANSWER_SECONDS, ZygoteConfig
 
 # The longest wait for a worker: Crossplane gives a whole pipeline two minutes.

@@ -64,14 +64,11 @@ def to_bounded_json(report: WorkerReport) -> bytes:
         )
         for problem in report.diagnostics[:_MAX_PROBLEMS]
     )
-    members = {
-        name: cut(value) if isinstance(value, str) else value
-        for name, value in _info_to_json(report.info).items()
-    }
+    members = [cut(item) if isinstance(item, str) else item for item in report.info]
     return to_json(
         WorkerReport(
             diagnostics=problems,
-            info=RequestInfo(**members),  # type: ignore[arg-type] # of the same types
+            info=RequestInfo._make(members),
             log=cut(report.log, _MAX_LOG_BYTES),
             cause=report.cause,
             detail=cut(report.detail),
@@ -82,7 +79,7 @@ def to_bounded_json(report: WorkerReport) -> bytes:
 
 def to_json(report: WorkerReport) -> bytes:
     """Return the report as JSON without empty members; lone surrogates are replaced."""
-    document: Object = {"info": _info_to_json(report.info)}
+    document: Object = {"info": list(report.info)}
     if report.diagnostics:
         document["diagnostics"] = [_diagnostic_to_json(problem) for problem in report.diagnostics]
     if report.blocked:
@@ -131,26 +128,18 @@ def from_json(data: bytes) -> WorkerReport:
         raise ValueError(f"an unreadable report: {type(error).__name__}") from error
 
 
-def _info_to_json(info: RequestInfo) -> Object:
-    """Return the fields that are set."""
-    return {
-        name: value
-        for name, value in zip(RequestInfo._fields, info, strict=True)
-        if value is not None and value != ""
-    }
-
-
 def _parse_info(value: Value) -> RequestInfo:
-    members = _check_object(value)
-    for name, item in members.items():
+    """Return the fields in their order, long texts cut."""
+    items = _check_list(value)
+    for index, (name, item) in enumerate(zip(RequestInfo._fields, items, strict=True)):
         if name in _NUMBERS:
-            if type(item) is not int or not 0 <= item < _MAX_NUMBER:
+            if item is not None and (type(item) is not int or not 0 <= item < _MAX_NUMBER):
                 raise ValueError
         elif not isinstance(item, str):
             raise TypeError
         elif len(item) > _MAX_CHARACTERS and name != "bug":
-            members[name] = item[:_MAX_CHARACTERS]
-    return RequestInfo(**members)  # type: ignore[arg-type] # checked; other names are TypeErrors
+            items[index] = item[:_MAX_CHARACTERS]
+    return RequestInfo._make(items)
 
 
 def _diagnostic_to_json(problem: Diagnostic) -> Object:

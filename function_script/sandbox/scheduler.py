@@ -7,25 +7,22 @@ A run needs a slot of one of three lanes. Each lane has a queue that is fair bet
   demoted to it, and is paused until it is granted a slot there;
 - the penalty lane, for runs of keys that lost a worker lately.
 
-``RuntimeEstimate``, ``CostEstimates`` and ``PenaltyBox`` remember earlier runs for it. Nothing in
-here knows workers or processes.
+Nothing in here knows workers or processes.
 """
 
 from __future__ import annotations
 
 import threading
 import time
-from collections import Counter, OrderedDict, deque
+from collections import Counter
 from collections.abc import Callable, Hashable
-from itertools import islice
 from types import TracebackType
-from typing import Final, Generic, Self, TypeVar
+from typing import Final, Self
 
 from function_script.sandbox import outcome
+from function_script.sandbox.lane import Lane
 from function_script.sandbox.outcome import Failed
 
-HEAVY_SECONDS = 0.05
-"""A run that needs more CPU time than this is heavy: others need not wait behind it."""
 # One key may have this share of the queue: a flood of one XR must leave room for the others.
 _QUEUE_SHARE = 4
 # The penalty lane has this share of the slow slots, and one key this share of the rest.
@@ -33,24 +30,6 @@ _PENALTY_SHARE = 4
 _HEAVY_SHARE = 2
 # When no run has begun for so long, the running ones are not as short as was estimated.
 _STALL_SECONDS = 0.004
-# The estimate follows the longest of the last hundred or so runs: long programs may be rare.
-_DECAY = 0.98
-# While programs need no more than this, a run waits so long before another worker is woken: a
-# worker that goes on is up to a third cheaper than two that find their CPU caches cold.
-_SHORT_SECONDS = 0.002
-_BATCH_DELAY_SECONDS = 0.015
-# Until runs have completed, programs are taken for long.
-_UNKNOWN_SECONDS = 1.0
-# A penalized run that gets no CPU can neither crash nor complete, and a program that is refused
-# for its cost never shows that it became cheap: both kinds of entries expire.
-_EXPIRY_SECONDS = 60.0
-_MAX_PENALTIES = 1_000
-_MAX_PROGRAMS = 1_000
-_MAX_RUNS = 10_000
-_NO_KEY = object()
-
-T = TypeVar("T")
-K = TypeVar("K")
 
 
 class RunProfile:
@@ -74,84 +53,6 @@ class RunProfile:
 
 
 UNKNOWN_RUN: Final = RunProfile()
-
-
-class FairQueue(Generic[T]):
-    """First come first served among the items of one key; round robin between keys."""
-
-    def __init__(self) -> None:
-        self._length = 0
-        self._items_by_key: OrderedDict[Hashable, deque[T]] = OrderedDict()
-
-    def __len__(self) -> int:
-        return self._length
-
-    def count(self, key: Hashable) -> int:
-        """Return how many items of ``key`` are queued."""
-        return len(self._items_by_key.get(key, ()))
-
-    def add(self, key: Hashable, item: T) -> None:
-        """Append an item; a new key is served after all others."""
-        self._items_by_key.setdefault(key, deque()).append(item)
-        self._length += 1
-
-    def add_first(self, key: Hashable, item: T) -> None:
-        """Insert an item before all others; it had its turn already."""
-        self._items_by_key.setdefault(key, deque()).appendleft(item)
-        self._items_by_key.move_to_end(key, last=False)
-        self._length += 1
-
-    def add_before(self, key: Hashable, item: T, is_later: Callable[[T], bool]) -> None:
-        """Insert an item before the first one of the same key for which ``is_later`` is true."""
-        items = self._items_by_key.setdefault(key, deque())
-        later = (index for index, other in enumerate(items) if is_later(other))
-        items.insert(next(later, len(items)), item)
-        self._length += 1
-
-    def next(self, may_start: Callable[[T], bool]) -> T | None:
-        """Remove and return the next item, or None.
-
-        Keys whose first item may not start are skipped.
-        """
-        key = next((k for k, items in self._items_by_key.items() if may_start(items[0])), _NO_KEY)
-        if key is _NO_KEY:
-            return None
-        items = self._items_by_key[key]
-        item = items.popleft()
-        self._length -= 1
-        self._items_by_key.move_to_end(key)
-        if not items:
-            del self._items_by_key[key]
-        return item
-
-    def ahead(self, key: Hashable) -> list[T]:
-        """List the items that are served before a new item of ``key``."""
-        rounds = self.count(key) + 1
-        return [item for items in self._items_by_key.values() for item in islice(items, rounds)]
-
-    def has_unblocked(self, is_blocked: Callable[[Hashable], bool]) -> bool:
-        """Report whether an item of a key that is not blocked is queued."""
-        return any(not is_blocked(key) for key in self._items_by_key)
-
-    def remove(self, key: Hashable, item: T) -> bool:
-        """Remove an item; return False when it is not queued."""
-        items = self._items_by_key.get(key)
-        if items is None or item not in items:
-            return False
-        items.remove(item)
-        self._length -= 1
-        if not items:
-            del self._items_by_key[key]
-        return True
-
-
-class Lane:
-    """A number of slots, some of them free, and the queue for them."""
-
-    def __init__(self, slots: int) -> None:
-        self.slots: Final = slots
-        self.free = slots
-        self.queue: FairQueue[Slot] = FairQueue()
 
 
 class Slot:
@@ -289,9 +190,9 @@ class Scheduler:
         self._max_begun_per_key = max(self._max_begun // _HEAVY_SHARE, 1)
         self._begun_by_key: Counter[Hashable] = Counter()
         self._begun = self._paused = 0
-        self._fast = Lane(fast_slots)
-        self._heavy = Lane(min(heavy_slots, self._max_begun))
-        self._penalty = Lane(penalty_slots)
+        self._fast: Lane[Slot] = Lane(fast_slots)
+        self._heavy: Lane[Slot] = Lane(min(heavy_slots, self._max_begun))
+        self._penalty: Lane[Slot] = Lane(penalty_slots)
         self._lanes = (self._fast, self._heavy, self._penalty)
         self._queue_size = queue_size
         self._queue_size_per_key = max(queue_size // _QUEUE_SHARE, 1)
@@ -332,7 +233,7 @@ class Scheduler:
             slot.lane.queue.add(slot.key, slot)
         return slot
 
-    def choose_lane(self, slot: Slot) -> Lane:
+    def choose_lane(self, slot: Slot) -> Lane[Slot]:
         """Return the lane in which a new run begins."""
         if slot.is_penalized and self._penalty.slots:
             return self._penalty
@@ -511,152 +412,3 @@ class Scheduler:
 def _notify(granted: list[Slot]) -> None:
     for slot in granted:
         slot.notify()
-
-
-class RuntimeEstimate:
-    """The CPU time that programs usually need, from which the batch delay follows.
-
-    Only completed runs count. Threads may use it without a lock: a lost update does no harm.
-    """
-
-    def __init__(self) -> None:
-        self._usual_seconds = _UNKNOWN_SECONDS
-
-    def reset(self) -> None:
-        """Forget the completed runs."""
-        self._usual_seconds = _UNKNOWN_SECONDS
-
-    def observe(self, cpu_seconds: float) -> None:
-        """Take a completed run into account."""
-        self._usual_seconds = max(cpu_seconds, self._usual_seconds * _DECAY)
-
-    def batch_delay(self) -> float:
-        """Return the seconds that a run waits for a running worker before another is woken."""
-        return _BATCH_DELAY_SECONDS if self._usual_seconds <= _SHORT_SECONDS else 0.0
-
-
-class PenaltyBox:
-    """Keys that lost a worker lately and have not completed a run since. Thread-safe.
-
-    The next run of such a key gets the worker that is missed least. Keys are passed as functions,
-    since computing one costs more than the answer while the box is empty.
-    """
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._expiry_by_key: OrderedDict[Hashable, float] = OrderedDict()
-
-    def add(self, key_of: Callable[[], Hashable]) -> None:
-        """Penalize a key, unless it is None."""
-        key = key_of()
-        if key is None:
-            return
-        with self._lock:
-            self._expiry_by_key[key] = time.monotonic() + _EXPIRY_SECONDS
-            self._expiry_by_key.move_to_end(key)
-            if len(self._expiry_by_key) > _MAX_PENALTIES:
-                self._expiry_by_key.popitem(last=False)
-
-    def clear(self, key_of: Callable[[], Hashable]) -> None:
-        """End the penalty of a key."""
-        if self._expiry_by_key:
-            key = key_of()
-            with self._lock:
-                self._expiry_by_key.pop(key, None)
-
-    def contains(self, key_of: Callable[[], Hashable]) -> bool:
-        """Report whether a key is penalized."""
-        if not self._expiry_by_key:
-            return False
-        return self._expiry_by_key.get(key_of(), 0.0) > time.monotonic()
-
-
-class CostEstimates:
-    """The CPU seconds that heavy programs needed lately. Thread-safe.
-
-    A run is identified by its program and its XR. Only programs with heavy runs are remembered; a
-    new XR is expected to cost what its program costs for other XRs. Keys are passed as functions,
-    since computing one costs more than the answer while no program is heavy.
-    """
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._programs: _Averages[Hashable] = _Averages(_MAX_PROGRAMS)
-        self._runs: _Averages[Hashable] = _Averages(_MAX_RUNS)
-
-    def observe(
-        self,
-        program_of: Callable[[], Hashable],
-        run_of: Callable[[], Hashable],
-        cpu_seconds: float,
-    ) -> None:
-        """Take a run into account that has ended."""
-        if cpu_seconds <= HEAVY_SECONDS and not self._programs:
-            return
-        program = program_of()
-        with self._lock:
-            if program is None or (cpu_seconds <= HEAVY_SECONDS and program not in self._programs):
-                return
-            self._runs.add(run_of(), cpu_seconds)
-            if self._programs.add(program, cpu_seconds) < HEAVY_SECONDS / 2:
-                self._programs.remove(program)
-
-    def raise_to(self, program_of: Callable[[], Hashable], cpu_seconds: float) -> None:
-        """Take a run into account that has used so much already and goes on."""
-        program = program_of()
-        with self._lock:
-            if program is not None and (self._programs.get(program) or 0.0) < cpu_seconds:
-                self._programs.set(program, cpu_seconds)
-
-    def estimate(self, program_of: Callable[[], Hashable], run_of: Callable[[], Hashable]) -> float:
-        """Return the expected CPU seconds of a run, 0.0 unless it is known to be heavy."""
-        if not self._programs:
-            return 0.0
-        with self._lock:
-            program_seconds = self._programs.get(program_of())
-            if program_seconds is None:
-                return 0.0
-            run_seconds = self._runs.get(run_of())
-        seconds = program_seconds if run_seconds is None else run_seconds
-        return seconds if seconds > HEAVY_SECONDS else 0.0
-
-
-class _Averages(Generic[K]):
-    """The most recent ``max_keys`` averages; each is the mean of the last value and itself."""
-
-    def __init__(self, max_keys: int) -> None:
-        self._max_keys = max_keys
-        # The average with its expiry time.
-        self._entries: OrderedDict[K, tuple[float, float]] = OrderedDict()
-
-    def __len__(self) -> int:
-        return len(self._entries)
-
-    def __contains__(self, key: K) -> bool:
-        return key in self._entries
-
-    def get(self, key: K) -> float | None:
-        entry = self._entries.get(key)
-        if entry is None:
-            return None
-        average, expiry = entry
-        if expiry < time.monotonic():
-            del self._entries[key]
-            return None
-        return average
-
-    def add(self, key: K, seconds: float) -> float:
-        """Take a value into account; return the new average."""
-        previous = self.get(key)
-        average = seconds if previous is None else (previous + seconds) / 2
-        self.set(key, average)
-        return average
-
-    def set(self, key: K, seconds: float) -> None:
-        self._entries[key] = (seconds, time.monotonic() + _EXPIRY_SECONDS)
-        self._entries.move_to_end(key)
-        if len(self._entries) > self._max_keys:
-            self._entries.popitem(last=False)
-
-    def remove(self, key: K) -> None:
-        del self._entries[key]

@@ -90,6 +90,7 @@ class Admission:
         self._responses_bytes = 0
         self._baseline_bytes = 0
         self._trimmer: memory.HeapTrimmer | None = None
+        self._has_activity = False
         self._timer: asyncio.TimerHandle | None = None
 
     def __len__(self) -> int:
@@ -109,7 +110,7 @@ class Admission:
         if self._trimmer is None:
             self._trimmer = memory.HeapTrimmer()
             self._baseline_bytes = memory.resident_bytes()
-        self._trimmer.note_activity()
+        self._has_activity = True
         if self._timer is None:
             self._timer = self._loop.call_later(_CHECK_SECONDS, self._check, self._trimmer)
         return call
@@ -122,7 +123,8 @@ class Admission:
         """
         if call.rejection is not None:
             return record_rejection(call.rejection)
-        call.enter(Stage.READING)
+        if call.stage is not Stage.READING:
+            call.enter(Stage.READING)
         try:
             message = await call.context.read()
         except asyncio.CancelledError:
@@ -221,8 +223,9 @@ class Admission:
             # Requests under evaluation use memory, too, so calls that make progress are spared.
             text = "requests and responses on their way take too much memory"
             self._shed(text, only_stalled=True)
-        if self._calls:
+        if self._has_activity:
             trimmer.note_activity()
+            self._has_activity = bool(self._calls)
         trimmer.trim_if_due(resident)
         slow_reads = len(self._stalled(_STALL_SECONDS, Stage.READING))
         seconds = _FREQUENT_CHECK_SECONDS if slow_reads > _MAX_SLOW_READS else _CHECK_SECONDS

@@ -8,7 +8,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Hashable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from function_script import function, wire
 from function_script.sandbox import Answered, Reply
@@ -63,10 +63,10 @@ class RequestHandler:
 
     Requests are captured with a ``capture_writer``; printed texts are logged with a
     ``printed_text_logger``. ``remote_programs`` None: no host is allowed. Errors arrive without
-    secrets.
+    secrets. ``is_traced``: an observer reads the trace context of the caller.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 # the parts of a server
         self,
         dispatcher: Dispatcher,
         observers: Sequence[Callable[[RequestRecord], None]] = (),
@@ -74,7 +74,9 @@ class RequestHandler:
         capture_writer: CaptureWriter | None = None,
         printed_text_logger: log.PrintedTextLogger | None = None,
         remote_programs: RemotePrograms | None = None,
+        is_traced: bool = False,
     ) -> None:
+        self.is_traced: Final = is_traced
         self._remote_programs = remote_programs
         self._dispatcher = dispatcher
         self._observers = (log.write, *observers)
@@ -114,7 +116,7 @@ class RequestHandler:
         for observe in self._observers:
             observe(record)
         if self._printed_text_logger is not None and reply.log:
-            self._printed_text_logger.submit(reply.log, record.identity, data)
+            self._printed_text_logger.submit(reply.log, record.info.identity(), data)
         if self._capture_writer is not None and isinstance(outcome, bytes):
             problems = reply.diagnostics if isinstance(reply, Answered) else reply.error.diagnostics
             self._capture_writer.submit(data, outcome, problems)

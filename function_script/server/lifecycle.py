@@ -68,7 +68,7 @@ def serve(options: ServeOptions) -> int:
         fetcher = _start_fetcher(options, stack)
         memory.limit_heap()
         ops = OpsEndpoints(pool, options, certificates, fetcher)
-        observers = [ops.observe, *tracing.observers(os.environ, stack)]
+        tracers = tracing.observers(os.environ, stack)
         capture_writer = _open_capture_writer(options, stack)
         printed_text_logger = log.PrintedTextLogger() if options.debug else None
         if printed_text_logger is not None:
@@ -78,10 +78,11 @@ def serve(options: ServeOptions) -> int:
         dispatcher = Dispatcher(pool, loop)
         request_handler = RequestHandler(
             dispatcher,
-            observers,
+            [ops.observe, *tracers],
             capture_writer=capture_writer,
             printed_text_logger=printed_text_logger,
             remote_programs=_build_remote_programs(options, fetcher),
+            is_traced=bool(tracers),
         )
         server = _build_server(loop, request_handler, options, certificates)
         # The dispatcher stops before the server cancels the remaining calls.

@@ -344,17 +344,18 @@ def _message(record: RequestRecord) -> str:
 
 def _add_fields(values: dict[str, str | int | float], record: RequestRecord) -> Fields:
     values["outcome"] = record.outcome
-    values.update(record.identity)
+    info = record.info
+    values.update(info.identity())
     values["milliseconds"] = round(record.seconds * 1000, 2)
     values["waited_milliseconds"] = round(record.waited_seconds * 1000, 2)
     values["cpu_milliseconds"] = round(record.cpu_seconds * 1000, 2)
-    if record.program_seconds is not None:
-        values["program_milliseconds"] = round(record.program_seconds * 1000, 2)
+    if info.program_microseconds is not None:
+        values["program_milliseconds"] = round(info.program_microseconds / 1000, 2)
     values["request_bytes"] = record.request_bytes
     values["response_bytes"] = record.response_bytes
-    values.update(record.counts)
-    if record.limit:
-        values["limit"] = record.limit
+    values.update(info.counts())
+    if info.limit:
+        values["limit"] = info.limit
     if record.error:
         values["error"] = record.error
     if record.detail:

@@ -32,6 +32,7 @@ from function_script.sandbox import PoolStats
 from function_script.sandbox.confinement import Confinement, Measure
 from function_script.sandbox.outcome import Cause
 from function_script.server.request_record import RequestRecord
+from function_script.telemetry import IDENTITY, RequestInfo
 
 if TYPE_CHECKING:
     from prometheus_client.metrics_core import Metric
@@ -51,12 +52,8 @@ _BYTES = tuple(float(1 << exponent) for exponent in range(10, 27, 2))
 
 # The number of observations that are counted at once. It bounds the delay of one request.
 _MAX_PENDING: Final = 64
-# Of a record: input and outcome; seconds in all, waiting, of CPU time and of the program; bytes
-# received and sent; counts; limit; identity and fingerprint.
-_Observation: TypeAlias = (
-    "tuple[str, str, float, float, float, float | None, int, int, Mapping[str, int], str, "
-    "Mapping[str, str], str]"
-)
+# Of a record: info and outcome; seconds in all, waiting and of CPU time; bytes received and sent.
+_Observation: TypeAlias = tuple[RequestInfo, str, float, float, float, int, int]
 # The number of steps of XRs whose last response is known.
 _MAX_FINGERPRINTS: Final = 20_000
 # Digits of a fingerprint that identify the program.
@@ -116,18 +113,13 @@ class Metrics:
         """Count a finished request together with later ones, which takes half as long."""
         self._pending.append(
             (
-                record.identity.get("input", UNKNOWN),
+                record.info,
                 record.outcome,
                 record.seconds,
                 record.waited_seconds,
                 record.cpu_seconds,
-                record.program_seconds,
                 record.request_bytes,
                 record.response_bytes,
-                record.counts,
-                record.limit,
-                record.identity,
-                record.fingerprint,
             )
         )
         if len(self._pending) >= _MAX_PENDING:
@@ -142,45 +134,33 @@ class Metrics:
         """Count the pending observations; the lock is held."""
         pending = self._pending
         while pending:
-            (
-                kind,
-                outcome,
-                seconds,
-                waited,
-                cpu,
-                program,
-                request_bytes,
-                response_bytes,
-                counts,
-                limit,
-                identity,
-                fingerprint,
-            ) = pending.popleft()
-            kind = kind if kind in _INPUTS else UNKNOWN
+            info, outcome, seconds, waited, cpu, request_bytes, response_bytes = pending.popleft()
+            kind = info.input if info.input in _INPUTS else UNKNOWN
             self._requests[kind, outcome] += 1
             self._seconds[kind].observe(seconds)
             self._queue.observe(waited)
             self._run.observe(max(seconds - waited, 0.0))
             self._cpu.observe(cpu)
-            if program is not None:
-                self._program.observe(program)
+            if info.program_microseconds is not None:
+                self._program.observe(info.program_microseconds * 1e-6)
             self._request_bytes.observe(request_bytes)
             self._response_bytes.observe(response_bytes)
-            if counts:
-                hits = counts.get("remembered", 0)
-                self._documents[kind] += counts.get("documents", 0)
-                self._lookups["hit"] += hits
-                self._lookups["miss"] += max(counts.get("looked_up", 0) - hits, 0)
-            if limit:
-                self._limits[limit if limit in _LIMIT_NAMES else UNKNOWN] += 1
+            if info.documents is not None:
+                self._documents[kind] += info.documents
+            hits = info.remembered or 0
+            self._lookups["hit"] += hits
+            self._lookups["miss"] += max((info.looked_up or 0) - hits, 0)
+            if info.limit:
+                self._limits[info.limit if info.limit in _LIMIT_NAMES else UNKNOWN] += 1
             if outcome in self._restarts:
                 self._restarts[outcome] += 1
-            if self._is_repeated(identity, fingerprint):
+            if self._is_repeated(info):
                 self._unchanged[kind] += 1
 
-    def _is_repeated(self, identity: Mapping[str, str], fingerprint: str) -> bool:
+    def _is_repeated(self, info: RequestInfo) -> bool:
         """Report whether the last response for an XR and a step added the same, and store it."""
-        key = hash((*sorted(identity.items()), fingerprint[:_PROGRAM_DIGITS]))
+        fingerprint = info.fingerprint
+        key = hash((info[: len(IDENTITY)], fingerprint[:_PROGRAM_DIGITS]))
         before = self._fingerprints.pop(key, None)
         if fingerprint:
             self._fingerprints[key] = fingerprint

@@ -3,12 +3,12 @@
 A record holds the identity of the XR, times and sizes, and never the contents of the request.
 """
 
-from collections.abc import Mapping
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 from function_script import diagnostics, telemetry
 from function_script.sandbox import Answered, Reply
 from function_script.sandbox.outcome import Cause
+from function_script.telemetry import RequestInfo
 
 OK = "ok"
 FATAL = "fatal"
@@ -19,31 +19,23 @@ OUTCOMES = (OK, FATAL, *(cause.value for cause in Cause))
 _ALARMING = {Cause.BUG, Cause.FORBIDDEN, Cause.KILLED}
 _LIMITS = {Cause.TIMEOUT: "time", Cause.MEMORY: "memory", Cause.OUTPUT: "printed"}
 
-# An alias, because the compiled class needs the type when it is defined.
-Identity: TypeAlias = Mapping[str, str]
-
 
 class RequestRecord(NamedTuple):
     """A finished request. Times are in seconds; ``cpu_seconds`` is the worker's CPU time.
 
-    ``counts`` are the worker's counters, ``fingerprint`` is what the step added to desired state;
-    ``error`` is for users and ``detail`` for the operator.
-    ``problems`` may quote values of the request, so they are for --debug only. ``parent`` is the
-    caller's trace context.
+    ``info`` has its identity, counts and limit; ``error`` is for users and ``detail`` for the
+    operator. ``problems`` may quote values of the request, so they are for --debug only. ``parent``
+    is the caller's trace context.
     """
 
     outcome: str
     is_alarming: bool
-    identity: Identity
+    info: RequestInfo
     request_bytes: int
     response_bytes: int
     seconds: float
     waited_seconds: float
     cpu_seconds: float = 0.0
-    program_seconds: float | None = None
-    counts: Mapping[str, int] = {}
-    fingerprint: str = ""
-    limit: str = ""
     error: str = ""
     detail: str = ""
     problems: tuple[diagnostics.Diagnostic, ...] = ()
@@ -56,45 +48,39 @@ class RequestRecord(NamedTuple):
             return "error"
         return "info" if self.outcome == OK else "warning"
 
+    @property
+    def program_seconds(self) -> float | None:
+        """Return the time that the program took, None if it did not run."""
+        microseconds = self.info.program_microseconds
+        return None if microseconds is None else microseconds * 1e-6
+
 
 def build_record(reply: Reply, data: bytes, response_bytes: int, seconds: float) -> RequestRecord:
     """Return the record of a request of ``data`` and its ``reply``, which took ``seconds``."""
     if isinstance(reply, Answered):
-        return _build_answered(reply, len(data), response_bytes, seconds)
+        problems, info = reply.diagnostics, reply.info
+        return RequestRecord(
+            FATAL if problems else OK,
+            bool(info.bug),
+            info,
+            len(data),
+            response_bytes,
+            seconds,
+            reply.waited_seconds,
+            reply.cpu_seconds,
+            diagnostics.to_line(problems) if problems else "",
+            info.bug,
+            problems,
+        )
     return RequestRecord(
         outcome=reply.cause.value,
         is_alarming=reply.cause in _ALARMING,
-        identity=telemetry.read(data).identity(),
+        info=telemetry.read(data)._replace(limit=_LIMITS.get(reply.cause, "")),
         request_bytes=len(data),
         response_bytes=response_bytes,
         seconds=seconds,
         waited_seconds=reply.waited_seconds,
         cpu_seconds=reply.cpu_seconds,
-        limit=_LIMITS.get(reply.cause, ""),
         error=str(reply.error),
         detail=reply.detail,
-    )
-
-
-def _build_answered(
-    reply: Answered, request_bytes: int, response_bytes: int, seconds: float
-) -> RequestRecord:
-    info = reply.info
-    microseconds = info.program_microseconds
-    return RequestRecord(
-        outcome=FATAL if reply.diagnostics else OK,
-        is_alarming=bool(info.bug),
-        identity=info.identity(),
-        request_bytes=request_bytes,
-        response_bytes=response_bytes,
-        seconds=seconds,
-        waited_seconds=reply.waited_seconds,
-        cpu_seconds=reply.cpu_seconds,
-        program_seconds=None if microseconds is None else microseconds * 1e-6,
-        counts=info.counts(),
-        fingerprint=info.fingerprint,
-        limit=info.limit,
-        error=diagnostics.to_line(reply.diagnostics) if reply.diagnostics else "",
-        detail=info.bug,
-        problems=reply.diagnostics,
     )

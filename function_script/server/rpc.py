@@ -40,7 +40,7 @@ class Status(IntEnum):
 class RpcRequest:
     """The bytes of a request, the seconds until its answer is due, and the trace context.
 
-    ``traceparent`` is empty if the caller sent none.
+    ``traceparent`` is empty if the caller sent none, or the handler is not traced.
     """
 
     data: bytes
@@ -64,7 +64,11 @@ Cancel: TypeAlias = Callable[[], None]
 
 
 class Handler(Protocol):
-    """The part of a server that answers requests."""
+    """The part of a server that answers requests; ``is_traced``: it reads the trace context."""
+
+    @property
+    def is_traced(self) -> bool:
+        """Report whether requests need the trace context of their caller."""
 
     def start(self, request: RpcRequest, respond: Callable[[Outcome], None]) -> Cancel:
         """Answer later, in the event loop; the returned function cancels the request."""

@@ -120,6 +120,7 @@ def attributes(record: RequestRecord) -> dict[str, str | int]:
         "function_script.request_bytes": record.request_bytes,
         "function_script.response_bytes": record.response_bytes,
     }
-    for source in (record.identity, record.counts, {"limit": record.limit} if record.limit else {}):
+    info = record.info
+    for source in (info.identity(), info.counts(), {"limit": info.limit} if info.limit else {}):
         values.update({f"function_script.{key}": value for key, value in source.items()})
     return values

@@ -33,7 +33,8 @@ def map_to_source(problem: Diagnostic, step_input: StepInput, programs: Path | N
         # Without a field's path, the problem is the whole step's.
         path = (*step_input.path, *field[1:]) if field else step_input.path[:-1]
         return to_span(problem, step_input.document.span(path), step_input.document)
-    if _embedded(span, step_input) is None:
+    holder = _holder(span, step_input)
+    if _embedded(span, holder) is None:
         # The program is in a file below ``programs``, and its excerpt is there already.
         directory = manifests.text_at(step_input.value, "fileSystem", "dirPath")
         file = None if programs is None else programs / directory / span.name
@@ -43,13 +44,22 @@ def map_to_source(problem: Diagnostic, step_input: StepInput, programs: Path | N
     outer = find_outer(span, step_input)
     if outer is None:
         # The text is quoted or folded: its lines are not lines of the file.
-        path = _embedded(span, step_input) or ()
+        path = _embedded(span, holder) or ()
         noted = replace(problem, notes=(Note("at", span), *problem.notes))
-        if documents.is_folded(step_input.document.text, path):
+        if documents.is_folded(holder.document.text, path):
             hint = f"> makes one line of several: write `{span.name}: |`, which keeps them"
             noted = replace(noted, hint=hint)
-        return to_span(noted, step_input.document.span(path), step_input.document)
-    return to_span(_mentioning(problem, step_input), outer, step_input.document)
+        return to_span(noted, holder.document.span(path), holder.document)
+    return to_span(_mentioning(problem, step_input), outer, holder.document)
+
+
+def _holder(span: Span, step_input: StepInput) -> StepInput:
+    """Return the input that has the text of a span: the step's, or the object's that it names."""
+    stored = step_input.stored
+    is_own = stored is None or find_text(span, step_input.value) is not None
+    if stored is None or is_own or find_text(span, stored.value) is None:
+        return step_input
+    return StepInput(step=step_input.step, value=stored.value, document=stored)
 
 
 def _mentioning(problem: Diagnostic, step_input: StepInput) -> Diagnostic:
@@ -86,6 +96,7 @@ def find_outer(span: Span, step_input: StepInput) -> Span | None:
 
     None for a program that is not in the input, or whose lines are not in the file as they are.
     """
+    step_input = _holder(span, step_input)
     path = _embedded(span, step_input)
     if path is None:
         return None

@@ -1,9 +1,9 @@
 """The inputs of a pipeline's steps, with their positions in the author's file."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
-from typing import Final, NamedTuple
+from dataclasses import dataclass, replace
+from typing import Final, NamedTuple, TypeAlias
 
 from function_script import inputs, objects
 from function_script.documents import Document
@@ -37,13 +37,15 @@ _GROUPS: Final = ("apiextensions.crossplane.io", _OPERATIONS)
 class StepInput:
     """An input, the name of its step, and its path in ``document``.
 
-    ``path`` is empty when the document is the input itself.
+    ``path`` is empty when the document is the input itself. ``stored`` is the object that the input
+    refers to, if it is at hand: it has what the input itself has not.
     """
 
     step: str
     value: Object
     document: Document
     path: objects.Path = ()
+    stored: Document | None = None
 
 
 class Misplaced(NamedTuple):
@@ -190,7 +192,10 @@ def is_elsewhere(step_input: StepInput) -> bool:
         except InputError:
             # Its problems are found where it is checked.
             return False
-    return source not in (None, "Inline", "FileSystem") or inputs.has_reference(step_input.value)
+    return (
+        source not in (None, "Inline", "FileSystem")
+        or inputs.find_reference(step_input.value) is not None
+    )
 
 
 def source_field(step_input: StepInput) -> str:
@@ -205,28 +210,50 @@ def is_ours(value: Object) -> bool:
     return inputs.is_meant_for_us(value)
 
 
-def index_stored(documents: Iterable[Document]) -> inputs.FindInput:
-    """Return the function that finds an input among documents as Crossplane would in a cluster.
+class StoredInputs:
+    """The inputs among documents that steps may refer to, found as Crossplane would in a cluster.
 
     An input with a problem of its own is not found: it is judged where it stands.
     """
-    stored: dict[tuple[str, str, str], Object] = {}
-    for document in documents:
-        value = document.value
-        metadata = manifests.object_at(value, "metadata")
-        api_version, kind = objects.api_version_and_kind(value)
-        if api_version != API_VERSION or not metadata.get("name"):
-            continue
-        with suppress(InputError):
-            inputs.parse_without_sources(value)
-            name = manifests.text_at(metadata, "name")
-            stored[kind, manifests.text_at(metadata, "namespace"), name] = value
 
-    def find_input(selector: Selector) -> list[Object] | None:
-        key = (selector.kind, selector.namespace or "", selector.match_name or "")
-        return [stored[key]] if key in stored else None
+    def __init__(self, documents: Sequence[Document]) -> None:
+        self._documents: dict[_Key, Document] = {}
+        for document in documents:
+            value = document.value
+            api_version, kind = objects.api_version_and_kind(value)
+            name = manifests.text_at(value, "metadata", "name")
+            if api_version == API_VERSION and name:
+                with suppress(InputError):
+                    inputs.parse_without_sources(value)
+                    namespace = manifests.text_at(value, "metadata", "namespace")
+                    self._documents[kind, namespace, name] = document
+        steps = (step for document in documents for step in find(document))
+        self._referenced = {id(self._find_of(step)) for step in steps} - {id(None)}
 
-    return find_input
+    def find(self, selector: Selector) -> list[Object] | None:
+        """Find the input that a reference names; None where it is not among the documents."""
+        document = self._documents.get(_key(selector))
+        return None if document is None else [document.value]
+
+    def complete(self, step_input: StepInput) -> StepInput:
+        """Add the object that an input refers to."""
+        return replace(step_input, stored=self._find_of(step_input))
+
+    def is_referenced(self, document: Document) -> bool:
+        """Report whether a step has the input of a document, and so is judged with it."""
+        return id(document) in self._referenced
+
+    def _find_of(self, step_input: StepInput) -> Document | None:
+        # Most documents have nothing to refer to.
+        reference = inputs.find_reference(step_input.value) if self._documents else None
+        return None if reference is None else self._documents.get(_key(reference.selector))
+
+
+_Key: TypeAlias = tuple[str, str, str]
+
+
+def _key(selector: Selector) -> _Key:
+    return selector.kind, selector.namespace or "", selector.match_name or ""
 
 
 def parse(

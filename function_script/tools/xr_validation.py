@@ -22,6 +22,7 @@ from function_script.tools.validate.evaluator import Evaluator
 from function_script.values import Object
 
 _MAX_NAMES: Final = 12
+_TYPES: Final = ("array", "boolean", "integer", "number", "object", "string")
 # Cases are validated in threads, and the evaluator takes one rule at a time.
 _evaluation: Final = threading.Lock()
 # In the words of the API server.
@@ -70,6 +71,7 @@ def validate(xr: Object, xrd: Object) -> Verdict:
                 message=f"invalid XR: {problem.message.removeprefix(f'{wording.NO_FIELD}: ')}",
                 field=problem.path,
                 notes=(_origin(xrd),),
+                hint=_blame_schema(problem.path, value, schema),
             )
             for problem in refusals
         ),
@@ -95,6 +97,18 @@ def _evaluator() -> Evaluator:
     stack = ExitStack()
     atexit.register(stack.close)
     return stack.enter_context(Evaluator())
+
+
+def _blame_schema(path: str, xr: Object, schema: Object) -> str | None:
+    """Return the hint for a problem whose cause is in the XRD and not in the XR."""
+    keys = objects.read_path(path)
+    part = structural_schema.find(schema, keys) or {}
+    kind = part.get("type")
+    if isinstance(kind, str) and kind not in _TYPES:
+        return f'the XRD has type "{kind}" here: types are {", ".join(_TYPES)}'
+    if "default" in part and objects.find_path(xr, keys) == part["default"]:
+        return "the value is the default in the XRD"
+    return None
 
 
 def _origin(xrd: Object) -> str:

@@ -38,6 +38,10 @@ class Part:
         """Return a copy."""
         return self.data[self.start : self.end]
 
+    def contains(self, text: bytes) -> bool:
+        """Report whether the bytes have ``text`` in them."""
+        return self.data.find(text, self.start, self.end) >= 0
+
     def fields(self) -> Fields:
         """Return the fields of a message."""
         return Fields(self.data, self.start, self.end)

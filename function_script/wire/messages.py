@@ -32,6 +32,15 @@ class Resource:
         """The object as a Struct; None when absent."""
         return None if self._struct is None else self._struct.to_bytes()
 
+    @property
+    def struct_part(self) -> Part | None:
+        """The object as a Struct, without a copy; None when absent."""
+        return self._struct
+
+    def contains(self, text: bytes) -> bool:
+        """Report whether the encoded message contains these bytes."""
+        return self._message.contains(text)
+
 
 class State:
     """Observed or desired state; ``resources`` by resource name, in the order of the bytes."""
@@ -50,8 +59,7 @@ class State:
 
     def contains(self, text: bytes) -> bool:
         """Report whether the encoded message contains these bytes."""
-        message = self._message
-        return message.data.find(text, message.start, message.end) >= 0
+        return self._message.contains(text)
 
     def with_resources(self, resources: dict[str, Resource]) -> State:
         """Return the state with other names of its resources; ``payload`` stays as it is."""

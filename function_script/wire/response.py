@@ -33,13 +33,13 @@ def encode_response(response: Response) -> bytes:
         # By far the largest field: joining its payload saves a copy.
         pieces.append(length_header(2, response.desired))
         pieces.append(response.desired)
-    pieces.extend(length_field(3, _result(result)) for result in response.results)
+    pieces += [length_field(3, _result(result)) for result in response.results]
     if response.context is not None:
         pieces.append(length_field(4, response.context))
     requirements = _requirements(response.requirements)
     if requirements:
         pieces.append(length_field(5, requirements))
-    pieces.extend(length_field(6, _condition(condition)) for condition in response.conditions)
+    pieces += [length_field(6, _condition(condition)) for condition in response.conditions]
     if response.output is not None:
         pieces.append(length_field(7, response.output))
     return b"".join(pieces)

@@ -439,6 +439,75 @@ def test_validate_judges_the_step_with_an_object_among_its_files(
     assert cli.execute(["validate", str(composition), str(composition)]) == 0
 
 
+MODULES = """\
+        modules:
+          names: |
+            {% macro region() %}{{ params.region | nope }}{% endmacro %}
+"""
+CALLING = OBJECT.replace("inline: |", "inline: |\n  {% from 'names' import region, zone %}")
+# The step's own fields, the object, and the place and text of what is found.
+MERGED = {
+    "object": ("", OBJECT.replace("params.size", "params.size | nope"), "input.yaml:8:56", "nope"),
+    "both": (
+        MODULES.replace(" | nope", ""),
+        CALLING,
+        "input.yaml:6:34",
+        'module "names" defines no "zone"',
+    ),
+    "step": (MODULES, CALLING, "composition.yaml:17:52", "nope"),
+}
+
+
+@pytest.mark.parametrize(("own", "text", "place", "problem"), MERGED.values(), ids=MERGED)
+def test_merged_program_is_compiled_and_its_problem_is_at_its_file(
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    own: str,
+    text: str,
+    place: str,
+    problem: str,
+) -> None:
+    project(tmp_path, INPUT + own)
+    (tmp_path / "input.yaml").write_text(text)
+    monkeypatch.chdir(tmp_path)
+    assert cli.execute(["validate", "composition.yaml", "composition.yaml,input.yaml"]) != 0
+    validated = capsys.readouterr().out
+    assert cli.execute(["check", "."]) != 0
+    checked = capsys.readouterr().out
+    for printed in (validated, checked):
+        assert place in printed
+        assert printed.count(problem) - printed.count(f"| {problem}") >= 1
+    # The step has the program: it is neither told twice nor called one that only a request brings.
+    assert "Checked 2 steps in 2 files: 1 error" in checked
+    assert "Not looked at" not in checked
+
+
+def test_object_of_two_steps_is_judged_with_both_and_told_once(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    step = "    - step: app\n      functionRef: {name: function-script}\n"
+    broken = OBJECT.replace("params.size", "params.size | nope")
+    project(tmp_path, f"{INPUT}{step.replace('app', 'other')}{INPUT}")
+    (tmp_path / "input.yaml").write_text(broken)
+    assert cli.execute(["check", str(tmp_path)]) != 0
+    assert "Checked 3 steps in 2 files: 1 error" in capsys.readouterr().out
+
+
+def test_object_whose_modules_are_the_steps_is_fine(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    own = MODULES.replace(" | nope", "").replace("endmacro %}", "endmacro %}{% set zone = 1 %}")
+    project(tmp_path, INPUT + own)
+    (tmp_path / "input.yaml").write_text(CALLING.replace("{{ params.region }}", "{{ zone }}"))
+    composition, value = tmp_path / "composition.yaml", tmp_path / "input.yaml"
+    assert cli.execute(["check", str(composition), str(value)]) == 0, capsys.readouterr()
+    assert cli.execute(["validate", str(composition), f"{composition},{value}"]) == 0
+    # Alone, the object has no such module.
+    assert cli.execute(["check", str(value)]) != 0
+    assert 'there is no module "names"' in capsys.readouterr().out
+
+
 def test_check_reports_a_mistake_of_the_object_once(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -335,3 +335,23 @@ def test_check_accepts_the_file_of_a_valid_xr(
     code, out, err = run(capsys, "check", tmp_path / "xr.yaml")
     assert (code, err) == (0, "")
     assert out == "Checked 0 steps in 1 file: 0 errors, 0 warnings\n"
+
+
+@pytest.mark.parametrize(
+    ("schema", "hint"),
+    [
+        ("{type: int, default: 80}", 'the XRD has type "int" here: types are array, boolean'),
+        ('{type: integer, default: "80"}', "the value is the default in the XRD"),
+    ],
+    ids=["type", "default"],
+)
+def test_fault_of_the_xrd_is_named_as_one(
+    schema: str, hint: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The XR itself does not have the field, so nothing in its file could be corrected."""
+    project(tmp_path)
+    xrd = tmp_path / "xrd.yaml"
+    xrd.write_text(XRD.replace("ports:\n", f"port: {schema}\n              ports:\n", 1))
+    for command in ("render", "check"):
+        assert cli.execute([command, str(tmp_path)]) == 1
+        assert f"= hint: {hint}" in "".join(capsys.readouterr())

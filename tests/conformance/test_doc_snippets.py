@@ -75,7 +75,7 @@ NOT_RUN = {
     ("sandbox.md", "request ──> fair queue"): "a diagram",
     ("debug-a-live-composition.md", "script:10:32"): "an event; tests/e2e reads it from a server",
     ("share-modules.md", "path: names.star"): "not pinned yet; tests/e2e/test_vendor.py pins such",
-    ("share-modules.md", "FROM registry"): "lines of a Dockerfile",
+    ("share-modules.md", "FROM function-script"): "lines of a Dockerfile",
     ("share-modules.md", "--remote-allow"): "flags; tests/e2e/test_serve_remote.py uses them",
     ("move-from-function-go-templating.md", "was: function-go-templating"): "a line of a pipeline",
     ("run-in-production.md", "{% set old"): "a part of a Secret; a server with a salt runs it",

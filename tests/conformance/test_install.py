@@ -111,6 +111,7 @@ KINDS = {
     "networkpolicy.yaml": ["NetworkPolicy"],
     "salt/deploymentruntimeconfig.yaml": ["DeploymentRuntimeConfig"],
     "monitoring/podmonitor.yaml": ["PodMonitor"],
+    "monitoring/prometheusrule.yaml": ["PrometheusRule"],
     "autoscaling/horizontalpodautoscaler.yaml": ["HorizontalPodAutoscaler"],
     "autoscaling/keepreplicas.yaml": [
         "MutatingAdmissionPolicy",

@@ -5,6 +5,7 @@ import json
 import re
 
 import pytest
+import yaml
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
@@ -21,21 +22,21 @@ METRICS = (ROOT / "docs" / "reference" / "metrics.md").read_text()
 TRACES = (ROOT / "docs" / "reference" / "traces.md").read_text()
 LOGS = (ROOT / "docs" / "reference" / "logs.md").read_text()
 DASHBOARD = ROOT / "examples" / "install" / "grafana" / "dashboard.json"
+ALERTS = ROOT / "examples" / "install" / "monitoring" / "prometheusrule.yaml"
 FULL = request_record.RequestRecord(
     outcome="fatal",
     is_alarming=False,
-    identity={
-        key: key
-        for key in ("api_version", "kind", "namespace", "name", "uid", "step", "input", "language")
-    },
+    info=telemetry.RequestInfo(
+        **{key: key for key in telemetry.IDENTITY},  # type: ignore[arg-type] # texts
+        **dict.fromkeys(telemetry.COUNTS, 1),  # type: ignore[arg-type] # numbers
+        program_microseconds=1_000_000,
+        limit="steps",
+    ),
     request_bytes=1,
     response_bytes=1,
     seconds=1.0,
     waited_seconds=1.0,
     cpu_seconds=1.0,
-    program_seconds=1.0,
-    counts={"documents": 1, "looked_up": 1, "remembered": 1},
-    limit="steps",
     error="error",
     detail="detail",
 )
@@ -149,19 +150,39 @@ def test_attribute_and_event_of_a_span_is_documented() -> None:
     assert names_in(events["program ran"][0]) == set(span.events[-1].attributes or {})
 
 
-def test_dashboard_shows_metrics_that_exist() -> None:
-    """Every name in every query, with labels the metric has; every metric of ours is shown."""
+def metrics_of(query: str) -> set[str]:
+    """Our metrics in a query, after a check that they exist and have the labels in it."""
     known = families()
     used = set()
-    for panel in json.loads(DASHBOARD.read_text())["panels"]:
-        for target in panel.get("targets", ()):
-            for name, selector in re.findall(r"(function_script_\w+)(\{[^}]*\})?", target["expr"]):
-                base = re.sub(r"_(bucket|sum|count)$", "", name)
-                assert base in known, f"{name} in panel {panel['title']}"
-                labels = set(re.findall(r"(\w+)=~?\"", selector))
-                assert labels <= known[base][1] | {"namespace", "pod"}
-                used.add(base)
-    assert used == set(known)
+    for name, selector in re.findall(r"(function_script_\w+)(\{[^}]*\})?", query):
+        base = re.sub(r"_(bucket|sum|count)$", "", name)
+        assert base in known, f"{name} in {query}"
+        labels = set(re.findall(r"(\w+)=~?\"", selector))
+        assert labels <= known[base][1] | {"namespace", "pod"}
+        used.add(base)
+    return used
+
+
+def test_dashboard_shows_metrics_that_exist() -> None:
+    """Every name in every query, with labels the metric has; every metric of ours is shown."""
+    panels = json.loads(DASHBOARD.read_text())["panels"]
+    queries = [target["expr"] for panel in panels for target in panel.get("targets", ())]
+    assert set().union(*map(metrics_of, queries)) == set(families())
+
+
+def test_alert_has_a_row_of_the_page_and_covers_an_outcome() -> None:
+    """Each outcome but ``ok`` is in one alert, and in the row of that alert."""
+    manifest = yaml.safe_load(ALERTS.read_text())
+    rules = {rule["alert"]: rule for group in manifest["spec"]["groups"] for rule in group["rules"]}
+    rows = table(METRICS, r"alert \| meaning \| what to do")
+    assert list(rows) == list(rules)
+    outcomes: list[str] = []
+    for name, rule in rules.items():
+        assert metrics_of(rule["expr"]), name
+        for selector in re.findall(r'outcome=~"([^"]*)"', rule["expr"]):
+            assert names_in(rows[name][0]) == set(selector.split("|"))
+            outcomes += selector.split("|")
+    assert sorted(outcomes) == sorted(set(table(LOGS, "outcome")) - {"ok"})
 
 
 def test_dashboard_has_no_overlapping_panels() -> None:

@@ -1,6 +1,7 @@
 """Build the stages of package/Dockerfile into build/image, for the tests beside this file.
 
-The image on a slim base, the image on a base without a shell, and the bill of materials of both.
+The image on a slim base, the image on a base without a shell, and the bill of materials of both;
+and the image with git that a page describes.
 Stages that are the same for both, such as the one that compiles, are built once.
 """
 
@@ -26,6 +27,7 @@ VARIANTS: Final[Mapping[str, Mapping[str, str]]] = {
 }
 # Stages that do not look at the base of the last one.
 _SHARED: Final = ("build", "scanner")
+_PAGE: Final = ROOT / "docs" / "how-to" / "share-modules.md"
 _LISTING: Final = TARGET / "images.json"
 
 
@@ -34,7 +36,7 @@ def build(report: Callable[[str], None]) -> None:
     report("base images, made of Debian's packages")
     make_bases().make()
     subprocess.run(["rm", "-rf", TARGET / "stages"], check=True)
-    images: dict[str, dict[str, object]] = {}
+    images: dict[str, Image] = {}
     shared: dict[str, Image] = {}
     for name, arguments in VARIANTS.items():
         report(f"package/Dockerfile with {' '.join(f'{k}={v}' for k, v in arguments.items())}")
@@ -42,9 +44,31 @@ def build(report: Callable[[str], None]) -> None:
         for stage in _SHARED:
             shared[stage] = builder.finished[stage] = shared.get(stage) or builder.build(stage)
         for stage in ("image", "sbom"):
-            image = builder.build(stage)
-            images[f"{name}-{stage}"] = {**asdict(image), "root": str(image.root)}
-    _LISTING.write_text(json.dumps(images))
+            images[f"{name}-{stage}"] = builder.build(stage)
+    images["git-image"] = _build_recipe(images["slim-image"], report)
+    listing = {name: {**asdict(image), "root": str(image.root)} for name, image in images.items()}
+    _LISTING.write_text(json.dumps(listing))
+
+
+def _build_recipe(image: Image, report: Callable[[str], None]) -> Image:
+    """Build the image with git that a page describes, on ours; raises DockerfileError."""
+    report("the recipe of an image with git")
+    text = _PAGE.read_text()
+    folder = TARGET / "recipe"
+    folder.mkdir(exist_ok=True)
+    path = folder / "Dockerfile"
+    path.write_text(text[text.index("FROM ") : text.index("```", text.index("FROM "))])
+    recipe = dockerfile.read(path, {})
+    return Builder(
+        dockerfile=recipe,
+        source=folder,
+        ignore_file=FOLDER / "Dockerfile.dockerignore",
+        bases=make_bases(),
+        directory=TARGET / "stages" / "git",
+        arguments={},
+        report=report,
+        published={recipe.stages[0].base: image},
+    ).build()
 
 
 def make_bases() -> Bases:

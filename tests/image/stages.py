@@ -66,6 +66,8 @@ class Builder:
     arguments: Mapping[str, str]
     report: Callable[[str], None]
     finished: dict[str, Image] = field(default_factory=dict)
+    # Images of a registry, by the names that a FROM line has.
+    published: Mapping[str, Image] = field(default_factory=dict)
 
     def build(self, name: str | None = None) -> Image:
         """Build the stage of that name, else the last one; raises DockerfileError."""
@@ -86,6 +88,8 @@ class Builder:
         root.parent.mkdir(parents=True, exist_ok=True)
         if any(other.name == stage.base for other in before):
             image = self._build(stage.base, before).copy_to(root)
+        elif stage.base in self.published:
+            image = self.published[stage.base].copy_to(root)
         else:
             base = self.bases.find(stage.base)
             image = Image(root=base.root, environment={**base.environment}).copy_to(root)
@@ -174,6 +178,7 @@ def _inside(root: Path, path: str) -> Path:
 def _run(text: str, image: Image, values: Mapping[str, str]) -> None:
     if text.startswith(("[", "-", "<<")):
         raise DockerfileError("RUN with a list, a flag or a document is not known here")
+    numbers = _numbers(image)
     with machine.lent_to(image.root) as variables:
         try:
             result = subprocess.run(
@@ -184,7 +189,7 @@ def _run(text: str, image: Image, values: Mapping[str, str]) -> None:
                 stdout=subprocess.PIPE,
                 stderr=subprocess.STDOUT,
                 timeout=_LINE_SECONDS,
-                preexec_fn=lambda: _enter(image),
+                preexec_fn=lambda: _enter(image, *numbers),
             )
         except subprocess.TimeoutExpired as error:
             raise DockerfileError(f"RUN took longer than {_LINE_SECONDS:g} s") from error
@@ -193,11 +198,22 @@ def _run(text: str, image: Image, values: Mapping[str, str]) -> None:
         raise DockerfileError(f"RUN ended with exit code {result.returncode}:\n{output}")
 
 
-def _enter(image: Image) -> None:
-    user, _, group = image.user.partition(":")
+def _enter(image: Image, user: int, group: int) -> None:
     os.chroot(image.root)
     os.chdir(image.directory)
     os.umask(0o022)
     os.setgroups([])
-    os.setgid(int(group or user))
-    os.setuid(int(user))
+    os.setgid(group)
+    os.setuid(user)
+
+
+def _numbers(image: Image) -> tuple[int, int]:
+    """Return the numbers of an image's user and group, which may be a name of its own."""
+    user, _, group = image.user.partition(":")
+    if user.isdecimal():
+        return int(user), int(group or user)
+    for line in (image.root / "etc/passwd").read_text().splitlines():
+        name, _, user_number, group_number, *_ = line.split(":")
+        if name == user:
+            return int(user_number), int(group or group_number)
+    raise DockerfileError(f"the image has no user {user}")

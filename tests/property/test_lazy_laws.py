@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from functools import partial
+from typing import cast
 
 import pytest
 from google.protobuf.json_format import ParseDict
@@ -11,11 +12,12 @@ from support.example_counts import examples
 
 from function_script import request, wire
 from function_script.engines.registry import LANGUAGES
+from function_script.engines.starlark.analysis.paths import RequestProjection
 from function_script.errors import FatalError
 from function_script.limits import Limits
 from function_script.objects import find_path
 from function_script.problems import Problem
-from function_script.program import Lazy, PartTree, Program, Scope, TemplateResult, plain
+from function_script.program import ANY, Lazy, PartTree, Program, Scope, TemplateResult, plain
 from function_script.proto.v1 import run_function_pb2 as pb
 from function_script.source import Source
 from function_script.values import Object, Readable, Value
@@ -160,3 +162,29 @@ def test_selected_parts_equal_those_of_decoded_object(
     assert isinstance(encoded, Lazy)
     assert repr(encoded.select(tree)) == repr(select(plain(encoded), tree))
     assert not encoded.built()
+
+
+ENTRIES = st.none() | st.fixed_dictionaries(
+    {},
+    optional={"resource": st.none() | ROOTS, "ready": st.none(), "connection_details": st.none()},
+)
+STATES = st.fixed_dictionaries(
+    {},
+    optional={
+        "composite": ENTRIES,
+        "resources": st.none()
+        | st.dictionaries(st.sampled_from([ANY, "r", "s", "absent"]), ENTRIES, max_size=3),
+    },
+)
+
+
+@given(RESOURCES, RESOURCES, STATES, st.sampled_from(["observed", "desired"]), st.booleans())
+def test_selected_parts_of_state_equal_those_of_decoded_state(
+    resource: Object, other: Object, tree: PartTree, state: str, sort_keys: bool
+) -> None:
+    indexed = message(resource, other)
+    lazy, read = (scope_of(indexed, sort_keys=sort_keys).request[state] for _ in range(2))
+    assert isinstance(lazy, Lazy)
+    selected = RequestProjection(tree=tree).select(cast("Object", plain(read)))
+    assert repr(lazy.select(tree)) == repr(selected)
+    assert not lazy.built()

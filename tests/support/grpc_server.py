@@ -27,6 +27,7 @@ class Recorder:
     """
 
     def __init__(self) -> None:
+        self.is_traced = True
         self.requests: list[RpcRequest] = []
         self.cancelled = 0
         self.held: list[Callable[[], None]] = []

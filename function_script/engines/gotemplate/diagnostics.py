@@ -262,9 +262,17 @@ def _hint_of_caller(error: Exception, sites: Sequence[Site]) -> str | None:
     """Return the hint for a template that reads its dot, and is called without one."""
     caller = sites[-2].node if len(sites) > 1 else None
     is_missing = isinstance(error, (errors.NoValueError, errors.FieldError))
-    if is_missing and isinstance(caller, nodes.Template) and caller.pipe is None:
-        return f'give it the value that it reads: {{{{ template "{caller.name}" . }}}}'
-    return None
+    if not is_missing:
+        return None
+    match caller:
+        case nodes.Template(name=name, pipe=None):
+            return f'give it the value that it reads: {{{{ template "{name}" . }}}}'
+        case nodes.Command(
+            words=(nodes.Identifier(name="include"), nodes.String() as name, nodes.Nil())
+        ):
+            return f"give it the value that it reads: {{{{ include {name.quoted} . }}}}"
+        case _:
+            return None
 
 
 def _hint(error: Exception, site: Site | None, loaded: LoadedProgram) -> str | None:

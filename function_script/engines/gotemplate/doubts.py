@@ -5,6 +5,7 @@ Each is certain from the text alone, whatever the request has.
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 from typing import Final, NamedTuple, TypeAlias
 
 from function_script.diagnostics import Diagnostic
@@ -89,7 +90,7 @@ def _find_unread_variables(root: Sequence[nodes.Node], source: Source) -> Iterat
 
 
 def _find_in_nodes(trees: parser.Trees, source: Source, settings: Settings) -> Iterator[Doubt]:
-    for part in nodes.walk_nodes(list(trees.values())):
+    for part in nodes.walk_nodes([*chain.from_iterable(trees.values())]):
         match part:
             case nodes.Template(pipe=nodes.Pipe(commands=[_, *_, last])) if (
                 _function(last) in _OF_TEXT
@@ -105,6 +106,12 @@ def _find_in_nodes(trees: parser.Trees, source: Source, settings: Settings) -> I
                 message = f'the template "{name}" reads its dot, and is given nothing'
                 hint = f'write {{{{ template "{name}" . }}}}'
                 yield Doubt(part.position, len("template"), message, hint)
+            case nodes.Command(
+                words=(nodes.Identifier(name="include"), nodes.String() as name, nodes.Nil())
+            ) if _reads_dot(trees.get(name.value, ())):
+                message = f"the template {name.quoted} reads its dot, and is given nothing"
+                hint = f"write {{{{ include {name.quoted} . }}}}"
+                yield Doubt(part.position, len("include"), message, hint)
             case nodes.Action(pipe=nodes.Pipe(declared=(), commands=[command])) if (
                 _function(command) in PRINTED_BY_MISTAKE
             ) and not _is_in_comment(source.text, command.position):
@@ -174,7 +181,7 @@ def _find_odd_counts(command: nodes.Command, count: int) -> Iterator[Doubt]:
 
 def _reads_dot(tree: Sequence[nodes.Node]) -> bool:
     """Report whether a template certainly reads fields of what it is given."""
-    parts = [*nodes.walk_nodes([tree])]
+    parts = [*nodes.walk_nodes(tree)]
     return any(isinstance(part, nodes.Field) for part in parts) and not any(
         isinstance(part, (nodes.With, nodes.Range)) for part in parts
     )
@@ -262,13 +269,18 @@ class _VariableWalker:
 
     def walk_branch(self, node: nodes.If | nodes.With | nodes.Range, visible: _Scope) -> None:
         """Walk both bodies; a variable of the condition is theirs."""
-        self.walk_pipe(node.pipe, visible)
-        scope = dict(visible)
-        if not node.pipe.assigns:
-            for variable in node.pipe.declared:
-                scope[variable.names[0]] = None
-        self.walk_body(node.body, scope)
-        self.walk_body(node.otherwise or (), scope)
+        while True:
+            self.walk_pipe(node.pipe, visible)
+            visible = dict(visible)
+            if not node.pipe.assigns:
+                for variable in node.pipe.declared:
+                    visible[variable.names[0]] = None
+            self.walk_body(node.body, visible)
+            following = node.else_branch()
+            if following is None:
+                self.walk_body(node.otherwise or (), visible)
+                return
+            node = following
 
     def declare(self, pipe: nodes.Pipe, scope: _Scope, outer: _Scope) -> None:
         """Add the variables of an action to their block."""
@@ -279,7 +291,7 @@ class _VariableWalker:
             # A pipeline may be written for what it does and not for its value.
             if not any(
                 isinstance(part, nodes.Identifier) and part.name in _EFFECTS
-                for part in nodes.walk_nodes(pipe)
+                for part in nodes.walk_nodes([pipe])
             ):
                 self.declarations.append(declaration)
 
@@ -309,7 +321,7 @@ def find_failures(program: Program) -> Iterator[Diagnostic]:
     own_parts = read_source_parts(program.options)
     grammar = programs.read_settings(program.options).grammar()
     for name, source, trees in programs.parse_texts(program):
-        for part in nodes.walk_nodes(list(trees.values())):
+        for part in nodes.walk_nodes([*chain.from_iterable(trees.values())]):
             match part:
                 case nodes.Command(words=(nodes.Identifier(name=function), *words)) if (
                     function in _COMPARISONS

@@ -31,11 +31,15 @@ _MAX_RECENT: Final = 8
 
 
 class _Recent(NamedTuple):
-    """A program that was evaluated before, with the limits that it keeps."""
+    """A program that was evaluated before, with the limits that it keeps, and doubts of its text.
+
+    The doubts are the same in every run, and take a millisecond in a large template.
+    """
 
     limits: Limits
     parts: tuple[positions.SourcePart, ...]
     loaded: programs.LoadedProgram
+    doubts: tuple[Diagnostic, ...]
 
 
 _recent: Final[IdentityCache[Program, _Recent]] = IdentityCache(_MAX_RECENT)
@@ -51,7 +55,11 @@ def _load_recent(program: Program, limits: Limits) -> _Recent:
     if recent is None or recent.limits is not limits:
         _check_size(program, limits)
         parts = positions.read_source_parts(program.options)
-        recent = _Recent(limits, parts, _load(program, parts))
+        loaded = _load(program, parts)
+        # The lines of joined texts are no lines of a file; other delimiters are there for a "${{".
+        is_usual = not parts and loaded.settings.delims[0] == "{{"
+        dollars = foreign_syntax.find_dollars(program.sources()) if is_usual else ()
+        recent = _Recent(limits, parts, loaded, dollars)
         _recent.put(program, recent)
     return recent
 
@@ -59,7 +67,7 @@ def _load_recent(program: Program, limits: Limits) -> _Recent:
 def evaluate(program: Program, scope: Scope, limits: Limits) -> TemplateResult:
     """Render a program's main template with the request; raises FatalError."""
     allowance = Allowance(limits)
-    _, parts, loaded = _load_recent(program, limits)
+    _, parts, loaded, dollars = _load_recent(program, limits)
     pieces: list[str] = []
     start_seconds = allowance.used_seconds()
     run = Run(loaded.program, limits, scope.seed, is_salted=scope.is_salted)
@@ -99,9 +107,6 @@ def evaluate(program: Program, scope: Scope, limits: Limits) -> TemplateResult:
 
     gaps = tuple(diagnostics.list_missing(run, pieces, loaded, parts))
     text = programs.to_output(pieces)
-    # The lines of joined texts are no lines of a file; other delimiters are there for a "${{".
-    is_usual = not parts and loaded.settings.delims[0] == "{{"
-    dollars = foreign_syntax.find_dollars(program.sources()) if is_usual else ()
     return TemplateResult(
         text=text,
         gaps=gaps,

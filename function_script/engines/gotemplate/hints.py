@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable
 from typing import Final
 
+from function_script.engines.gotemplate import registry
 from function_script.engines.gotemplate.syntax.lexer import KEYWORDS
 from function_script.problems import suggest
 
@@ -105,6 +106,9 @@ _SYNTAX: Final = (
     ("template: multiple definition", "give one of them another name"),
     ("unexpected {{end}}", "no if, range, with or define is open here: take it out"),
     ("unexpected {{else", "no if, range or with is open here"),
+    ("expected end; found {{else", "a block has one else: other conditions are written as else if"),
+    ("{{break}} outside", "only a range can be left: take it out"),
+    ("{{continue}} outside", "only a range has turns: take it out"),
     ('unexpected "}" in operand', "an action ends with two braces: }}"),
     ("unclosed left paren", "close it with )"),
     ("unexpected right paren", "there is no ( that it closes"),
@@ -139,8 +143,8 @@ _RUN: Final = (
     (r".*missing closing \).*", "close it with ), or write \\\\( for the character itself"),
     (r".*missing closing \].*", "close it with ], or write \\\\[ for the character itself"),
     (r".*error parsing regexp.*", _PATTERN),
-    (r".*wrong number of args.*", _ARITY),
 )
+_ARGUMENTS: Final = re.compile(r"wrong number of args for (\w+): .*")
 _NOT_A_TEMPLATE: Final = re.compile(r'no template "(.*)" associated|template "(.*)" not defined')
 _UNKNOWN: Final = re.compile(r'function "(.*)" not defined')
 _VARIABLE: Final = re.compile(r'undefined variable "(\$\w*)"')
@@ -197,4 +201,6 @@ def run_hint(text: str, templates: Iterable[str]) -> str | None:
     if unknown := _NOT_A_TEMPLATE.search(text):
         name = next(group for group in unknown.groups() if group is not None)
         return suggest(name, tuple(templates), f'write {{{{ define "{name}" }}}} ... {{{{ end }}}}')
+    if (call := _ARGUMENTS.search(text)) and call[1] in registry.FUNCTIONS:
+        return f"{call[1]} takes {registry.FUNCTIONS[call[1]].parameters or 'nothing'}; {_ARITY}"
     return next((hint for pattern, hint in _RUN if re.fullmatch(pattern, text, re.DOTALL)), None)

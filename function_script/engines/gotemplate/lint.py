@@ -53,10 +53,9 @@ class GoTemplateLint(TemplateLint):
     def find_doubts(self, program: Program) -> Iterator[Diagnostic]:
         """Find what runs and cannot be meant."""
         yield from doubts.find(program)
-        of_jinja = (foreign_syntax.JINJA_TAG, foreign_syntax.JINJA_COMMENT)
         for source, text in self.find_documents(program):
             yield from foreign_syntax.find_dollars([source])
-            yield from foreign_syntax.find(source, text, of_jinja)
+            yield from foreign_syntax.find(source, text, foreign_syntax.IN_GO)
 
 
 LINT: Final = GoTemplateLint()

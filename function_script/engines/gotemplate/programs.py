@@ -4,6 +4,7 @@ The cache is keyed by content, so a template is compiled once however often it r
 """
 
 from collections.abc import Iterator, Mapping
+from itertools import chain
 from typing import Final, NamedTuple
 
 from function_script.cache import ByteLruCache
@@ -167,7 +168,7 @@ def _find_template_names(trees: parser.Trees) -> frozenset[str] | None:
     """Return the names of the templates that are used; None when one of them is computed."""
     names: set[str] = set()
     unknown = 0
-    for part in nodes.walk_nodes(list(trees.values())):
+    for part in nodes.walk_nodes([*chain.from_iterable(trees.values())]):
         match part:
             case nodes.Template(name=name):
                 names.add(name)

@@ -74,30 +74,38 @@ class _Walker:
             match node:
                 case nodes.Action(pipe=pipe):
                     self._walk_pipe(pipe, dot)
-                case nodes.If(pipe=pipe, body=body, otherwise=otherwise):
-                    self._walk_test(pipe, dot)
-                    self._walk_bodies(body, otherwise, dot, dot)
-                case nodes.With(pipe=pipe, body=body, otherwise=otherwise):
-                    self._walk_bodies(body, otherwise, self._walk_test(pipe, dot), dot)
-                case nodes.Range(pipe=pipe, body=body, otherwise=otherwise):
-                    path = self._walk_pipe(pipe._replace(declared=()), dot)
-                    item = None if path is None else (*path, ANY)
-                    if pipe.declared:
-                        # The last variable is an item, too.
-                        self._declare(pipe.declared[-1], item)
-                    self._walk_bodies(body, otherwise, item, dot)
+                case nodes.If() | nodes.With() | nodes.Range():
+                    self._walk_branch(node, dot)
                 case _:
                     pass
 
-    def _walk_bodies(
-        self,
-        body: list[nodes.Node],
-        otherwise: list[nodes.Node] | None,
-        dot: Path | None,
-        outer: Path | None,
-    ) -> None:
-        self.walk_body(body, dot)
-        self.walk_body(otherwise or (), outer)
+    def _walk_branch(self, node: nodes.If | nodes.With | nodes.Range, dot: Path | None) -> None:
+        """Walk a branch and those that are its else."""
+        while True:
+            self.walk_body(node.body, self._walk_head(node, dot))
+            following = node.else_branch()
+            if following is None:
+                self.walk_body(node.otherwise or (), dot)
+                return
+            node = following
+
+    def _walk_head(
+        self, node: nodes.If | nodes.With | nodes.Range, dot: Path | None
+    ) -> Path | None:
+        """Walk the pipeline of a branch; return the dot of its body."""
+        pipe = node.pipe
+        if isinstance(node, nodes.If):
+            self._walk_test(pipe, dot)
+            return dot
+        if isinstance(node, nodes.With):
+            return self._walk_test(pipe, dot)
+        value = nodes.Pipe(pipe.position, (), pipe.assigns, pipe.commands)
+        path = self._walk_pipe(value, dot)
+        item = None if path is None else (*path, ANY)
+        if pipe.declared:
+            # The last variable is an item, too.
+            self._declare(pipe.declared[-1], item)
+        return item
 
     def _declare(self, variable: nodes.Variable, path: Path | None) -> None:
         name = variable.names[0]
@@ -227,7 +235,7 @@ def _walk(program: Program) -> _Walker:
     root = programs.parse_main(program)
     declarations = Counter(
         variable.names[0]
-        for part in nodes.walk_nodes(list(root))
+        for part in nodes.walk_nodes(root)
         if isinstance(part, nodes.Pipe)
         for variable in part.declared
     )

@@ -86,6 +86,16 @@ _FOREIGN_MARKS: Final = {
     ),
     "#": "write {# comment #}",
 }
+# Names of Jinja that only some bodies have.
+_SPECIAL_NAMES: Final = {
+    "loop": "only the body of a {% for %} has it: give its values to a macro, as in "
+    "{{ name(loop.index) }}",
+    "caller": "only a macro has it: the text between {% call name() %} and {% endcall %}",
+    **dict.fromkeys(
+        ("varargs", "kwargs"), "only a macro has it: its arguments beyond those that have names"
+    ),
+    "super": "only a block of a template that extends another one has it",
+}
 # The hint for an assignment of another language.
 _SET: Final = "write {% set name = value %}"
 
@@ -323,6 +333,9 @@ def _statement_words(site: Site) -> Violation | None:
         return site.violation("write `is not`")
     if site.first == "set" and site.index == _THIRD and site.is_value_before():
         return site.violation(_SET)
+    if site.first == "macro" and site.index == _THIRD and site.token.kind == "block_end":
+        name = site.tokens[1]
+        return site.violation(f"write {{% macro {name.text}() %}}", token=name)
     if site.first == "import" and text != "as" and site.index == _THIRD:
         return site.violation('write {% import "module" as name %}')
     return None
@@ -446,8 +459,14 @@ def _side_by_side(site: Site) -> Violation | None:
 def unset_hint(name: str, template: str) -> str | None:
     """Return the hint for a name without a value that a part of the template sets, or seems to."""
     word = re.escape(name)
-    if re.search(rf"^[ \t]*%[ \t]*for\b[^\n]*\b{word}\b[^\n]*\bin\b", template, re.MULTILINE):
-        return "a line that begins with % is no loop: write {% for item in list %} and {% endfor %}"
+    # A comment of YAML may be prose, unless nothing but names stands before "in".
+    of_comment = rf"(#)[ \t]*for (?:\w+, *)*{word}(?:, *\w+)* "
+    line = rf"^[ \t]*(?:(%)[ \t]*for\b[^\n]*\b{word}\b[^\n]*|{of_comment})\bin\b"
+    if match := re.search(line, template, re.MULTILINE):
+        loop = "{% for item in list %} and {% endfor %}"
+        return f"a line that begins with {match[1] or match[2]} is no loop: write {loop}"
+    if match := re.search(rf"\{{%[-+]? *set +{word}\.(\w+)", template):
+        return f"make it first: {{% set {name} = namespace({match[1]}=...) %}}"
     if re.search(rf"\{{%[-+]? *set +{word}\b", template):
         return "what a loop or a macro sets ends with it: set the name before, and outside of it"
     return None
@@ -498,4 +517,4 @@ def key_hint(text: str, name: str) -> str | None:
 
 def name_hint(name: str) -> str | None:
     """Return the correction of a name of another language; None for other names."""
-    return tag_hint(name) or habits.name_in_jinja(name)
+    return _SPECIAL_NAMES.get(name) or tag_hint(name) or habits.name_in_jinja(name)

@@ -1,14 +1,22 @@
 """The analyses that `check` makes of Jinja templates."""
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Final
 
 from jinja2 import nodes
 
 from function_script.diagnostics import Diagnostic
 from function_script.engines import foreign_syntax
-from function_script.engines.jinja import doubts, hints, policy, positions, request_reads, tokens
+from function_script.engines.jinja import (
+    doubts,
+    hints,
+    policy,
+    positions,
+    request_reads,
+    special_names,
+    tokens,
+)
 from function_script.engines.jinja.environment import Environment
 from function_script.engines.jinja.filters import FILTERS
 from function_script.engines.jinja.parser import parse
@@ -18,11 +26,16 @@ from function_script.engines.reads import FieldAccess, FieldComparison
 from function_script.engines.template_lint import QUOTED, TemplateLint
 from function_script.problems import suggest
 from function_script.program import Program
+from function_script.source import Source
 
-# Names that Jinja itself sets: in loops, in macros, in blocks.
-_SPECIAL: Final = ("loop", "caller", "varargs", "kwargs", "super")
 # A name that is used with one of these may be missing.
 _GUARDS: Final = ("default", "d", "defined", "undefined")
+# Filters that call another filter or a test: the place of its name among their arguments.
+_CALLERS: Final[dict[str, tuple[int, str, Collection[str]]]] = {
+    "map": (0, "filter", FILTERS),
+    **dict.fromkeys(("select", "reject"), (0, "test", TESTS)),
+    **dict.fromkeys(("selectattr", "rejectattr"), (1, "test", TESTS)),
+}
 
 
 class JinjaLint(TemplateLint):
@@ -57,7 +70,7 @@ class JinjaLint(TemplateLint):
         sources = {"": program.main, **program.modules}
         trees = {name: tokens.parse(environment, source.text) for name, source in sources.items()}
         facts = [policy.inspect(tree, FILTERS, TESTS) for tree in trees.values()]
-        values = {*NAMES, *_SPECIAL}.union(*(each.defined for each in facts))
+        values = {*NAMES}.union(*(each.defined for each in facts))
         for tree in trees.values():
             values |= {
                 guard.node.name
@@ -69,23 +82,41 @@ class JinjaLint(TemplateLint):
         problems: dict[Diagnostic, None] = {}
         for name, tree in trees.items():
             text = sources[name].text
-            for variable in tree.find_all(nodes.Name) if name in used else ():
-                if variable.ctx != "load" or variable.name in values:
+            for variable in _names_in(tree) if name in used else ():
+                if variable.name in {*values, *special_names.NAMES}:
                     continue
                 begin = text.rfind("\n", 0, variable.lineno) + 1
                 line = text[begin:].partition("\n")[0]
-                violation = policy.Violation(
-                    line=1,
-                    offset=variable.lineno,
-                    width=len(variable.name),
-                    message=f'"{variable.name}" has no value, for nothing sets it',
-                    hint=hints.key_hint(line, variable.name)
+                problem = _problem(
+                    sources[name],
+                    variable,
+                    variable.name,
+                    f'"{variable.name}" has no value, for nothing sets it',
+                    hints.key_hint(line, variable.name)
                     or hints.unset_hint(variable.name, text)
                     or hints.name_hint(variable.name)
                     or suggest(variable.name, tuple(values)),
                 )
-                problems[positions.violation_to_diagnostic(sources[name], violation)] = None
+                problems[problem] = None
+        for name, variable in special_names.find_misplaced(trees):
+            word = variable.name
+            if word not in values:
+                message, hint = f'"{word}" has no value here', hints.name_hint(word)
+                problems[_problem(sources[name], variable, word, message, hint)] = None
         return list(problems)
+
+    def find_failures(self, program: Program) -> Iterator[Diagnostic]:
+        """Find calls of `map`, `select` and their like with a filter or test that is not there."""
+        for source in program.sources():
+            for node in tokens.parse(Environment(), source.text).find_all(nodes.Filter):
+                index, kind, table = _CALLERS.get(node.name, (0, "", ()))
+                name = node.args[index] if kind and index < len(node.args) else None
+                match name:
+                    case nodes.Const(value=str() as text) if text not in table:
+                        hint = suggest(text, tuple(table))
+                        yield _problem(source, name, text, f'there is no {kind} "{text}"', hint)
+                    case _:
+                        pass
 
     def find_comparisons(self, program: Program) -> Iterable[FieldComparison]:
         """Find comparisons of fields of the request with constants."""
@@ -96,7 +127,22 @@ class JinjaLint(TemplateLint):
         yield from doubts.find(program)
         for source, text in self.find_documents(program):
             yield from foreign_syntax.find_dollars([source])
-            yield from foreign_syntax.find(source, text, (foreign_syntax.LINE_STATEMENT,))
+            yield from foreign_syntax.find(source, text, foreign_syntax.IN_JINJA)
+
+
+def _names_in(tree: nodes.Template) -> Iterator[nodes.Name | nodes.NSRef]:
+    """Yield the names that a template reads, and the namespaces that it sets attributes of."""
+    yield from tree.find_all(nodes.NSRef)
+    yield from (name for name in tree.find_all(nodes.Name) if name.ctx == "load")
+
+
+def _problem(
+    source: Source, node: nodes.Node, word: str, message: str, hint: str | None
+) -> Diagnostic:
+    """Return a diagnostic at the word that a node of a tree with offsets begins with."""
+    offset = tokens.normalize(source.text).find(word, node.lineno)
+    violation = policy.Violation(line=1, offset=offset, width=len(word), message=message, hint=hint)
+    return positions.violation_to_diagnostic(source, violation)
 
 
 LINT: Final = JinjaLint()

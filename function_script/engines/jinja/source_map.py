@@ -199,7 +199,7 @@ class LineLocator:
         if self.locate(line) is None or self._spans is None:
             return None
         lines = text.split("\n")
-        hint = foreign_syntax.hint_of(lines[line - 1], (foreign_syntax.LINE_STATEMENT,))
+        hint = foreign_syntax.hint_of(lines[line - 1], foreign_syntax.IN_JINJA)
         if hint is not None and (span := self.locate(line)) is not None:
             return span, hint
         sources = {source.name: source for source in self._program.sources()}

@@ -33,6 +33,8 @@ def explain(source: Source, line: int, rendered: Sequence[str]) -> tuple[Span, s
 
     None where the reason is not certain.
     """
+    if trimmed := _trimmed_break(source, line, rendered[0]):
+        return trimmed
     expressions = _on_line(source, line)
     if len(expressions) != 1:
         return None
@@ -43,12 +45,28 @@ def explain(source: Source, line: int, rendered: Sequence[str]) -> tuple[Span, s
     return tokens.span(source, expression.offset, len(expression.text)), hint
 
 
+def _trimmed_break(source: Source, line: int, rendered: str) -> tuple[Span, str] | None:
+    """Return the tag that takes away the line break behind a key."""
+    text = tokens.normalize(source.text)
+    own, following = [*text.split("\n")[line - 1 : line + 1], ""][:2]
+    mark = following.strip()[:3]
+    is_joined = own.endswith(":") and rendered.startswith(own) and rendered != own
+    if mark not in {"{%-", "{{-"} or not is_joined:
+        return None
+    begin = sum(len(each) + 1 for each in text.split("\n")[:line])
+    hint = f'"-" in {mark} takes away the line break before it: write {mark[:2]}'
+    return tokens.span(source, text.index(mark, begin), len(mark)), hint
+
+
 def _indent_hint(expression: _Expression) -> str | None:
     names = _filters(expression.node)
+    key = _KEY.fullmatch(expression.before)
     if _INDENTS & {*names}:
-        return None
+        is_of_key = key and _MULTILINE & {*names} and not expression.after.strip()
+        is_indented = is_of_key and "nindent" not in names
+        return "put it on lines of its own: write nindent for indent" if is_indented else None
     if not _MULTILINE & {*names}:
-        is_field = _KEY.fullmatch(expression.before) and not expression.after.strip()
+        is_field = key and not expression.after.strip()
         if is_field and _is_value(expression.node):
             return f"the value has several lines: write {{{{ {expression.text} | quote }}}}"
         return None
@@ -56,7 +74,6 @@ def _indent_hint(expression: _Expression) -> str | None:
         return None
     if not expression.before.strip():
         return f"indent its lines: {{{{ {expression.text} | indent({len(expression.before)}) }}}}"
-    key = _KEY.fullmatch(expression.before)
     if key is None:
         return None
     width = len(expression.before) - len(expression.before.lstrip(" -")) + 2

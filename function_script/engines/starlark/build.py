@@ -32,7 +32,7 @@ _BYTE_ORDER_MARK = "\ufeff"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Script:
-    """A script that can be called: ``wrapped`` is ``frozen`` behind the bridge.
+    """A script that can be called: ``wrapped`` is ``frozen`` behind the bridge, with its limits.
 
     ``sources`` are its own and its modules', by name; ``span`` is the definition of ``main``.
     ``reach`` selects the parts of a request that it needs.
@@ -88,7 +88,8 @@ def dry_run(
 
 
 def _key(program: Program, limits: Limits) -> tuple[str, ...]:
-    parts = [str(limits.source_bytes), program.main.name, program.main.text]
+    parts = [f"{limits.source_bytes} {limits.nodes} {limits.depth}"]
+    parts += (program.main.name, program.main.text)
     for name, source in sorted(program.modules.items()):
         parts += (name, source.name, source.text)
     return tuple(parts)
@@ -126,7 +127,7 @@ class _Build:
         main = self._program.main
         frozen = self._freeze(main)
         try:
-            wrapped = bridge.wrap(frozen)
+            wrapped = bridge.wrap(frozen, self._limits)
         except starlark.StarlarkError as error:
             raise errors.no_main(str(error), main) from error
         # Positions and excerpts refer to the text as it was parsed.

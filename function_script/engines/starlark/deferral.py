@@ -22,9 +22,9 @@ _RESULT: Final = starlark.parse(
     WRAPPER,
     """
 load("script", "main")
-load("bridge", "built", "functions_of", "moved_from", "only", "to_json", "without")
+load("bridge", "as_name", "built", "functions_of", "moved_from", "only", "to_json", "without")
 
-result = built(main(json.decode(request)))
+result = built(main(json.decode(request.keys()[0])))
 
 def names():
     return json.encode(functions_of(result))
@@ -36,7 +36,7 @@ def one(name, nodes, depth):
     to_json(only(result, name), nodes, depth)
 
 def whole(skipped, nodes, depth):
-    return to_json(without(result, json.decode(skipped)), nodes, depth)
+    return as_name(to_json(without(result, json.decode(skipped)), nodes, depth))
 """,
 )
 _RUN: Final = "cannot run main: "
@@ -52,7 +52,7 @@ class DeferredEvaluation:
         self._limits = limits
         self._options = options
         module = starlark.Module()
-        module["request"] = text
+        module["request"] = bridge.key_of(text)
         parts = {"script": script.frozen, "bridge": bridge.BRIDGE_MODULE}
         loader = starlark.FileLoader(parts.__getitem__)
         starlark.eval_with(options, module, _RESULT, bridge.GLOBALS, loader)
@@ -70,8 +70,7 @@ class DeferredEvaluation:
 
     def _without(self, skipped: Sequence[str]) -> str:
         limits = self._limits
-        text = self._call("whole", json.dumps(skipped), limits.nodes, limits.depth)
-        return cast("str", text)
+        return bridge.name_of(self._call("whole", json.dumps(skipped), limits.nodes, limits.depth))
 
     def _deferred(self, request: Mapping[str, Readable]) -> list[DeferredResource]:
         """Call every function; return the resources of those that look up a missing value."""

@@ -37,7 +37,7 @@ def evaluate(program: Program, scope: Scope, limits: Limits) -> ScriptResult:
                 run = deferral.DeferredEvaluation(script, text, limits, options)
                 reply, withheld = run.whole(request)
             else:
-                reply = bridge.call(script.wrapped, text, limits, options)
+                reply = bridge.call(script.wrapped, text, options)
     except starlark.StarlarkError as error:
         rerun = partial(_error_text, scope=scope, text=text, limits=limits, options=options)
         message = error_positions.correct_position(str(error), program, rerun)
@@ -56,7 +56,7 @@ def _error_text(
     brief = dialect.brief(options)
     try:
         with predeclared.seeded(scope):
-            bridge.call(build.silent(program, limits, brief).wrapped, text, limits, brief)
+            bridge.call(build.silent(program, limits, brief).wrapped, text, brief)
     except starlark.StarlarkError as error:
         return str(error)
     except FatalError:

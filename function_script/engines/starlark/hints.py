@@ -152,6 +152,15 @@ _HINTS = (
     _hint(r"mutates an iterable", "loop over a copy: `for key in list(value):`"),
     _hint(r"`serde::serialize` not supported", "pass data, not functions"),
     _hint(r"main must return a dict, not NoneType", "does a return statement miss?"),
+    _hint(
+        r"main must return a dict, not string",
+        'return {"desired": {"resources": {...}}}; from_yaml(text) reads an object',
+    ),
+    _hint(
+        r"this step has set or removed it already",
+        "each resource has a name of its own: in a loop, make it of the item",
+    ),
+    _hint(r"type `function` has no attribute `fromkeys`", "write {key: value for key in list}"),
     _hint(r"main must return a dict, not list", 'return {"desired": {"resources": {...}}}'),
     _hint(r"build has type function", "return rsp.build()"),
     _hint(r"has type function", "call it, with parentheses"),

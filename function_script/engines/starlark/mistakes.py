@@ -48,6 +48,7 @@ _OTHER_TYPES: Final = {
     **dict.fromkeys(("none", "None", "null"), "NoneType"),
 }
 _CONSTRUCTORS: Final = frozenset({"bool", "dict", "float", "int", "list", "str", "tuple"})
+_RESULT: Final = 'return {"desired": {"resources": {...}}}'
 _OBJECT_GETTERS: Final = frozenset({"get_observed", "get_desired", "get_xr"})
 
 
@@ -255,7 +256,7 @@ def _wrong_operands(script: _Script) -> Iterator[_Finding]:
 
 @_FAILURES.add
 def _no_result(script: _Script) -> Iterator[_Finding]:
-    """Find a main that returns nothing, or a list."""
+    """Find a main that returns nothing, a list or a text."""
     for function in script.tree.body if script.is_main else ():
         if not isinstance(function, ast.FunctionDef) or function.name != "main":
             continue
@@ -266,7 +267,11 @@ def _no_result(script: _Script) -> Iterator[_Finding]:
         values = [node.value for node in nodes if isinstance(node, ast.Return)]
         is_plain = not any(isinstance(node, ast.FunctionDef) for node in nodes[1:])
         if values and is_plain and all(isinstance(v, (ast.List, ast.ListComp)) for v in values):
-            yield _Finding(span, "main returns a list", 'return {"desired": {"resources": {...}}}')
+            yield _Finding(span, "main returns a list", _RESULT)
+        texts = [v for v in values if isinstance(v, ast.Constant) and isinstance(v.value, str)]
+        if values and is_plain and texts == values:
+            advice = f"{_RESULT}; from_yaml(text) reads an object"
+            yield _Finding(span, "main returns a text", advice)
         builder = None
         for node in nodes:
             match node:

@@ -604,6 +604,12 @@ def _undefined(failure: _Failure) -> RunHint | None:
     for node in ast.walk(failure.tree):
         if isinstance(node, ast.Dict) and any(key is failure.node for key in node.keys):
             return RunHint(f'keys of a dict are in quotes: "{name}"')
+        match node:
+            case ast.Attribute(value=ast.Name(id="resource") as holder, attr="update") if (
+                holder is failure.node
+            ):
+                # The module of Crossplane's SDK for Python.
+                return RunHint('write rsp.resource("name", {...}), with `rsp = response()`')
     line = failure.source.text.split("\n")[getattr(failure.node, "lineno", 1) - 1]
     place = failure.span(failure.node) if isinstance(failure.node, ast.Name) else None
     for path in _DASHED.finditer(line) if place is not None else ():

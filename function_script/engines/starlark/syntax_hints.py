@@ -361,6 +361,10 @@ def _side_by_side(site: _Site) -> Hint | None:
     is_one_line = "\n" not in site.source.text[before.end : token.offset]
     if bracket is None:
         return site.hint("join texts with `+`") if both else None
+    is_entry = bracket.text == "{" and site.text(-2) == ":"
+    if both and is_entry and site.text(1) in {",", "}"}:
+        # A comma would begin a key that has no value.
+        return site.hint("join texts with `+`")
     if both and is_one_line and site.text(1) != ":":
         return site.hint("put a comma between the two texts, or join them with `+`")
     return site.hint("a comma is missing before it")

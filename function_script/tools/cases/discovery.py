@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from function_script import field_names
 from function_script.errors import InputError
 
 FOLDER_FILE: Final = "case.yaml"
@@ -62,7 +63,8 @@ def find(paths: Iterable[Path], pattern: re.Pattern[str] | None = None) -> list[
     matches = [case for case in cases if pattern is None or pattern.search(case.name)]
     if not matches and pattern is not None:
         raise InputError.of(
-            f'cannot find a case whose name matches "{pattern.pattern}" among {len(cases)}'
+            f'cannot find a case whose name matches "{pattern.pattern}" among {len(cases)}',
+            hint=f"the cases are {field_names.listed(case.name for case in cases)}",
         )
     return matches
 

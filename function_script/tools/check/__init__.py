@@ -13,7 +13,7 @@ from function_script.diagnostics import Diagnostic
 from function_script.documents import Document
 from function_script.engines.lint import ResourceKind
 from function_script.errors import InputError
-from function_script.inputs import FindInput, Step
+from function_script.inputs import Step
 from function_script.limits import Limits
 from function_script.tools import author_positions, manifests, sources, step_inputs
 from function_script.tools.check import paths, pipelines, plain_scalars, report, rules, searching
@@ -66,11 +66,13 @@ def check(
     kinds: set[ResourceKind] = set()
     xrs = XrChecker(definitions)
     entries = [*searching.find(arguments, ignored)]
-    find_input = step_inputs.index_stored(
-        document
-        for file in entries
-        if not isinstance(file, report.Skipped)
-        for document in file.documents
+    stored = step_inputs.StoredInputs(
+        [
+            document
+            for file in entries
+            if not isinstance(file, report.Skipped)
+            for document in file.documents
+        ]
     )
     for file in entries:
         if isinstance(file, report.Skipped):
@@ -93,13 +95,16 @@ def check(
         for document, ours in zip(file.documents, inputs, strict=True):
             steps += len(ours)
             others += step_inputs.find_others(document)
-            unchecked += filter(step_inputs.is_elsewhere, ours)
+            completed = [stored.complete(each) for each in ours]
+            unchecked += (
+                each for each in completed if each.stored is None and step_inputs.is_elsewhere(each)
+            )
             xr = definitions.find_xr(document, file.documents)
-            cluster = _Cluster(xr=xr, definitions=definitions, find_input=find_input)
+            cluster = _Cluster(xr=xr, definitions=definitions, stored=stored)
             untyped += xr is None and any(not step_inputs.is_of_operation(each) for each in ours)
             builtin = step_inputs.find_builtin(document)
             steps += len(builtin)
-            step_findings = _check_steps(ours, directory, cluster, is_salted=is_salted)
+            step_findings = _check_steps(completed, directory, cluster, is_salted=is_salted)
             findings += _check_document(document, ours, builtin, step_findings)
             kinds |= cluster.unknown_kinds
     if not (files or skipped):
@@ -108,7 +113,7 @@ def check(
             "of ours"
         )
     return Report(
-        findings=tuple(findings),
+        findings=tuple(_unique(findings)),
         files=files,
         steps=steps,
         others=tuple(others),
@@ -137,13 +142,13 @@ class _Cluster:
     """Objects and schemas of a cluster that a Composition is judged by.
 
     ``xr`` is the schema of the XR, None when it is unclear; ``definitions`` has those of other
-    kinds; ``find_input`` finds objects that inputs refer to. ``unknown_kinds`` collects composed
+    kinds; ``stored`` are the objects that inputs refer to. ``unknown_kinds`` collects composed
     kinds without a schema, if schemas were given.
     """
 
     xr: Object | None
     definitions: Definitions
-    find_input: FindInput
+    stored: step_inputs.StoredInputs
     unknown_kinds: set[ResourceKind] = field(default_factory=set)
 
     def find_composed(self, kind: ResourceKind) -> Object | None:
@@ -198,7 +203,7 @@ def _check_steps(
     for each in inputs:
         try:
             limits = Limits(program_root=root)
-            whole = step_inputs.parse_and_validate(each, limits, cluster.find_input)
+            whole = step_inputs.parse_and_validate(each, limits, cluster.stored.find)
             parsed.append((each, whole))
         except InputError as error:
             parsed.append((each, error))
@@ -223,7 +228,8 @@ def _check_steps(
             subject = rules.CheckedStep(
                 step_input=each, step=step, request=request, composed=names, is_salted=is_salted
             )
-            problems = list(rules.apply(subject))
+            is_judged_with_steps = not each.path and cluster.stored.is_referenced(each.document)
+            problems = [] if is_judged_with_steps else list(rules.apply(subject))
         for rule, problem in problems:
             yield _finding(rule, author_positions.map_to_source(problem, each, programs), each.step)
 
@@ -250,6 +256,15 @@ def _find_composed_names(document: Document, steps: Sequence[Step]) -> frozenset
             return None
         names |= program_names
     return frozenset(names)
+
+
+def _unique(findings: Iterable[report.Finding]) -> Iterable[report.Finding]:
+    """Leave out findings at the same place: several steps may have the program of one object."""
+    unique: dict[object, report.Finding] = {}
+    for finding in findings:
+        step = finding.step if finding.diagnostic.span is None else ""
+        unique.setdefault((finding.rule, finding.diagnostic, step), finding)
+    return unique.values()
 
 
 def _finding(rule: rules.Rule, problem: Diagnostic, step: str = "") -> report.Finding:

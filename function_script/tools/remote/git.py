@@ -60,6 +60,11 @@ _SETTINGS: Final = {
 _PROXIES: Final = ("http_proxy", "https_proxy", "HTTPS_PROXY", "no_proxy", "NO_PROXY")
 _INHERITED: Final = ("PATH", "LD_LIBRARY_PATH", *_PROXIES)
 _NO_GIT: Final = "the command git is not installed"
+_NO_DIRECTORY: Final = "git needs a directory for temporary files, and there is none"
+_NO_DIRECTORY_HINT: Final = (
+    "mount an emptyDir at /tmp (docs/how-to/share-modules.md), or set TMPDIR to a directory that "
+    "can be written"
+)
 _NO_GIT_HINT: Final = (
     "make an image with git (docs/how-to/share-modules.md), or push the files to a registry: "
     "function-script package push --module"
@@ -109,7 +114,7 @@ def _open(url: str, access: Access) -> Iterator["_Git"]:
     try:
         directory = tempfile.TemporaryDirectory(prefix="function-script-git-")
     except OSError as error:
-        raise FetchError(f"there is no directory for temporary files: {error.strerror}") from error
+        raise FetchError(_NO_DIRECTORY, _NO_DIRECTORY_HINT) from error
     with directory as name:
         yield _Git(program, Path(name), _environment(Path(name), url, access))
 

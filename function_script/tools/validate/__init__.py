@@ -11,7 +11,6 @@ from typing import Final
 from function_script import diagnostics, objects
 from function_script.documents import Document
 from function_script.errors import FatalError, InputError
-from function_script.inputs import FindInput
 from function_script.tools import input_schema, manifests, sources, step_inputs, structural_schema
 from function_script.tools.validate import builtin, catalog, openapi, report, rules, steps, wording
 from function_script.tools.validate.catalog import Catalog
@@ -71,13 +70,13 @@ def check_documents(
     ``notes`` come first in the report's notes.
     """
     results: list[report.Result] = []
-    find_input = step_inputs.index_stored(each for each in documents if isinstance(each, Document))
+    stored = step_inputs.StoredInputs([each for each in documents if isinstance(each, Document)])
     with Evaluator() as evaluator:
         for document in documents:
             if isinstance(document, FatalError):
                 results.append(_unreadable(document))
             else:
-                results += _check_document(document, catalog, evaluator, find_input)
+                results += _check_document(document, catalog, evaluator, stored)
     kinds = {
         f"{result.api_version} {result.kind}"
         for result in results
@@ -103,7 +102,7 @@ def _quote_names(names: Sequence[str]) -> str:
 
 
 def _check_document(
-    document: Document, catalog: Catalog, evaluator: Evaluator, find_input: FindInput
+    document: Document, catalog: Catalog, evaluator: Evaluator, stored: step_inputs.StoredInputs
 ) -> Iterator[report.Result]:
     """Yield the results of the inputs of a resource's steps, then its own."""
     if not objects.api_version_and_kind(document.value)[1]:
@@ -113,7 +112,7 @@ def _check_document(
         yield _result(document.value, name, [wording.missing("kind")])
         return
     for step in step_inputs.find(document):
-        yield _check_input(step, catalog, evaluator, find_input)
+        yield _check_input(stored.complete(step), catalog, evaluator, stored)
     result = _check_resource(document.value, catalog, evaluator)
     # They say more than other problems of the same fields.
     misplaced = {problem.field: problem for problem in steps.misplaced_problems(document)}
@@ -125,7 +124,10 @@ def _check_document(
 
 
 def _check_input(
-    step: step_inputs.StepInput, catalog: Catalog, evaluator: Evaluator, find_input: FindInput
+    step: step_inputs.StepInput,
+    catalog: Catalog,
+    evaluator: Evaluator,
+    stored: step_inputs.StoredInputs,
 ) -> report.Result:
     # Most inputs have no name, so the step's name identifies them.
     name = _name(step.value) or step.step
@@ -144,7 +146,7 @@ def _check_input(
     problems += _unknown_fields(value, schema)
     fields = {problem.field for problem in problems}
     # The parser enforces the schema's rules too, so they need no evaluation.
-    others = steps.parser_problems(step, find_input)
+    others = steps.parser_problems(step, stored.find)
     problems += [each for each in others if each.field not in fields]
     return _result(step.value, name, problems, unevaluated)
 

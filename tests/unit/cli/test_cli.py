@@ -350,3 +350,32 @@ def test_limit_has_its_flag() -> None:
     assert defaults["--memory-limit"] == "256Mi"
     assert defaults["--output-limit"] == "4032Ki"
     assert defaults["--time-limit"] == "2s"
+
+
+@pytest.mark.parametrize(
+    ("command", "message"),
+    [
+        ("render", 'cannot render ".": it has no composition.yaml'),
+        ("package build", "there is no crossplane.yaml in this directory"),
+    ],
+)
+def test_command_in_another_directory_than_the_projects_says_so(
+    command: str,
+    message: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert cli.execute(command.split()) == exit_codes.PROBLEM
+    text = capsys.readouterr().err
+    assert message in text
+    assert "hint:" in text
+
+
+@pytest.mark.parametrize("flag", ["--crds=crds", "--output=json"])
+def test_flag_of_validation_alone_is_wrong_usage(
+    flag: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.execute(["render", flag, str(ROOT / "examples" / "starlark-robots")]) == 2
+    assert "is for --validate" in capsys.readouterr().err

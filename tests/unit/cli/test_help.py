@@ -87,6 +87,14 @@ def test_help_is_as_wide_as_the_terminal(
     assert 120 < widths[140] <= 140
 
 
+@pytest.mark.parametrize(
+    ("name", "command"), list(every_command()), ids=[name for name, _ in every_command()]
+)
+def test_help_with_its_examples_fits_into_eighty_columns(name: str, command: click.Command) -> None:
+    context = click.Context(command, info_name=name, terminal_width=80)
+    assert [line for line in command.get_help(context).splitlines() if len(line) > 80] == []
+
+
 def test_command_is_in_one_section_of_help() -> None:
     text = cli.commands.get_help(click.Context(cli.commands, terminal_width=80))
     sections = text.partition("Write and test:\n")[2].partition("Exit codes:")[0]

@@ -157,6 +157,14 @@ def test_less_indented_line_of_a_block_is_named(text: str, line: int, column: in
     assert problem.hint == "indent it by 4 blanks or more, as the lines of the text"
 
 
+def test_tab_that_ends_a_block_is_named() -> None:
+    with pytest.raises(DocumentError) as caught:
+        documents.read_source(Source(name="a.yaml", text=f"{_BLOCK}\t    x = 1\n        y = 2\n"))
+    (problem,) = caught.value.diagnostics
+    assert problem.message == "cannot read document 1: a tab in the indentation"
+    assert problem.span == Span(name="a.yaml", line=4, column=1)
+
+
 @pytest.mark.parametrize("text", SIBLINGS)
 def test_sibling_of_a_block_is_no_part_of_it(text: str) -> None:
     with pytest.raises(DocumentError) as caught:

@@ -1,7 +1,13 @@
 import pytest
 
 from function_script.engines import foreign_syntax
-from function_script.engines.foreign_syntax import JINJA_COMMENT, JINJA_TAG, LINE_STATEMENT
+from function_script.engines.foreign_syntax import (
+    COMMENT_STATEMENT,
+    DIRECTIVE,
+    JINJA_COMMENT,
+    JINJA_TAG,
+    LINE_STATEMENT,
+)
 from function_script.source import Source
 
 
@@ -59,3 +65,37 @@ def test_statement_in_a_block_scalar_is_no_finding(header: str) -> None:
 
 def test_percent_of_a_text_is_no_finding() -> None:
     assert _lines("a: 5 % for you\n# 5\n%YAML 1.1\n---", LINE_STATEMENT) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("# for x in spec.xs:\na: 1\n# endfor", id="for"),
+        pytest.param("## for key, x in xs\n  a: 1\n## endfor", id="two marks"),
+        pytest.param("#if x\na: 1\n#endif", id="if"),
+    ],
+)
+def test_comment_that_is_a_statement_is_a_finding(text: str) -> None:
+    assert _lines(text, COMMENT_STATEMENT) == [1]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("# for the platform team in europe\na: 1", id="prose"),
+        pytest.param("# for teams in europe\na: 1\n# end of it", id="other end"),
+        pytest.param("# if it fails, restart\na: 1\n# endif is not here", id="words behind"),
+        pytest.param("# if x\n{% if x %}\na: 1\n{% endif %}\n# endif", id="name of a tag"),
+        pytest.param("# for x in xs\n#   a: 1\n# endfor", id="comment as a whole"),
+        pytest.param("run: |\n  # if x\n  a\n  # endif", id="block scalar"),
+        pytest.param("# endfor\na: 1\n# for x in xs", id="end before"),
+    ],
+)
+def test_comment_that_may_be_meant_is_no_finding(text: str) -> None:
+    assert _lines(text, COMMENT_STATEMENT) == []
+
+
+def test_directive_of_terraform_is_a_finding() -> None:
+    assert _lines('a: "%{ if x }b%{ endif }"', DIRECTIVE) == [1]
+    assert _lines("a:\n%{ for k, v in m ~}", DIRECTIVE) == [2]
+    assert _lines('format: "%{if}o %{User-Agent}i %{for}" ', DIRECTIVE) == []

@@ -42,7 +42,7 @@ def merged(own: Object, stored: Object) -> Object:
 )
 def test_whole_input_has_no_reference(fields: Object) -> None:
     assert find(**fields) is None
-    assert not inputs.has_reference({**HEAD, **fields})
+    assert inputs.find_reference({**HEAD, **fields}) is None
 
 
 def test_both_forms_name_the_same_object() -> None:

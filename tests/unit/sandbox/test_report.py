@@ -47,9 +47,10 @@ def test_long_texts_of_the_info_are_cut() -> None:
 
 
 def test_empty_members_are_left_out() -> None:
-    """Most reports have a RequestInfo only; absent members are read as empty."""
+    """Most reports have a RequestInfo only, by position; absent members are read as empty."""
     info = RequestInfo(name="b", documents=0)
-    assert report.to_json(WorkerReport(info=info)) == b'{"info":{"name":"b","documents":0}}'
+    text = b'{"info":["","","","b","","","","",0,null,null,null,"","",""]}'
+    assert report.to_json(WorkerReport(info=info)) == text
     alone = {"diagnostics": (PROBLEM,), "log": "l", "cause": Cause.BUG, "detail": "d", "trace": "t"}
     for name, value in alone.items():
         original = WorkerReport(**{name: value})  # type: ignore[arg-type] # each has its own type
@@ -70,13 +71,15 @@ FULL = WorkerReport(
 @pytest.mark.parametrize(
     ("old", "new"),
     [
-        pytest.param(b'"name":"b"', b'"name":1', id="a text is a number"),
-        pytest.param(b'"name":"b"', b'"evil":"b"', id="an unknown field"),
-        pytest.param(b'"documents":7', b'"documents":"7"', id="a number is a text"),
-        pytest.param(b'"documents":7', b'"documents":true', id="a number is a boolean"),
-        pytest.param(b'"documents":7', b'"documents":-1', id="a negative number"),
-        pytest.param(b'"documents":7', b'"documents":1000000000000', id="a huge number"),
-        pytest.param(b'{"name":"b","documents":7}', b'[["name","b"]]', id="info is a list"),
+        pytest.param(b'"b","","","",""', b'1,"","","",""', id="a text is a number"),
+        pytest.param(b'"b","","","",""', b'null,"","","",""', id="a text is null"),
+        pytest.param(b'"b","","","",""', b'"b","","","","",""', id="one text more"),
+        pytest.param(b'"b","","","",""', b'"b","","",""', id="one text less"),
+        pytest.param(b"7,null", b'"7",null', id="a number is a text"),
+        pytest.param(b"7,null", b"true,null", id="a number is a boolean"),
+        pytest.param(b"7,null", b"-1,null", id="a negative number"),
+        pytest.param(b"7,null", b"1000000000000,null", id="a huge number"),
+        pytest.param(b'"info":[', b'"info":{},"x":[', id="info is an object"),
         pytest.param(b'"info"', b'"inf"', id="no info"),
         pytest.param(b'"log":"l"', b'"log":1', id="the log is a number"),
         pytest.param(b'"cause":"bug"', b'"cause":"none"', id="an unknown cause"),
@@ -103,7 +106,13 @@ def test_member_of_another_type_is_refused(old: bytes, new: bytes) -> None:
     "data",
     [
         *(b"", b"null", b"1", b'"a"', b"[1]", b"{}", b"\xff", b"[" * 100_000),
-        *(b'{"info":{"name":1}}', b'{"info":["name"]}', b'{"info":null}', b'{"log":"l"}'),
+        *(
+            b'{"info":{"name":1}}',
+            b'{"info":["name"]}',
+            b'{"info":[]}',
+            b'{"info":null}',
+            b'{"log":"l"}',
+        ),
     ],
     ids=lambda data: str(data[:30]),
 )

@@ -91,10 +91,13 @@ def test_time_left_is_passed_on_less_a_margin(
 
 
 def test_trace_context_is_passed_on(send: grpc.UnaryUnaryMultiCallable, recorder: Recorder) -> None:
-    """It is empty when the caller sends none."""
-    send(b"1", metadata=[("traceparent", "00-a-b-01"), ("data-bin", b"\xff")])
+    """It is empty when the caller sends none, and when nobody reads it."""
+    metadata = [("traceparent", "00-a-b-01"), ("data-bin", b"\xff")]
+    send(b"1", metadata=metadata)
     send(b"1")
-    assert [request.traceparent for request in recorder.requests] == ["00-a-b-01", ""]
+    recorder.is_traced = False
+    send(b"1", metadata=metadata)
+    assert [request.traceparent for request in recorder.requests] == ["00-a-b-01", "", ""]
 
 
 def test_error_is_sent_with_code_and_text(send: grpc.UnaryUnaryMultiCallable) -> None:

@@ -15,18 +15,23 @@ from support import server_logs
 from support.timing import PATIENCE_SECONDS
 
 from function_script.server import log, request_record
+from function_script.telemetry import IDENTITY, RequestInfo
 
 OTHER = logging.getLogger("function_script.test")
 RECORD = request_record.RequestRecord(
     outcome="ok",
     is_alarming=False,
-    identity={"api_version": "example.org/v1", "kind": "XThing", "name": "d\N{SNOWMAN}"},
+    info=RequestInfo(
+        api_version="example.org/v1",
+        kind="XThing",
+        name="d\N{SNOWMAN}",
+        documents=3,
+        program_microseconds=10_000,
+    ),
     request_bytes=1_000,
     response_bytes=500,
     seconds=0.0201,
     waited_seconds=0.005,
-    program_seconds=0.01,
-    counts={"documents": 3},
 )
 
 
@@ -57,10 +62,7 @@ LINES = [
         RECORD._replace(
             outcome="bug",
             is_alarming=True,
-            identity={},
-            program_seconds=None,
-            counts={},
-            limit="steps",
+            info=RequestInfo(limit="steps"),
             error="cannot",
             detail='a"b',
         ),
@@ -147,9 +149,10 @@ def test_threads_lose_no_line(
 
 AT_EXIT = """
 from function_script.server import log, request_record
+from function_script.telemetry import RequestInfo
 log.start(debug=False)
 log.batch_lines(lambda write: None)
-record = request_record.RequestRecord("ok", False, {"name": "last"}, 1, 1, 0.1, 0.1)
+record = request_record.RequestRecord("ok", False, RequestInfo(name="last"), 1, 1, 0.1, 0.1)
 log.write(record)
 """
 
@@ -170,10 +173,10 @@ def test_long_lines_alone_are_cut(capfd: pytest.CaptureFixture[str]) -> None:
     """A long detail ends in an ellipsis; many short fields together stay."""
     log.start(debug=False)
     log.write(RECORD._replace(detail="ä" * 5_000))
-    many = {f"key{number}": "é" * 200 for number in range(30)}
-    log.write(RECORD._replace(identity=many))
+    many = dict.fromkeys(IDENTITY, "é" * 200)
+    log.write(RECORD._replace(info=RequestInfo(**many)))
     long, wide = (json.loads(line) for line in server_logs.text(capfd).splitlines())
     assert 2_040 < len(long["detail"].encode()) <= 2_048
     assert long["detail"].endswith("…")
-    assert long["name"] == RECORD.identity["name"]
+    assert long["name"] == RECORD.info.name
     assert {key: wide[key] for key in many} == many

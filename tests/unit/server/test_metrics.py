@@ -16,22 +16,24 @@ from function_script.sandbox.outcome import Cause
 from function_script.server import log, metrics, request_record
 from function_script.telemetry import RequestInfo
 
-IDENTITY = {
-    "api_version": "example.org/v1",
-    "kind": "XThing",
-    "name": "demo",
-    "input": "GoTemplate",
-}
+INFO = RequestInfo(
+    api_version="example.org/v1",
+    kind="XThing",
+    name="demo",
+    input="GoTemplate",
+    documents=3,
+    looked_up=4,
+    remembered=1,
+    program_microseconds=10_000,
+)
 RECORD = request_record.RequestRecord(
     outcome="ok",
     is_alarming=False,
-    identity=IDENTITY,
+    info=INFO,
     request_bytes=1_000,
     response_bytes=500,
     seconds=0.02,
     waited_seconds=0.005,
-    program_seconds=0.01,
-    counts={"documents": 3, "looked_up": 4, "remembered": 1},
 )
 
 
@@ -62,20 +64,22 @@ def test_request_is_counted_by_input_and_outcome() -> None:
     assert values['memory_lookups_total{result="miss"}'] == 6
 
 
-class Counts(dict[str, int]):
-    """The counts of a record, with weak references."""
+class Name(str):
+    """The name of an XR, with weak references."""
+
+    __slots__ = ("__weakref__",)
 
 
 def test_few_requests_wait_to_be_counted() -> None:
     """They are counted at a scrape, or when there are many of them."""
     server_metrics = metrics.Metrics(metrics.Gauges)
-    alive: list[weakref.ref[Counts]] = []
+    alive: list[weakref.ref[Name]] = []
     for _ in range(1_000):
-        counts = Counts(documents=1)
-        alive.append(weakref.ref(counts))
-        server_metrics.observe(RECORD._replace(counts=counts))
-    del counts
-    assert sum(counts() is not None for counts in alive) <= 100
+        name = Name("demo")
+        alive.append(weakref.ref(name))
+        server_metrics.observe(RECORD._replace(info=INFO._replace(name=name, documents=1)))
+    del name
+    assert sum(name() is not None for name in alive) <= 100
     assert (
         'function_script_documents_total{input="GoTemplate"} 1000.0'
         in server_metrics.render().decode()
@@ -103,9 +107,9 @@ def test_threads_count_together() -> None:
 def test_lost_worker_is_counted_by_its_cause() -> None:
     """The limit is counted, too; requests that never ran have lost no worker."""
     values = samples(
-        RECORD._replace(outcome="timeout", limit="time"),
+        RECORD._replace(outcome="timeout", info=INFO._replace(limit="time")),
         RECORD._replace(outcome="waited"),
-        RECORD._replace(outcome="fatal", limit="steps"),
+        RECORD._replace(outcome="fatal", info=INFO._replace(limit="steps")),
     )
     assert values['worker_restarts_total{cause="timeout"}'] == 1
     assert sum(value for name, value in values.items() if name.startswith("worker_re")) == 1
@@ -127,8 +131,8 @@ def test_pool_is_looked_at_when_asked() -> None:
 
 def test_labels_have_values_of_ours_only() -> None:
     """Facts of a worker do not become new time series."""
-    hostile = {"input": "x" * 50, "name": "secret", "language": "perl"}
-    odd = RECORD._replace(identity=hostile, limit="mine")
+    hostile = RequestInfo(input="x" * 50, name="secret", language="perl", limit="mine")
+    odd = RECORD._replace(info=hostile)
     text = "\n".join(samples(odd))
     assert 'requests_total{input="unknown",outcome="ok"}' in text
     assert 'limits_hit_total{limit="unknown"}' in text
@@ -139,8 +143,8 @@ def test_record_has_what_the_worker_counted() -> None:
     """Counts that are not known are left out, and those that are zero stay."""
     info = RequestInfo(name="x", documents=0, looked_up=7, program_microseconds=1_500)
     record = request_record.build_record(Answered(response=b"", info=info), b"request", 3, 0.5)
-    assert record.identity == {"name": "x"}
-    assert record.counts == {"documents": 0, "looked_up": 7}
+    assert record.info.identity() == {"name": "x"}
+    assert record.info.counts() == {"documents": 0, "looked_up": 7}
     assert record.program_seconds == pytest.approx(0.0015)
 
 
@@ -149,8 +153,8 @@ def test_record_of_a_lost_worker_is_read_from_the_request() -> None:
     error = InputError.of("cannot run")
     reply = Failed(error=error, cause=Cause.MEMORY, detail="wait status 6", waited_seconds=0.2)
     record = request_record.build_record(reply, b"\xff", 3, 0.5)
-    assert (record.outcome, record.limit, record.is_alarming) == ("memory", "memory", False)
-    assert record.identity == {"input": "unknown"}
+    assert (record.outcome, record.info.limit, record.is_alarming) == ("memory", "memory", False)
+    assert record.info.identity() == {"input": "unknown"}
     assert record.outcome in request_record.OUTCOMES
     assert record.detail == "wait status 6"
 
@@ -172,18 +176,18 @@ def test_metrics_and_log_are_cheap(capfd: pytest.CaptureFixture[str]) -> None:
 
 def test_unchanged_responses_are_those_with_the_fingerprint_of_the_one_before() -> None:
     """Of the same XR and program; none is unknown."""
-    other = {**RECORD.identity, "name": "another"}
     fingerprints = ["aaaaaaaa11", "aaaaaaaa11", "bbbbbbbb22", "aaaaaaaa12", "aaaaaaaa12", "", ""]
-    records = [RECORD._replace(fingerprint=each) for each in fingerprints]
-    records += [RECORD._replace(fingerprint="aaaaaaaa12", identity=other)]
+    infos = [INFO._replace(fingerprint=each) for each in fingerprints]
+    infos += [INFO._replace(fingerprint="aaaaaaaa12", name="another")]
+    records = [RECORD._replace(info=info) for info in infos]
     assert samples(*records)['unchanged_responses_total{input="GoTemplate"}'] == 2
 
 
 def test_last_responses_are_remembered_of_a_number_of_steps() -> None:
     server_metrics = metrics.Metrics(metrics.Gauges, max_fingerprints=2)
     for name in ("a", "b", "c", "c", "a"):
-        identity = {**RECORD.identity, "name": name}
-        server_metrics.observe(RECORD._replace(fingerprint="aaaaaaaa11", identity=identity))
+        info = INFO._replace(fingerprint="aaaaaaaa11", name=name)
+        server_metrics.observe(RECORD._replace(info=info))
     assert b'unchanged_responses_total{input="GoTemplate"} 1.0' in server_metrics.render()
 
 
@@ -195,9 +199,9 @@ def test_last_response_is_remembered_in_a_few_bytes() -> None:
     try:
         before, _ = tracemalloc.get_traced_memory()
         for number in range(count):
-            identity = {**RECORD.identity, "name": f"{number}{'x' * 5_000}"}
-            fingerprint = f"aaaaaaaa{number:016x}"
-            server_metrics.observe(RECORD._replace(fingerprint=fingerprint, identity=identity))
+            name, fingerprint = f"{number}{'x' * 5_000}", f"aaaaaaaa{number:016x}"
+            info = INFO._replace(name=name, fingerprint=fingerprint)
+            server_metrics.observe(RECORD._replace(info=info))
         after, _ = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()

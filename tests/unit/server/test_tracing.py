@@ -10,18 +10,23 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from opentelemetry.trace import SpanKind, StatusCode
 
 from function_script.server import request_record, tracing
+from function_script.telemetry import RequestInfo
 
 ENDPOINT = {"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:1"}
 RECORD = request_record.RequestRecord(
     outcome="ok",
     is_alarming=False,
-    identity={"kind": "XThing", "name": "demo", "input": "GoTemplate"},
+    info=RequestInfo(
+        kind="XThing",
+        name="demo",
+        input="GoTemplate",
+        documents=3,
+        program_microseconds=100_000,
+    ),
     request_bytes=10,
     response_bytes=20,
     seconds=0.5,
     waited_seconds=0.2,
-    program_seconds=0.1,
-    counts={"documents": 3},
     error="cannot tell secrets",
 )
 
@@ -76,7 +81,7 @@ def test_span_is_a_child_of_the_callers() -> None:
 
 def test_failure_is_an_error_with_its_limit() -> None:
     """The status lets users search for failed requests."""
-    span = span_of(RECORD._replace(outcome="timeout", limit="time"))
+    span = span_of(RECORD._replace(outcome="timeout", info=RequestInfo(limit="time")))
     assert span.status.status_code is StatusCode.ERROR
     assert (span.attributes or {})["function_script.limit"] == "time"
 

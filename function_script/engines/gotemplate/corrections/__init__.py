@@ -6,6 +6,7 @@ arguments of a call that the parser accepts.
 
 import re
 from collections.abc import Sequence
+from itertools import chain
 from typing import Final, NamedTuple
 
 from function_script.engines.gotemplate import errors
@@ -82,7 +83,7 @@ def _has_right_counts(text: str, grammar: parser.Grammar) -> bool:
             parsed = parser.parse("", f"{declared}{opening}{text}{end}", grammar)
         except (parser.ParseFailure, errors.LimitExceededError):
             continue
-        for part in nodes.walk_nodes(list(parsed.trees.values())):
+        for part in nodes.walk_nodes([*chain.from_iterable(parsed.trees.values())]):
             for stage, command in enumerate(part.commands if isinstance(part, nodes.Pipe) else ()):
                 first = command.words[0]
                 if not isinstance(first, nodes.Identifier):
@@ -134,7 +135,7 @@ def reorder(source: str, position: int, grammar: parser.Grammar) -> str | None:
         trees = parser.parse("", source, grammar).trees
     except (parser.ParseFailure, errors.LimitExceededError):
         return None
-    for node in nodes.walk_nodes(list(trees.values())):
+    for node in nodes.walk_nodes([*chain.from_iterable(trees.values())]):
         match node:
             case nodes.Command(words=(nodes.Identifier(name=name), *arguments)) if (
                 text := _reorder_call(name, arguments, grammar)

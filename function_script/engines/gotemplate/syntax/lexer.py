@@ -1,13 +1,13 @@
 """Template text to tokens, with Go's rules for delimiters, trim markers and comments.
 
 All tokens are made at once. An error of Go's lexer is an ``error`` token, because the parser may
-find an earlier mistake. Blanks inside of actions are no tokens; they set the ``gap`` of the next
-one.
+find an earlier mistake. Blanks inside of actions are no tokens; they are the gap in front of the
+next one.
 """
 
 import re
-from functools import lru_cache
-from typing import Final, NamedTuple
+from string import ascii_letters
+from typing import Final
 
 from function_script.engines.gotemplate.printing import quote
 
@@ -30,130 +30,231 @@ _BLANKS: Final = " \t\r\n"
 # A minus behind a left delimiter trims if a blank follows.
 _LEFT_TRIMS: Final = tuple(f"-{blank}" for blank in _BLANKS)
 _END: Final = -1
-
-
-class Token(NamedTuple):
-    """A token; ``position`` counts characters from the start of the text."""
-
-    kind: str
-    text: str
-    position: int
-    gap: bool = False
-
-    def format(self) -> str:
-        """Format the token for Go's messages: ``"{"``, ``<if>``, ``EOF``."""
-        if self.kind == "eof":
-            return "EOF"
-        if self.kind == "error":
-            return self.text
-        if self.kind in KEYWORDS or self.kind == "dot":
-            return f"<{self.text}>"
-        if len(self.text) > _MAX_TEXT:
-            return f"{quote(self.text[:_MAX_TEXT])}..."
-        return quote(self.text)
-
-
 _MAX_TEXT: Final = 10
 
 
-def tokenize(text: str, left: str, right: str) -> list[Token]:
+class Tokens:
+    """The tokens of a text as columns: an object for each token would cost more than its use.
+
+    ``positions`` count characters from the start of the text. ``gaps`` are true where blanks stand
+    in front of the token.
+    """
+
+    __slots__ = ("gaps", "kinds", "positions", "texts")
+
+    def __init__(self) -> None:
+        self.kinds: list[str] = []
+        self.texts: list[str] = []
+        self.positions: list[int] = []
+        self.gaps: list[bool] = []
+
+    def append(self, kind: str, text: str, position: int, *, gap: bool = False) -> None:
+        """Add a token."""
+        self.kinds.append(kind)
+        self.texts.append(text)
+        self.positions.append(position)
+        self.gaps.append(gap)
+
+    def format(self, index: int) -> str:
+        """Format a token for Go's messages: ``"{"``, ``<if>``, ``EOF``."""
+        kind, text = self.kinds[index], self.texts[index]
+        if kind == "eof":
+            return "EOF"
+        if kind == "error":
+            return text
+        if kind in KEYWORDS or kind == "dot":
+            return f"<{text}>"
+        if len(text) > _MAX_TEXT:
+            return f"{quote(text[:_MAX_TEXT])}..."
+        return quote(text)
+
+
+def tokenize(text: str, left: str, right: str) -> Tokens:
     """Return all tokens of ``text``; the last is ``eof`` or ``error``."""
     lexer = _Lexer(text, left, right)
-    lexer.run()
+    position = 0
+    while position != _END:
+        position = lexer.lex_text(position)
     return lexer.tokens
 
 
 class _Lexer:
+    """Reads a text; each method returns the position behind what it reads, ``_END`` at the end.
+
+    It looks at one character after another, as Go's does: compiled, that is faster than a pattern
+    for all tokens, and not slower in plain Python.
+    """
+
     def __init__(self, text: str, left: str, right: str) -> None:
         self.text = text
         self.left = left
         self.right = right
-        self.tokens: list[Token] = []
+        self.right_start = right[0]
+        self.has_blank_right = right[0] in _BLANKS
+        self.trimming_right = f"-{right}"
+        self.tokens = Tokens()
+        self.depth = 0
 
-    def run(self) -> None:
-        position = 0
-        while position != _END:
-            position = self._lex_text(position)
-
-    def _error(self, message: str, position: int) -> int:
-        self.tokens.append(Token("error", message, position))
-        return _END
-
-    def _lex_text(self, start: int) -> int:
-        """Read text up to the next action, and the action; return the position behind it."""
-        index = self.text.find(self.left, start)
+    def lex_text(self, start: int) -> int:
+        """Read text up to the next action, and the action."""
+        text = self.text
+        index = text.find(self.left, start)
         if index < 0:
-            if start < len(self.text):
-                self.tokens.append(Token("text", self.text[start:], start))
-            self.tokens.append(Token("eof", "", len(self.text)))
+            if start < len(text):
+                self.tokens.append("text", text[start:], start)
+            self.tokens.append("eof", "", len(text))
             return _END
         inside = index + len(self.left)
-        trimmed = self.text.startswith(_LEFT_TRIMS, inside)
-        text = self.text[start:index].rstrip(_BLANKS) if trimmed else self.text[start:index]
-        if text:
-            self.tokens.append(Token("text", text, start))
+        trimmed = text.startswith(_LEFT_TRIMS, inside)
+        before = text[start:index].rstrip(_BLANKS) if trimmed else text[start:index]
+        if before:
+            self.tokens.append("text", before, start)
         inside += 2 if trimmed else 0
-        if self.text.startswith("/*", inside):
-            end = self.text.find("*/", inside + 2)
-            if end < 0:
-                return self._error("unclosed comment", inside)
-            close = _patterns(self.right).close.match(self.text, end + 2)
-            if close is None:
-                return self._error("comment ends before closing delimiter", inside)
-            return self._skip_trimmed(close)
-        self.tokens.append(Token("left", self.left, index))
-        return self._lex_action(inside)
+        if text.startswith("/*", inside):
+            return self.lex_comment(inside)
+        self.tokens.append("left", self.left, index)
+        return self.lex_action(inside)
 
-    def _skip_trimmed(self, close: re.Match[str]) -> int:
-        """Return the position behind a right delimiter and the blanks that it trims."""
-        if len(close[0]) == len(self.right):
-            return close.end()
-        blanks = _BLANK_RUN.match(self.text, close.end())
-        return blanks.end() if blanks is not None else close.end()
+    def lex_comment(self, start: int) -> int:
+        """Read a comment and the right delimiter."""
+        end = self.text.find("*/", start + 2) + 2
+        if end < start + 2:
+            return self.error("unclosed comment", start)
+        if self.skip_blanks(end) == end + 1 and self.text.startswith(self.trimming_right, end + 1):
+            return self.skip_blanks(end + 1 + len(self.trimming_right))
+        if self.is_right(end):
+            return end + len(self.right)
+        return self.error("comment ends before closing delimiter", start)
 
-    def _lex_action(self, position: int) -> int:
-        match = _patterns(self.right).token.match
+    def lex_action(self, position: int) -> int:
+        """Read the tokens of an action and the right delimiter."""
         text, tokens = self.text, self.tokens
-        gap, depth = False, 0
+        self.depth = 0
         while True:
-            token = match(text, position)
-            if token is None:
-                return self._error(self._action_error(position), position)
-            kind, start, position = token.lastgroup or "", position, token.end()
-            if kind == "space":
-                gap = True
-                continue
-            if kind == "close":
-                if depth:
-                    return self._error("unclosed left paren", start)
-                tokens.append(Token("right", self.right, start, gap))
-                return self._skip_trimmed(token)
-            if (
-                kind in _NAMES
-                and (following := text[position : position + 1])
-                and following not in _TERMINATORS
-                and not text.startswith(self.right, position)
+            start = position
+            if not self.has_blank_right or not self.is_untrimmed_right(start):
+                start = self.skip_blanks(position)
+            if start > position and text.startswith(self.trimming_right, start):
+                # The last blank belongs to the delimiter.
+                behind = self.skip_blanks(start + len(self.trimming_right))
+                return self.close(start - 1, behind)
+            if self.is_right(start):
+                return self.close(start, start + len(self.right))
+            kind = _KINDS.get(text[start : start + 1], "")
+            if kind == "field" or not kind:
+                kind = self.kind_at(start)
+            end = self.lex_name(start) if kind in _NAMES else self.lex_token(kind, start)
+            if end == _END:
+                return _END
+            token = text[start:end]
+            if kind == "word":
+                kind = _WORDS.get(token, "identifier")
+            elif kind == "field" and end == start + 1:
+                kind = "dot"
+            tokens.append(kind, token, start, gap=start != position)
+            position = end
+
+    def skip_blanks(self, position: int) -> int:
+        """Return the position behind blanks."""
+        text, size = self.text, len(self.text)
+        while position < size and text[position] in _BLANKS:
+            position += 1
+        return position
+
+    def is_right(self, position: int) -> bool:
+        """Report whether a right delimiter is at a position."""
+        text = self.text
+        return (
+            position < len(text)
+            and text[position] == self.right_start
+            and text.startswith(self.right, position)
+        )
+
+    def is_untrimmed_right(self, position: int) -> bool:
+        """Report whether a right delimiter, which begins with a blank, is at a position."""
+        behind = position + 1
+        return self.is_right(position) and not self.text.startswith(self.trimming_right, behind)
+
+    def close(self, start: int, end: int) -> int:
+        """End an action with the right delimiter."""
+        if self.depth:
+            return self.error("unclosed left paren", start)
+        self.tokens.append("right", self.right, start)
+        return end
+
+    def kind_at(self, position: int) -> str:
+        """Return the kind of the token that begins with a dot or a rare character; "" for none."""
+        if self.text[position : position + 1] == ".":
+            is_number = self.text[position + 1 : position + 2] in _DIGITS
+            return "number" if is_number else "field"
+        return "word" if self.text[position : position + 1].isalnum() else ""
+
+    def lex_token(self, kind: str, start: int) -> int:
+        """Read a token that is no name."""
+        match kind:
+            case "pipe" | "assign" | "punctuation":
+                return start + 1
+            case "lparen":
+                self.depth += 1
+                return start + 1
+            case "rparen":
+                self.depth -= 1
+                if self.depth < 0:
+                    return self.error("unexpected right paren", start)
+                return start + 1
+            case "number":
+                return self.lex_number(start)
+            case "declare" if self.text.startswith(":=", start):
+                return start + 2
+            case "string" | "raw" | "character":
+                match = _QUOTED[kind].match(self.text, start)
+                if match is not None:
+                    return match.end()
+            case _:
+                pass
+        return self.error(self.action_error(start), start)
+
+    def lex_name(self, start: int) -> int:
+        """Read a name; it must end before a blank, a delimiter or some punctuation."""
+        text, size = self.text, len(self.text)
+        end = start + 1
+        while end < size:
+            # Compiled, the code of a character is a plain number.
+            code = ord(text[end])
+            if not (
+                _LOWER_A <= code <= _LOWER_Z
+                or _UPPER_A <= code <= _UPPER_Z
+                or _ZERO <= code <= _NINE
+                or code == _UNDERSCORE
+                or (code > _MAX_ASCII and text[end].isalnum())
             ):
-                return self._error(f"bad character {_unicode(following)}", position)
-            if kind == "number" and (end := self._bad_number_end(token[0], position)):
-                return self._error(f"bad number syntax: {quote(text[start:end])}", start)
-            depth += (kind == "lparen") - (kind == "rparen")
-            if depth < 0:
-                return self._error("unexpected right paren", start)
-            tokens.append(Token(_kind(kind, token[0]), token[0], start, gap))
-            gap = False
+                break
+            end += 1
+        if end == size or text[end] in _TERMINATORS or self.is_right(end):
+            return end
+        return self.error(f"bad character {_unicode(text[end])}", end)
 
-    def _bad_number_end(self, number: str, position: int) -> int:
-        """Return the end of a bad number that continues at ``position``; 0 for a good one."""
-        following = self.text[position : position + 1]
-        if following and following in "+-" and _ONE_NUMBER.fullmatch(number):
-            second = _ONE_NUMBER.match(self.text, position)
-            position = second.end() if second is not None else position
-            following = self.text[position : position + 1]
-            return position + (following.isalnum() or following == "_")
-        return position + 1 if following.isalnum() or following == "_" else 0
+    def lex_number(self, start: int) -> int:
+        """Read a number, of which some are complex; no letter or digit may follow."""
+        text = self.text
+        match = _NUMBERS.match(text, start)
+        if match is None:
+            return self.error(self.action_error(start), start)
+        end = match.end()
+        following = text[end : end + 1]
+        bad_end = end
+        if following and following in "+-" and _NUMBER.fullmatch(match[0]):
+            second = _NUMBER.match(text, end)
+            bad_end = second.end() if second is not None else end
+            following = text[bad_end : bad_end + 1]
+        if following.isalnum() or following == "_":
+            bad_end += 1
+        if bad_end == end:
+            return end
+        return self.error(f"bad number syntax: {quote(text[start:bad_end])}", start)
 
-    def _action_error(self, position: int) -> str:
+    def action_error(self, position: int) -> str:
+        """Return the error of an action in which no token begins at a position."""
         character = self.text[position : position + 1]
         if not character:
             return "unclosed action"
@@ -163,23 +264,10 @@ class _Lexer:
             return "expected :="
         return f"unrecognized character in action: {_unicode(character)}"
 
-
-_NAMES: Final = frozenset({"field", "variable", "word"})
-_TERMINATORS: Final = frozenset(" \t\r\n.,|:)(")
-_UNTERMINATED: Final = {
-    '"': "quoted string",
-    "`": "raw quoted string",
-    "'": "character constant",
-}
-_BLANK_RUN: Final = re.compile(r"[ \t\r\n]+")
-
-
-def _kind(kind: str, text: str) -> str:
-    if kind == "word":
-        if text in KEYWORDS:
-            return text
-        return "bool" if text in {"true", "false"} else "identifier"
-    return "dot" if text == "." else kind
+    def error(self, message: str, position: int) -> int:
+        """End the tokens with an error."""
+        self.tokens.append("error", message, position)
+        return _END
 
 
 def _unicode(character: str) -> str:
@@ -187,42 +275,50 @@ def _unicode(character: str) -> str:
     return f"U+{ord(character):04X}{suffix}"
 
 
-class _Patterns(NamedTuple):
-    close: re.Pattern[str]
-    token: re.Pattern[str]
+_UNTERMINATED: Final = {
+    '"': "quoted string",
+    "`": "raw quoted string",
+    "'": "character constant",
+}
+_WORDS: Final = {**{keyword: keyword for keyword in KEYWORDS}, "true": "bool", "false": "bool"}
+_TERMINATORS: Final = frozenset(" \t\r\n.,|:)(")
+_NAMES: Final = frozenset({"word", "variable", "field"})
+_DIGITS: Final = frozenset("0123456789")
+# The kind of a token by its first character. A field may be the dot or a number, a word a keyword.
+_KINDS: Final = {
+    **dict.fromkeys(f"{ascii_letters}_", "word"),
+    **dict.fromkeys("0123456789+-", "number"),
+    **dict.fromkeys("!#%&*,/;<>?@[\\]^{}~", "punctuation"),
+    ".": "field",
+    "$": "variable",
+    "|": "pipe",
+    "(": "lparen",
+    ")": "rparen",
+    ":": "declare",
+    "=": "assign",
+    '"': "string",
+    "`": "raw",
+    "'": "character",
+}
+_LOWER_A: Final = 97
+_LOWER_Z: Final = 122
+_UPPER_A: Final = 65
+_UPPER_Z: Final = 90
+_ZERO: Final = 48
+_NINE: Final = 57
+_UNDERSCORE: Final = 95
+_MAX_ASCII: Final = 127
 
-
-_DIGITS: Final = r"[0-9_]*"
-_NUMBER: Final = (
+_QUOTED: Final = {
+    "string": re.compile(r'"[^"\\\n]*(?:\\[^\n][^"\\\n]*)*"'),
+    "raw": re.compile(r"`[^`]*`"),
+    "character": re.compile(r"'[^'\\\n]*(?:\\[^\n][^'\\\n]*)*'"),
+}
+_DIGIT_RUN: Final = r"[0-9_]*"
+_ONE: Final = (
     r"[+-]?(?:0[xX][0-9a-fA-F_]*(?:\.[0-9a-fA-F_]*)?(?:[pP][+-]?[0-9_]*)?"
     r"|0[oO][0-7_]*(?:\.[0-7_]*)?|0[bB][01_]*(?:\.[01_]*)?"
-    rf"|{_DIGITS}(?:\.{_DIGITS})?(?:[eE][+-]?{_DIGITS})?)i?"
+    rf"|{_DIGIT_RUN}(?:\.{_DIGIT_RUN})?(?:[eE][+-]?{_DIGIT_RUN})?)i?"
 )
-
-_ONE_NUMBER: Final = re.compile(_NUMBER)
-
-
-@lru_cache(maxsize=16)
-def _patterns(right: str) -> _Patterns:
-    """Return the patterns of an action's end, and of any token inside of an action."""
-    end = re.escape(right)
-    close = rf"[ \t\r\n]-{end}|{end}"
-    alternatives = (
-        rf"(?P<close>{close})",
-        # The last blank before "-}}" belongs to the delimiter.
-        rf"(?P<space>[ \t\r\n]+(?=[ \t\r\n]-{end})|[ \t\r\n]+)",
-        r"(?P<field>\.(?![0-9])\w*)",
-        r"(?P<variable>\$\w*)",
-        rf"(?P<number>(?=[+\-.0-9]){_NUMBER}(?:[+-]{_NUMBER}(?<=i))?)",
-        r"(?P<word>\w+)",
-        r'(?P<string>"(?:[^"\\\n]|\\[^\n])*")',
-        r"(?P<raw>`[^`]*`)",
-        r"(?P<character>'(?:[^'\\\n]|\\[^\n])*')",
-        r"(?P<declare>:=)",
-        r"(?P<assign>=)",
-        r"(?P<pipe>\|)",
-        r"(?P<lparen>\()",
-        r"(?P<rparen>\))",
-        r"(?P<punctuation>[!#-&*,/;<>?@\[-^{}~])",
-    )
-    return _Patterns(re.compile(close), re.compile("|".join(alternatives)))
+_NUMBER: Final = re.compile(_ONE)
+_NUMBERS: Final = re.compile(rf"{_ONE}(?:[+-]{_ONE}(?<=i))?")

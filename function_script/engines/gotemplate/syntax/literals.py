@@ -4,24 +4,36 @@ The texts of errors are Go's own.
 """
 
 import re
-from typing import Final, NamedTuple
+from typing import Final
 
 from function_script.engines.gotemplate import values
 from function_script.engines.gotemplate.errors import ParseError
 from function_script.engines.gotemplate.printing import quote
 
 
-class Constant(NamedTuple):
+class Constant:
     """A number under every Go type that can hold it; None where none can."""
 
-    integer: int | None
-    unsigned: int | None
-    real: float | None
-    pair: complex | None = None
+    __slots__ = ("integer", "pair", "real", "unsigned")
+
+    def __init__(
+        self,
+        integer: int | None,
+        unsigned: int | None,
+        real: float | None,
+        pair: complex | None = None,
+    ) -> None:
+        self.integer = integer
+        self.unsigned = unsigned
+        self.real = real
+        self.pair = pair
 
 
 def read_number(text: str) -> Constant:
     """Return a number constant; raises ParseError as Go's parser does."""
+    if len(text) <= _SHORT and text.isdecimal() and text.isascii() and text[0] != "0":
+        number = int(text)
+        return Constant(number, number, float(number))
     if text.endswith("i"):
         return _read_complex(text)
     octal = _OLD_OCTAL.fullmatch(text)
@@ -55,13 +67,18 @@ def _read_complex(text: str) -> Constant:
     raise ParseError(f"illegal number syntax: {quote(text)}")
 
 
+# Digits that every one of the types can hold.
+_SHORT: Final = 15
 _OLD_OCTAL: Final = re.compile(r"([+-]?)0([0-9_]+)")
 _SIGN: Final = re.compile("[+-]")
 
 
 def _pair(real: float, imaginary: float) -> Constant:
     pair = complex(real, imaginary)
-    return Constant(None, None, None, pair) if imaginary else _from_real(real)._replace(pair=pair)
+    if imaginary:
+        return Constant(None, None, None, pair)
+    number = _from_real(real)
+    return Constant(number.integer, number.unsigned, number.real, pair)
 
 
 def _from_real(real: float) -> Constant:

@@ -1,94 +1,163 @@
-"""The syntax nodes of a template. Positions count characters."""
+"""The syntax nodes of a template. Positions count characters.
+
+They are plain classes and not tuples: mypyc makes structs of them.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import NamedTuple, TypeAlias
+from collections.abc import Iterator, Sequence
+from typing import TypeAlias
 
 from function_script.engines.gotemplate.printing import quote
 
 
-class Identifier(NamedTuple):
+class SyntaxNode:
+    """A part of a template and its position."""
+
+    __slots__ = ("position",)
+
+    def __init__(self, position: int) -> None:
+        self.position = position
+
+    def children(self) -> Sequence[SyntaxNode]:
+        """Return the nodes right below, in the order of the text."""
+        return ()
+
+
+class Identifier(SyntaxNode):
     """A function's name."""
 
-    position: int
-    name: str
+    __slots__ = ("name",)
+
+    def __init__(self, position: int, name: str) -> None:
+        self.position = position
+        self.name = name
 
 
-class Variable(NamedTuple):
+class Variable(SyntaxNode):
     """``$x.a.b``; the first name keeps its dollar."""
 
-    position: int
-    names: tuple[str, ...]
+    __slots__ = ("names",)
+
+    def __init__(self, position: int, names: tuple[str, ...]) -> None:
+        self.position = position
+        self.names = names
 
 
-class Dot(NamedTuple):
+class Dot(SyntaxNode):
     """The cursor."""
 
-    position: int
+    __slots__ = ()
 
 
-class Nil(NamedTuple):
+class Nil(SyntaxNode):
     """The constant nil."""
 
-    position: int
+    __slots__ = ()
 
 
-class Field(NamedTuple):
+class Field(SyntaxNode):
     """``.a.b``."""
 
-    position: int
-    names: tuple[str, ...]
+    __slots__ = ("names",)
+
+    def __init__(self, position: int, names: tuple[str, ...]) -> None:
+        self.position = position
+        self.names = names
 
 
-class Chain(NamedTuple):
+class Chain(SyntaxNode):
     """``(pipeline).a.b`` or ``function.a``."""
 
-    position: int
-    start: Operand
-    names: tuple[str, ...]
+    __slots__ = ("names", "start")
+
+    def __init__(self, position: int, start: Operand, names: tuple[str, ...]) -> None:
+        self.position = position
+        self.start = start
+        self.names = names
+
+    def children(self) -> Sequence[SyntaxNode]:
+        """Return the operand whose fields are read."""
+        return (self.start,)
 
 
-class Bool(NamedTuple):
+class Bool(SyntaxNode):
     """``true`` or ``false``."""
 
-    position: int
-    value: bool
+    __slots__ = ("value",)
+
+    def __init__(self, position: int, value: bool) -> None:  # noqa: FBT001 # the constant
+        self.position = position
+        self.value = value
 
 
-class Number(NamedTuple):
+class Number(SyntaxNode):
     """A number under every Go type that can hold it; None where none can."""
 
-    position: int
-    text: str
-    integer: int | None
-    unsigned: int | None
-    real: float | None
-    pair: complex | None = None
+    __slots__ = ("integer", "pair", "real", "text", "unsigned")
+
+    def __init__(  # noqa: PLR0913, PLR0917 # the types of a constant
+        self,
+        position: int,
+        text: str,
+        integer: int | None,
+        unsigned: int | None,
+        real: float | None,
+        pair: complex | None = None,
+    ) -> None:
+        self.position = position
+        self.text = text
+        self.integer = integer
+        self.unsigned = unsigned
+        self.real = real
+        self.pair = pair
 
 
-class String(NamedTuple):
+class String(SyntaxNode):
     """A string constant: its source and its value."""
 
-    position: int
-    quoted: str
-    value: str
+    __slots__ = ("quoted", "value")
+
+    def __init__(self, position: int, quoted: str, value: str) -> None:
+        self.position = position
+        self.quoted = quoted
+        self.value = value
 
 
-class Command(NamedTuple):
+class Command(SyntaxNode):
     """One stage of a pipeline: an operand and its arguments."""
 
-    position: int
-    words: tuple[Operand, ...]
+    __slots__ = ("words",)
+
+    def __init__(self, position: int, words: tuple[Operand, ...]) -> None:
+        self.position = position
+        self.words = words
+
+    def children(self) -> Sequence[SyntaxNode]:
+        """Return the operand and its arguments."""
+        return self.words
 
 
-class Pipe(NamedTuple):
+class Pipe(SyntaxNode):
     """A pipeline with the variables it declares (or assigns)."""
 
-    position: int
-    declared: tuple[Variable, ...]
-    assigns: bool
-    commands: tuple[Command, ...]
+    __slots__ = ("assigns", "commands", "declared")
+
+    def __init__(
+        self,
+        position: int,
+        declared: tuple[Variable, ...],
+        assigns: bool,  # noqa: FBT001 # as the other parts of the node
+        commands: tuple[Command, ...],
+    ) -> None:
+        self.position = position
+        self.declared = declared
+        self.assigns = assigns
+        self.commands = commands
+
+    def children(self) -> Sequence[SyntaxNode]:
+        """Return the variables and the stages."""
+        return (*self.declared, *self.commands)
 
 
 Operand: TypeAlias = (
@@ -96,77 +165,117 @@ Operand: TypeAlias = (
 )
 
 
-class Text(NamedTuple):
+class Text(SyntaxNode):
     """Text between actions."""
 
-    position: int
-    text: str
+    __slots__ = ("text",)
+
+    def __init__(self, position: int, text: str) -> None:
+        self.position = position
+        self.text = text
 
 
-class Action(NamedTuple):
+class Action(SyntaxNode):
     """``{{ pipeline }}``."""
 
-    position: int
-    pipe: Pipe
+    __slots__ = ("pipe",)
+
+    def __init__(self, position: int, pipe: Pipe) -> None:
+        self.position = position
+        self.pipe = pipe
+
+    def children(self) -> Sequence[SyntaxNode]:
+        """Return the pipeline."""
+        return (self.pipe,)
 
 
-class If(NamedTuple):
-    """``{{ if }}``; ``otherwise`` is None without an else."""
+class Branch(SyntaxNode):
+    """A block with a pipeline; ``otherwise`` is None without an else."""
 
-    position: int
-    pipe: Pipe
-    body: list[Node]
-    otherwise: list[Node] | None
+    __slots__ = ("body", "otherwise", "pipe")
+
+    def __init__(
+        self, position: int, pipe: Pipe, body: list[Node], otherwise: list[Node] | None
+    ) -> None:
+        self.position = position
+        self.pipe = pipe
+        self.body = body
+        self.otherwise = otherwise
+
+    def children(self) -> Sequence[SyntaxNode]:
+        """Return the pipeline and the nodes of both bodies."""
+        return (self.pipe, *self.body, *(self.otherwise or ()))
+
+    def else_branch(self) -> If | With | Range | None:
+        """Return the branch that is the whole else, as in ``{{ else if }}``.
+
+        Such a chain may be thousands of branches deep.
+        """
+        if self.otherwise is not None and len(self.otherwise) == 1:
+            node = self.otherwise[0]
+            if isinstance(node, (If, With, Range)):
+                return node
+        return None
 
 
-class With(NamedTuple):
+class If(Branch):
+    """``{{ if }}``."""
+
+    __slots__ = ()
+
+
+class With(Branch):
     """``{{ with }}``."""
 
-    position: int
-    pipe: Pipe
-    body: list[Node]
-    otherwise: list[Node] | None
+    __slots__ = ()
 
 
-class Range(NamedTuple):
+class Range(Branch):
     """``{{ range }}``."""
 
-    position: int
-    pipe: Pipe
-    body: list[Node]
-    otherwise: list[Node] | None
+    __slots__ = ()
 
 
-class Break(NamedTuple):
+class Break(SyntaxNode):
     """``{{ break }}``."""
 
-    position: int
+    __slots__ = ()
 
 
-class Continue(NamedTuple):
+class Continue(SyntaxNode):
     """``{{ continue }}``."""
 
-    position: int
+    __slots__ = ()
 
 
-class Template(NamedTuple):
+class Template(SyntaxNode):
     """``{{ template "name" pipeline }}``."""
 
-    position: int
-    name: str
-    pipe: Pipe | None
+    __slots__ = ("name", "pipe")
+
+    def __init__(self, position: int, name: str, pipe: Pipe | None) -> None:
+        self.position = position
+        self.name = name
+        self.pipe = pipe
+
+    def children(self) -> Sequence[SyntaxNode]:
+        """Return the pipeline, if there is one."""
+        return () if self.pipe is None else (self.pipe,)
 
 
 Node: TypeAlias = Text | Action | If | With | Range | Break | Continue | Template
 Placed: TypeAlias = Operand | Command | Node
 
 
-def walk_nodes(value: object) -> Iterator[object]:
-    """Yield a node and all below it: nodes are tuples of values, nodes and lists of nodes."""
-    if isinstance(value, (tuple, list)):
-        yield value
-        for part in value:
-            yield from walk_nodes(part)
+def walk_nodes(roots: Sequence[SyntaxNode]) -> Iterator[SyntaxNode]:
+    """Yield nodes and all below them, in the order of the text."""
+    pending = [*reversed(roots)]
+    while pending:
+        node = pending.pop()
+        yield node
+        children = node.children()
+        if children:
+            pending.extend(reversed(children))
 
 
 def to_source(node: Placed) -> str:

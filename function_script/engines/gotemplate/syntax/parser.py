@@ -3,14 +3,14 @@
 Unknown functions and undeclared variables are all reported; any other error stops the parser.
 """
 
-from collections.abc import Container, Mapping
+from collections.abc import Mapping
 from typing import Final, NamedTuple, TypeAlias
 
 from function_script.engines.gotemplate.errors import LimitExceededError, ParseError
 from function_script.engines.gotemplate.function import Function
 from function_script.engines.gotemplate.printing import quote
 from function_script.engines.gotemplate.syntax import literals, nodes
-from function_script.engines.gotemplate.syntax.lexer import Token, tokenize
+from function_script.engines.gotemplate.syntax.lexer import KEYWORDS, Tokens, tokenize
 
 # The largest template seen in public has 1,600; each takes about 5 kB while it is compiled.
 MAX_TOKENS: Final = 20_000
@@ -18,13 +18,16 @@ MAX_TOKENS: Final = 20_000
 _MAX_NESTING: Final = 45
 
 
-class End(NamedTuple):
+class End:
     """The end of a list of nodes: ``{{end}}`` or ``{{else}}``."""
 
-    keyword: str
-    position: int
-    # The keyword ``if`` or ``with`` right behind an else.
-    then: str = ""
+    __slots__ = ("keyword", "position", "then")
+
+    def __init__(self, keyword: str, position: int, then: str = "") -> None:
+        self.keyword = keyword
+        self.position = position
+        # The keyword ``if`` or ``with`` right behind an else.
+        self.then = then
 
 
 Closed: TypeAlias = tuple[list[nodes.Node], End]
@@ -62,8 +65,9 @@ def parse(name: str, text: str, grammar: Grammar) -> Parsed:
     memory.
     """
     tokens = tokenize(text, *grammar.delims)
-    check_tokens(len(tokens))
-    parser = _Parser(text, tokens, grammar.functions)
+    count = len(tokens.kinds)
+    check_tokens(count)
+    parser = _Parser(tokens, grammar.functions)
     try:
         parser.parse_text(name)
     except ParseError as error:
@@ -74,7 +78,7 @@ def parse(name: str, text: str, grammar: Grammar) -> Parsed:
         parser.errors.append(ParseError("the template is nested too deeply", parser.here))
     if parser.errors:
         raise ParseFailure(parser.errors)
-    return Parsed(parser.trees, frozenset(parser.assigned), frozenset(parser.calls), len(tokens))
+    return Parsed(parser.trees, frozenset(parser.assigned), frozenset(parser.calls), count)
 
 
 def check_tokens(count: int) -> None:
@@ -87,101 +91,111 @@ class _Parser:
     """Parses one text: its nodes and definitions, and the pipelines inside of actions.
 
     An unknown function and an undeclared variable do not stop it: they are added to ``errors``.
-    The methods have the names of Go's parser.
+    The methods have the names of Go's parser. Go's messages have the position of the last token
+    that was looked at, which is ``here`` or ``ahead``.
     """
 
-    def __init__(self, text: str, tokens: list[Token], functions: Container[str]) -> None:
-        self.text = text
+    def __init__(self, tokens: Tokens, functions: Mapping[str, Function]) -> None:
         self.tokens = tokens
+        self.kinds = tokens.kinds
+        self.texts = tokens.texts
+        self.positions = tokens.positions
+        self.gaps = tokens.gaps
         self.functions = functions
         self.trees: Trees = {}
         self.errors: list[ParseError] = []
         # Variables that some `=` changes, and functions that are called.
         self.assigned: set[str] = set()
         self.calls: set[str] = set()
+        # The next token. The last one, `eof` or `error`, is never consumed.
         self.index = 0
-        self.furthest = 0
         self.variables = ["$"]
         self.nesting = 0
         self.ranges = 0
         # Tokens of the open blocks, outermost first.
-        self.open: list[Token] = []
+        self.open: list[int] = []
 
     # Tokens
 
     @property
     def here(self) -> int:
-        """The position of Go's messages: the last token that was looked at."""
-        return self.tokens[self.furthest].position
+        """The position of the last token that was consumed."""
+        return self.positions[max(self.index - 1, 0)]
 
-    def next(self) -> Token:
-        """Consume and return the next token; the last one is returned again and again."""
-        token = self.peek()
-        if self.index < len(self.tokens) - 1:
-            self.index += 1
-        return token
+    @property
+    def ahead(self) -> int:
+        """The position of the next token."""
+        return self.positions[self.index]
 
-    def peek(self) -> Token:
-        """Return the next token."""
+    def expect(self, kind: str, context: str) -> None:
+        """Consume the next token, which must be of a kind."""
+        if self.kinds[self.index] != kind:
+            raise self.unexpected(context)
+        self.index += 1
+
+    def expect_string(self, context: str) -> str:
+        """Consume a string constant and return its value."""
         index = self.index
-        self.furthest = max(self.furthest, index)
-        return self.tokens[index]
+        if self.kinds[index] not in _STRINGS:
+            raise self.unexpected(context)
+        self.index = index + 1
+        return literals.read_string(self.texts[index])
 
-    def expect(self, kinds: tuple[str, ...], context: str) -> Token:
-        """Consume the next token, which must be one of ``kinds``."""
-        token = self.next()
-        if token.kind not in kinds:
-            raise self.unexpected(token, context)
-        return token
+    def unexpected(self, context: str) -> ParseError:
+        """Return the error of the next token."""
+        text = self.tokens.format(self.index)
+        if self.kinds[self.index] != "error":
+            text = f"unexpected {text} in {context}"
+        return ParseError(text, self.ahead)
 
-    def unexpected(self, token: Token, context: str) -> ParseError:
-        """Return the error of an unexpected token."""
-        if token.kind == "error":
-            return ParseError(token.text)
-        return ParseError(f"unexpected {token.format()} in {context}")
+    def misplaced(self, end: End, text: str) -> ParseError:
+        """Return the error of an end or else; its cause is the keyword."""
+        return ParseError(text, self.ahead if end.then else self.here, cause=end.position)
 
     # Nodes
 
     def parse_text(self, name: str) -> None:
         """Parse the whole text: nodes and definitions."""
         root: list[nodes.Node] = []
-        while self.peek().kind != "eof":
-            if self.peek().kind == "left" and self.tokens[self.index + 1].kind == "define":
-                self.next()
-                self.open.append(self.next())
+        while self.kinds[self.index] != "eof":
+            if self.kinds[self.index] == "left" and self.kinds[self.index + 1] == "define":
+                self.index += 1
                 self.parse_definition()
-                self.open.pop()
                 continue
             node = self.text_or_action()
             if isinstance(node, End):
-                raise ParseError(f"unexpected {{{{{node.keyword}}}}}", cause=node.position)
+                raise self.misplaced(node, f"unexpected {{{{{node.keyword}}}}}")
             root.append(node)
-        self.add(name, root)
+        self.add(name, root, self.ahead)
 
     def parse_definition(self) -> None:
-        """Parse a named template, from behind ``define``."""
+        """Parse a named template, from its keyword on."""
         context = "define clause"
-        name = literals.read_string(self.expect(("string", "raw"), context).text)
-        self.expect(("right",), context)
-        self.add(name, self.named_body(context))
+        self.open.append(self.index)
+        self.index += 1
+        name = self.expect_string(context)
+        self.expect("right", context)
+        body = self.named_body(context)
+        self.add(name, body, self.here)
+        self.open.pop()
 
     def named_body(self, context: str) -> list[nodes.Node]:
         """Parse the body of a named template: outer variables and loops are invisible."""
-        outer = self.variables, self.ranges
+        variables, ranges = self.variables, self.ranges
         self.variables, self.ranges = ["$"], 0
         body, end = self.item_list()
         if end.keyword != "end":
-            text = f"unexpected {{{{{end.keyword}}}}} in {context}"
-            raise ParseError(text, cause=end.position)
-        self.variables, self.ranges = outer
+            raise self.misplaced(end, f"unexpected {{{{{end.keyword}}}}} in {context}")
+        self.variables, self.ranges = variables, ranges
         return body
 
-    def add(self, name: str, root: list[nodes.Node]) -> None:
-        """Add a definition; only an empty one may be replaced."""
+    def add(self, name: str, root: list[nodes.Node], position: int) -> None:
+        """Add a definition that ends at a position; only an empty one may be replaced."""
         if name not in self.trees or _is_empty(self.trees[name]):
             self.trees[name] = root
         elif not _is_empty(root):
-            raise ParseError(f"template: multiple definition of template {quote(name)}")
+            text = f"template: multiple definition of template {quote(name)}"
+            raise ParseError(text, position)
 
     def item_list(self) -> Closed:
         """Parse nodes up to the end or else that closes them."""
@@ -189,7 +203,7 @@ class _Parser:
         if self.nesting > _MAX_NESTING:
             raise ParseError(f"blocks are nested more than {_MAX_NESTING} deep")
         body: list[nodes.Node] = []
-        while self.peek().kind != "eof":
+        while self.kinds[self.index] != "eof":
             node = self.text_or_action()
             if isinstance(node, End):
                 self.nesting -= 1
@@ -200,56 +214,74 @@ class _Parser:
     def unclosed(self) -> ParseError:
         """Return the error of a text that ends inside of a block; its cause is the block."""
         if not self.open:
-            return ParseError("unexpected EOF")
-        token = self.open[-1]
-        return ParseError(
-            "unexpected EOF", hint=f"this {token.kind} has no end", cause=token.position
-        )
+            return ParseError("unexpected EOF", self.ahead)
+        block = self.open[-1]
+        hint = f"this {self.kinds[block]} has no end"
+        return ParseError("unexpected EOF", self.ahead, hint=hint, cause=self.positions[block])
 
     def text_or_action(self) -> nodes.Node | End:
         """Parse one node."""
-        token = self.next()
-        if token.kind == "text":
-            return nodes.Text(token.position, token.text)
-        if token.kind == "left":
+        index = self.index
+        kind = self.kinds[index]
+        if kind == "text":
+            self.index = index + 1
+            return nodes.Text(self.positions[index], self.texts[index])
+        if kind == "left":
+            self.index = index + 1
             return self.action()
-        raise self.unexpected(token, "input")
+        raise self.unexpected("input")
 
     def action(self) -> nodes.Node | End:
         """Parse an action, from behind the left delimiter."""
-        token = self.peek()
-        control = _CONTROLS.get(token.kind)
-        if control is None:
-            return nodes.Action(token.position, self.pipeline("command", "right"))
-        self.next()
-        return control(self, token)
+        kind = self.kinds[self.index]
+        if kind in _CONTROLS:
+            return self.control(kind)
+        position = self.ahead
+        return nodes.Action(position, self.pipeline("command", "right"))
 
-    def loop_control(self, token: Token) -> nodes.Node:
-        """Parse ``break`` or ``continue``."""
-        action = f"{{{{{token.kind}}}}}"
-        self.expect(("right",), action)
+    def control(self, kind: str) -> nodes.Node | End:
+        """Parse an action that begins with a keyword."""
+        keyword = self.index
+        self.index += 1
+        match kind:
+            case "end":
+                self.expect("right", "end")
+                return End("end", self.positions[keyword])
+            case "else":
+                return self.else_control(keyword)
+            case "template":
+                return self.template_control()
+            case "block":
+                return self.block_control(keyword)
+            case "break" | "continue":
+                return self.loop_control(keyword)
+            case _:
+                return self.parse_control(keyword)
+
+    def loop_control(self, keyword: int) -> nodes.Node:
+        """Parse ``break`` or ``continue``, from behind the keyword."""
+        kind = self.kinds[keyword]
+        action = f"{{{{{kind}}}}}"
+        self.expect("right", action)
         if self.ranges == 0:
             raise ParseError(f"{action} outside {{{{range}}}}")
-        make = nodes.Break if token.kind == "break" else nodes.Continue
-        return make(token.position)
+        position = self.positions[keyword]
+        return nodes.Break(position) if kind == "break" else nodes.Continue(position)
 
-    def end_control(self, token: Token) -> End:
-        """Parse ``end``."""
-        self.expect(("right",), "end")
-        return End("end", token.position)
-
-    def else_control(self, token: Token) -> End:
+    def else_control(self, keyword: int) -> End:
         """Parse ``else``, perhaps with an if or with behind it."""
-        if self.peek().kind in {"if", "with"}:
-            return End("else", token.position, self.peek().kind)
-        self.expect(("right",), "else")
-        return End("else", token.position)
+        position = self.positions[keyword]
+        following = self.kinds[self.index]
+        if following in _ELSE_BRANCHES:
+            return End("else", position, following)
+        self.expect("right", "else")
+        return End("else", position)
 
-    def parse_control(self, token: Token) -> nodes.Node:
+    def parse_control(self, keyword: int) -> nodes.Node:
         """Parse all of an ``if``, ``with`` or ``range``; a chain of else-ifs is one loop here."""
-        kind = token.kind
+        kind = self.kinds[keyword]
         outer_count = len(self.variables)
-        self.open.append(token)
+        self.open.append(keyword)
         links: list[tuple[nodes.Pipe, list[nodes.Node]]] = []
         rest: list[nodes.Node] | None = None
         while True:
@@ -260,12 +292,11 @@ class _Parser:
             links.append((pipe, body))
             if end.then != kind:
                 break
-            self.next()
+            self.index += 1
         if end.keyword == "else":
             rest, end = self.item_list()
             if end.keyword != "end":
-                text = f"expected end; found {{{{{end.keyword}}}}}"
-                raise ParseError(text, cause=end.position)
+                raise self.misplaced(end, f"expected end; found {{{{{end.keyword}}}}}")
         del self.variables[outer_count:]
         self.open.pop()
         make = _BRANCHES[kind]
@@ -275,154 +306,171 @@ class _Parser:
         pipe, body = links[0]
         return make(pipe.position, pipe, body, rest)
 
-    def template_control(self, _: Token) -> nodes.Node:
-        """Parse ``template "name" pipeline``."""
+    def template_control(self) -> nodes.Node:
+        """Parse ``template "name" pipeline``, from behind the keyword."""
         context = "template clause"
-        token = self.next()
-        name = self.template_name(token, context)
+        position = self.ahead
+        name = self.expect_string(context)
         pipe = None
-        if self.peek().kind == "right":
-            self.next()
+        if self.kinds[self.index] == "right":
+            self.index += 1
         else:
             pipe = self.pipeline(context, "right")
-        return nodes.Template(token.position, name, pipe)
+        return nodes.Template(position, name, pipe)
 
-    def block_control(self, keyword: Token) -> nodes.Node:
+    def block_control(self, keyword: int) -> nodes.Node:
         """Parse ``block "name" pipeline``: a definition and its use."""
         context = "block clause"
-        token = self.next()
-        name = self.template_name(token, context)
+        position = self.ahead
+        name = self.expect_string(context)
         pipe = self.pipeline(context, "right")
         self.open.append(keyword)
-        self.add(name, self.named_body(context))
+        body = self.named_body(context)
+        self.add(name, body, self.here)
         self.open.pop()
-        return nodes.Template(token.position, name, pipe)
-
-    def template_name(self, token: Token, context: str) -> str:
-        """Read a template's name: a string constant."""
-        if token.kind not in {"string", "raw"}:
-            raise self.unexpected(token, context)
-        return literals.read_string(token.text)
+        return nodes.Template(position, name, pipe)
 
     # Pipelines
 
     def pipeline(self, context: str, end: str) -> nodes.Pipe:
         """Parse declarations and commands up to ``end``, which is consumed."""
-        start = self.peek().position
-        declared, assigns = self.declarations(context)
+        start = self.ahead
+        declared: list[nodes.Variable] = []
+        assigns = False
+        if self.kinds[self.index] == "variable":
+            declared, assigns = self.declarations(context)
         commands: list[nodes.Command] = []
         while True:
-            token = self.peek()
-            if token.kind == end:
-                self.next()
+            kind = self.kinds[self.index]
+            if kind == end:
                 break
-            if token.kind not in _OPERANDS:
-                self.next()
-                raise self.unexpected(token, context)
+            if kind not in _OPERANDS:
+                raise self.unexpected(context)
             commands.append(self.command())
+        self.index += 1
         if not commands:
             raise ParseError(f"missing value for {context}")
         for stage, command in enumerate(commands[1:], 2):
-            if isinstance(
-                command.words[0], (nodes.Bool, nodes.Dot, nodes.Nil, nodes.Number, nodes.String)
-            ):
+            if isinstance(command.words[0], _VALUES):
                 raise ParseError(f"non executable command in pipeline stage {stage}")
         return nodes.Pipe(start, tuple(declared), assigns, tuple(commands))
 
     def declarations(self, context: str) -> tuple[list[nodes.Variable], bool]:
         """Parse ``$x :=``, ``$i, $x :=``, ``$x =``, or nothing."""
         declared: list[nodes.Variable] = []
-        while self.peek().kind == "variable":
-            variable = self.next()
-            following = self.peek()
-            if following.kind in {"declare", "assign"}:
-                self.next()
-                declared.append(self.declare(variable))
-                assigns = following.kind == "assign"
+        while self.kinds[self.index] == "variable":
+            index = self.index
+            following = self.kinds[index + 1]
+            is_comma = following == "punctuation" and self.texts[index + 1] == ","
+            if not is_comma and following not in {"declare", "assign"}:
+                break
+            self.index = index + 2
+            name = self.texts[index]
+            self.variables.append(name)
+            declared.append(nodes.Variable(self.positions[index], (name,)))
+            if not is_comma:
+                assigns = following == "assign"
                 if assigns:
                     self.assigned.update(variable.names[0] for variable in declared)
                 return declared, assigns
-            if following.text != "," or following.kind != "punctuation":
-                self.index -= 1
-                break
-            self.next()
-            declared.append(self.declare(variable))
             if context != "range" or len(declared) > 1:
                 raise ParseError(f"too many declarations in {context}")
-            if self.peek().kind not in {"variable", "right", "rparen"}:
-                raise ParseError("range can only initialize variables")
+            if self.kinds[self.index] not in {"variable", "right", "rparen"}:
+                raise ParseError("range can only initialize variables", self.ahead)
         return declared, False
-
-    def declare(self, token: Token) -> nodes.Variable:
-        """Declare a variable from here on."""
-        self.variables.append(token.text)
-        return nodes.Variable(token.position, (token.text,))
 
     def command(self) -> nodes.Command:
         """Parse operands up to a pipe or the end of the pipeline."""
-        start = self.peek().position
-        words: list[nodes.Operand] = []
+        start = self.ahead
+        words = [self.operand()]
         while True:
-            word = self.operand()
-            if word is not None:
-                words.append(word)
-            token = self.peek()
-            if token.kind in {"right", "rparen"} or (token.kind == "pipe" and words):
-                if token.kind == "pipe":
-                    self.next()
+            kind = self.kinds[self.index]
+            if kind in {"right", "rparen"}:
                 break
-            if word is None or not token.gap:
-                self.next()
-                raise self.unexpected(token, "operand")
-        if not words:
-            raise ParseError("empty command")
+            if kind == "pipe":
+                self.index += 1
+                break
+            if not self.gaps[self.index] or kind not in _OPERANDS:
+                raise self.unexpected("operand")
+            words.append(self.operand())
         return nodes.Command(start, tuple(words))
 
-    def operand(self) -> nodes.Operand | None:
-        """Parse a term and the fields that follow it; None if the next token begins no term."""
-        term = self.term()
-        following = self.peek()
-        if term is None or following.kind != "field" or following.gap:
+    def operand(self) -> nodes.Operand:
+        """Parse a term and the fields that follow it."""
+        index = self.index
+        kind = self.kinds[index]
+        if kind == "variable":
+            return self.variable()
+        if kind == "field":
+            names = self.field_names()
+            # Go's position is that of the second field, if there is one.
+            return nodes.Field(self.positions[index + (len(names) > 1)], tuple(names))
+        self.index = index + 1
+        term = self.term(kind, index)
+        if not self.is_followed_by_field():
             return term
+        position = self.ahead
+        names = self.field_names()
+        if isinstance(term, _VALUES):
+            text = f"unexpected . after term {quote(nodes.to_source(term))}"
+            raise ParseError(text, self.ahead)
+        return nodes.Chain(position, term, tuple(names))
+
+    def variable(self) -> nodes.Variable:
+        """Parse the use of a variable, and its fields."""
+        index = self.index
+        self.index = index + 1
+        name = self.texts[index]
+        if name not in self.variables:
+            self.report(f"undefined variable {quote(name)}", index)
+            self.variables.append(name)
+        if not self.is_followed_by_field():
+            return nodes.Variable(self.positions[index], (name,))
+        return nodes.Variable(self.ahead, (name, *self.field_names()))
+
+    def is_followed_by_field(self) -> bool:
+        """Report whether the next token is a field of what is in front of it."""
+        return self.kinds[self.index] == "field" and not self.gaps[self.index]
+
+    def field_names(self) -> list[str]:
+        """Consume a field and those right behind it; return their names."""
         names = []
-        while self.peek().kind == "field" and not self.peek().gap:
-            names.append(self.next().text[1:])
-        if isinstance(term, (nodes.Field, nodes.Variable)):
-            return type(term)(following.position, (*term.names, *names))
-        if isinstance(term, (nodes.Bool, nodes.String, nodes.Number, nodes.Nil, nodes.Dot)):
-            raise ParseError(f"unexpected . after term {quote(nodes.to_source(term))}")
-        return nodes.Chain(following.position, term, tuple(names))
+        while True:
+            names.append(self.texts[self.index][1:])
+            self.index += 1
+            if not self.is_followed_by_field():
+                return names
 
-    def term(self) -> nodes.Operand | None:
-        """Parse a constant, a name, or a pipeline in parentheses."""
-        token = self.peek()
-        make = _TERMS.get(token.kind)
-        if make is None:
-            return None
-        self.next()
-        return make(self, token)
+    def term(self, kind: str, index: int) -> nodes.Operand:
+        """Parse a constant, a function's name, or a pipeline in parentheses."""
+        position, text = self.positions[index], self.texts[index]
+        match kind:
+            case "identifier":
+                if text not in self.functions:
+                    self.report(f"function {quote(text)} not defined", index)
+                self.calls.add(text)
+                return nodes.Identifier(position, text)
+            case "string" | "raw":
+                return nodes.String(position, text, literals.read_string(text))
+            case "number":
+                number = literals.read_number(text)
+                return nodes.Number(
+                    position, text, number.integer, number.unsigned, number.real, number.pair
+                )
+            case "lparen":
+                return self.group()
+            case "dot":
+                return nodes.Dot(position)
+            case "bool":
+                return nodes.Bool(position, text == "true")
+            case "character":
+                code = literals.read_character(text)
+                return nodes.Number(position, text, code, code, float(code))
+            case _:
+                return nodes.Nil(position)
 
-    def identifier(self, token: Token) -> nodes.Operand:
-        """Parse a function's name."""
-        if token.text not in self.functions:
-            self.report(f"function {quote(token.text)} not defined", token)
-        self.calls.add(token.text)
-        return nodes.Identifier(token.position, token.text)
-
-    def variable(self, token: Token) -> nodes.Operand:
-        """Parse the use of a variable."""
-        if token.text not in self.variables:
-            self.report(f"undefined variable {quote(token.text)}", token)
-            self.variables.append(token.text)
-        return nodes.Variable(token.position, (token.text,))
-
-    def report(self, message: str, token: Token) -> None:
-        """Add an error that does not stop the parser."""
-        self.errors.append(ParseError(message, token.position))
-
-    def group(self, token: Token) -> nodes.Operand:
+    def group(self) -> nodes.Pipe:
         """Parse a pipeline in parentheses, from behind the left one."""
-        del token
         self.nesting += 1
         if self.nesting > _MAX_NESTING:
             raise ParseError(f"parentheses are nested more than {_MAX_NESTING} deep")
@@ -430,50 +478,25 @@ class _Parser:
         self.nesting -= 1
         return pipe
 
-    def number(self, token: Token) -> nodes.Operand:
-        """Parse a number constant."""
-        return nodes.Number(token.position, token.text, *literals.read_number(token.text))
-
-    def character(self, token: Token) -> nodes.Operand:
-        """Parse a character constant: the number of the character."""
-        code = literals.read_character(token.text)
-        return nodes.Number(token.position, token.text, code, code, float(code))
-
-    def string(self, token: Token) -> nodes.Operand:
-        """Parse a string constant."""
-        return nodes.String(token.position, token.text, literals.read_string(token.text))
+    def report(self, message: str, index: int) -> None:
+        """Add the error of a token that does not stop the parser."""
+        self.errors.append(ParseError(message, self.positions[index]))
 
 
-_CONTROLS: Final = {
-    "block": _Parser.block_control,
-    "break": _Parser.loop_control,
-    "continue": _Parser.loop_control,
-    "else": _Parser.else_control,
-    "end": _Parser.end_control,
-    "if": _Parser.parse_control,
-    "range": _Parser.parse_control,
-    "template": _Parser.template_control,
-    "with": _Parser.parse_control,
-}
-_TERMS: Final = {
-    "identifier": _Parser.identifier,
-    "dot": lambda _, token: nodes.Dot(token.position),
-    "nil": lambda _, token: nodes.Nil(token.position),
-    "variable": _Parser.variable,
-    "field": lambda _, token: nodes.Field(token.position, (token.text[1:],)),
-    "bool": lambda _, token: nodes.Bool(token.position, token.text == "true"),
-    "character": _Parser.character,
-    "number": _Parser.number,
-    "lparen": _Parser.group,
-    "string": _Parser.string,
-    "raw": _Parser.string,
-}
-_OPERANDS: Final = frozenset(_TERMS)
+_STRINGS: Final = frozenset({"string", "raw"})
+_OPERANDS: Final = frozenset(
+    {"identifier", "variable", "field", "dot", "nil", "bool", "number", "character", "lparen"}
+    | _STRINGS
+)
+_CONTROLS: Final = KEYWORDS - {"nil", "define"}
 _BRANCHES: Final[Mapping[str, type[nodes.If | nodes.Range | nodes.With]]] = {
     "if": nodes.If,
     "range": nodes.Range,
     "with": nodes.With,
 }
+_ELSE_BRANCHES: Final = frozenset({"if", "with"})
+# Constants and the cursor, which are no commands and have no fields.
+_VALUES: Final = (nodes.Bool, nodes.Dot, nodes.Nil, nodes.Number, nodes.String)
 
 
 def _is_empty(root: list[nodes.Node]) -> bool:

@@ -3,6 +3,7 @@
 Written by hand after prelude/*.star; the tests of `pruning` call every getter.
 """
 
+import ast
 from collections.abc import Mapping, Sequence
 from typing import Final
 
@@ -35,6 +36,8 @@ OBJECT_GETTERS: Final[Mapping[str, tuple[Path, int]]] = {
 }
 """Getters that give a resource's object: the path, and how many names follow in the call."""
 
+_OBJECT: Final = "resource"
+
 
 def branches(getter: str, name: object) -> Sequence[Path]:
     """Return the branches that a call with the request looks into; all for an unknown function.
@@ -44,3 +47,23 @@ def branches(getter: str, name: object) -> Sequence[Path]:
     if getter in _NAMED and isinstance(name, str):
         return [(*path, name) for path in _NAMED[getter]]
     return _WHOLE.get(getter, [()])
+
+
+def read_field(getter: str, arguments: Sequence[ast.AST]) -> tuple[Path, str] | None:
+    """Return the object that a call reads a field of, and the field's path in it.
+
+    ``arguments`` follow the request. None where the script does not write out all names, or reads
+    the whole object.
+    """
+    if getter not in OBJECT_GETTERS:
+        return None
+    path, count = OBJECT_GETTERS[getter]
+    texts = [
+        argument.value
+        for argument in arguments[: count + 1]
+        if isinstance(argument, ast.Constant) and isinstance(argument.value, str)
+    ]
+    if len(texts) <= count:
+        return None
+    *names, field = texts
+    return ((*path, *names, _OBJECT) if names else path), field

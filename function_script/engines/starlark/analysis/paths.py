@@ -9,15 +9,15 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
-from function_script.program import Lazy, PartTree, plain
+from function_script.program import ANY, Lazy, PartTree, plain
 from function_script.values import Object, Readable, Value
 
 Path: TypeAlias = tuple[str, ...]
 Paths: TypeAlias = frozenset[Path]
 
-# A projection always has these branches, empty or not. Everything else is a leaf, which is there as
-# a whole or not at all, or a part of a resource's object.
-_BRANCHES: frozenset[Path] = frozenset(
+# Branches that are the same in every request. Everything else is a leaf, which is there as a whole
+# or not at all, or a part of a resource.
+_BRANCHES: Final[Paths] = frozenset(
     {
         (),
         ("context",),
@@ -34,28 +34,24 @@ _BRANCHES: frozenset[Path] = frozenset(
 
 
 # They hold resources by name, whose objects are branches, too, with the parts below them so far.
-_GROUPS: frozenset[Path] = frozenset({("desired", "resources"), ("observed", "resources")})
-_ENTRY_DEPTH = 3
-_OBJECT_DEPTH = 4
-_MAX_DEPTH = 6
-_OBJECT = "resource"
-# Any resource's name. For a resource of this name a script gets all others, too: no harm.
-ANY: Final = "*"
+_GROUPS: Final[Paths] = frozenset({("desired", "resources"), ("observed", "resources")})
+_COMPOSITES: Final[Paths] = frozenset({("desired", "composite"), ("observed", "composite")})
+_OBJECT: Final = "resource"
+# The object itself is the first of these levels.
+_OBJECT_LEVELS: Final = 3
 
 
 def is_branch(path: Path) -> bool:
-    """Report whether parts below this path are selected one by one."""
-    if path[:2] in _GROUPS and len(path) >= _ENTRY_DEPTH:
-        return path[_ENTRY_DEPTH:_OBJECT_DEPTH] in {(), (_OBJECT,)} and len(path) <= _MAX_DEPTH
-    return path in _BRANCHES
+    """Report whether parts below this path are selected one by one.
 
-
-def is_part(path: Path) -> bool:
-    """Report whether this branch is below a resource's object.
-
-    Such a branch may be absent, and may be a list or a scalar, which is selected as a whole.
+    A branch below a resource's object may be absent, and may be a list or a scalar, which is
+    selected as a whole.
     """
-    return len(path) > _OBJECT_DEPTH
+    entry = _entry_depth(path)
+    if len(path) < entry or not entry:
+        return path in _BRANCHES
+    below = path[entry:]
+    return not below or (below[0] == _OBJECT and len(below) <= _OBJECT_LEVELS)
 
 
 def is_group(path: Path) -> bool:
@@ -63,10 +59,11 @@ def is_group(path: Path) -> bool:
     return path in _GROUPS
 
 
-def touched(path: Path) -> Path:
-    """Return the leaf that makes the resource at this path be there at all, if it exists."""
-    is_entry = len(path) == _ENTRY_DEPTH and path[:2] in _GROUPS
-    return (*path, _OBJECT, "kind") if is_entry else path
+def _entry_depth(path: Path) -> int:
+    """Return the length of the path to the resource that this path leads to or into; else 0."""
+    if path[:2] in _GROUPS:
+        return 3
+    return 2 if path[:2] in _COMPOSITES else 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,8 +79,7 @@ class RequestProjection:
         Of ``parts``, which are branches, a script may ask whether they exist.
         """
         leaves, branches = frozenset(paths), frozenset(parts)
-        every = leaves | branches
-        entries = {path[:_ENTRY_DEPTH] for path in every if path[:2] in _GROUPS and path[2:]}
+        entries = {path[:3] for path in leaves | branches if path[:2] in _GROUPS and path[2:]}
         return cls(
             tree=_tree(leaves | _of_any(leaves, entries), branches | _of_any(branches, entries), ())
         )
@@ -99,10 +95,7 @@ EVERYTHING = RequestProjection(tree=None)
 def _of_any(paths: Paths, entries: Collection[Path]) -> Paths:
     """Return the paths below any resource, for each of the resources that are named."""
     return frozenset(
-        (*entry, *path[_ENTRY_DEPTH:])
-        for entry in entries
-        for path in paths
-        if path[:_ENTRY_DEPTH] == (*entry[:2], ANY)
+        (*entry, *path[3:]) for entry in entries for path in paths if path[:3] == (*entry[:2], ANY)
     )
 
 
@@ -110,8 +103,9 @@ def _tree(leaves: Paths, parts: Paths, here: Path) -> PartTree | None:
     if here in leaves or not is_branch(here):
         return None
     depth = len(here)
-    below = {path[depth] for path in leaves | parts | _BRANCHES if path[:depth] == here != path}
-    if depth == _ENTRY_DEPTH:
+    below = {path[depth] for path in leaves | parts if path[:depth] == here != path}
+    if here and depth == _entry_depth(here):
+        # A resource always has an object.
         below.add(_OBJECT)
     return {key: _tree(leaves, parts, (*here, key)) for key in sorted(below)}
 

@@ -11,16 +11,14 @@ from function_script import objects
 from function_script.engines.starlark.analysis import getters, syntax
 from function_script.engines.starlark.analysis.names import Bindings, Function
 from function_script.engines.starlark.analysis.paths import (
-    ANY,
     EVERYTHING,
     Path,
     Paths,
     RequestProjection,
     is_branch,
     is_group,
-    is_part,
-    touched,
 )
+from function_script.program import ANY
 
 # An annotation of any other type may look into what it annotates.
 _SHALLOW_TYPES = frozenset({"dict", "list", "str"})
@@ -108,10 +106,9 @@ class _Analysis:
         """Follow keys from branches: note the leaves on the way, return the branches at the end."""
         for key in keys:
             below = {(*path, key) for path in paths}
-            self._need(touched(path) for path in below if touched(path) != path)
-            self._need(path for path in below if not is_branch(path))
-            paths = frozenset(path for path in below if is_branch(path))
-            self._parts.update(filter(is_part, paths))
+            paths = frozenset(filter(is_branch, below))
+            self._need(below - paths)
+            self._parts |= paths
         return paths
 
     def _members(self, paths: Paths) -> Paths:
@@ -119,7 +116,7 @@ class _Analysis:
         groups = {path for path in paths if is_group(path)}
         self._need(paths - groups)
         members = frozenset((*path, ANY) for path in groups)
-        self._need(map(touched, members))
+        self._parts |= members
         return members
 
     def _iterate(self, target: ast.expr, iterated: ast.expr) -> None:
@@ -325,6 +322,10 @@ class _Analysis:
         key = others[0].value if others and isinstance(others[0], ast.Constant) else None
         if name == "get" and isinstance(key, str):
             return self._get(paths, key)
+        field = getters.read_field(name, others) if paths == {()} else None
+        if field is not None:
+            keys, path = field
+            return self._get(self._enter(paths, keys), path)
         if name in _SEE_NAMES and not others:
             self._members(paths)
         else:

@@ -78,3 +78,13 @@ def test_comparison_of_other_types_fails(text: str, message: str, hint: str) -> 
 @pytest.mark.parametrize("text", COMPARABLE)
 def test_comparison_that_may_succeed_is_no_failure(text: str) -> None:
     assert [*LINT.find_failures(_program(text))] == []
+
+
+def test_chain_of_a_thousand_else_ifs_is_walked() -> None:
+    text = (
+        "{{ $x := 1 }}{{ if .a }}{{ end }}{{ if .b }}" + "{{ else if .c }}x" * 1_000 + "{{ end }}"
+    )
+    program = _program(text)
+    (doubt,) = LINT.find_doubts(program)
+    assert doubt.message == "$x is set and never read"
+    assert {read.path for read in LINT.find_reads(program)} == {("a",), ("b",), ("c",)}

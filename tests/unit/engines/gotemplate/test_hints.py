@@ -41,6 +41,10 @@ CASES = (
     ("{{ .a-/b }}", "index MAP"),
     ("{{ if .a }}{{ else .b }}{{ end }}", "else if"),
     ("{{ if .a in .b }}{{ end }}", "has ITEM LIST"),
+    ("{{ if .a }}{{ else }}{{ else }}{{ end }}", "a block has one else"),
+    ("{{ break }}", "only a range can be left"),
+    ("{{ continue }}", "only a range has turns"),
+    ('{{ join "," }}', "join takes string any"),
     ("{{ while .a }}", "there is no while"),
     ("{{ region }}", "a field begins with a dot"),
     ("{{ var.region }}", "a field begins with a dot"),
@@ -84,6 +88,7 @@ CHECKED = (
     ("{{ with .params }}{{ .params.list }}{{ end }}", "$ the whole request"),
     ('{{ index .params "lsit" }}', 'did you mean "list"?'),
     ("{{ print .params.nothing }}", "say what to write instead"),
+    ('{{ define "x" }}{{ .a }}{{ end }}{{ include "x" nil }}', '{{ include "x" . }}'),
     ("{{ range .params.nothing }}{{ end }}", "say what to go over instead"),
 )
 

@@ -97,6 +97,14 @@ CASES = (
     ("return indent('a', 'b')", "use int(value)"),
     ("return stable_choice('a')", "[value]"),
     ("return reqs", 'did you mean "re'),
+    ("return 'a'", "from_yaml(text) reads an object"),
+    ("return dict.fromkeys([1])", "{key: value for key in list}"),
+    (
+        "rsp = response()\n    [rsp.resource('a', {}) for _ in range(2)]",
+        "in a loop, make it of the item",
+    ),
+    ("return {'a': 'one ' 'two'}", "join texts with `+`"),
+    ("resource.update(req, {})", 'rsp.resource("name", {...})'),
     ("return child_name('a')", "write child_name(parent, name, max_length=63)"),
     ("return regex_match('a', '(')", "close it with )"),
 )

@@ -13,6 +13,8 @@ def _paths(*texts: str) -> set[str]:
         if tree is None:
             return [".".join(path) or ALL]
         assert isinstance(tree, dict)
+        if path and not tree:
+            return [".".join(path) + "{}"]
         return [found for key, below in tree.items() for found in walk(below, (*path, key))]
 
     return set(walk(pruning.project_request(texts).tree, ()))
@@ -30,11 +32,40 @@ CASES = {
     ),
     "a question for a name": (
         MAIN + '    if "b" in req["observed"]["resources"]:\n        pass\n    return {}\n',
-        {"observed.resources.b.resource.kind"},
+        {"observed.resources.b.resource{}"},
     ),
     "getters of the prelude": (
-        MAIN + '    return {"a": get_observed(req, "b", "status"), "c": get_xr(req)}\n',
+        MAIN + '    return {"a": get_observed(req, "b"), "c": get_xr(req)}\n',
         {"observed.resources.b", "observed.composite"},
+    ),
+    "fields that getters of the prelude read": (
+        MAIN + '    a = get_observed(req, "b", "status.x", default = 1)\n'
+        '    return {"a": a, "c": get_xr(req, "spec.a.b", 2), "d": get_xr(req, "kind")}\n',
+        {
+            "observed.resources.b.resource.status.x",
+            *("observed.composite.resource.spec.a.b", "observed.composite.resource.kind"),
+        },
+    ),
+    "a computed field of a getter": (
+        MAIN + '    n = "x"\n    return {"a": get_xr(req, "spec." + n)}\n',
+        {"observed.composite"},
+    ),
+    "the object of a getter with an empty path": (
+        MAIN + '    return {"a": get_xr(req, "")}\n',
+        {"observed.composite.resource"},
+    ),
+    "fields of the composite resource": (
+        MAIN + '    xr = req["observed"]["composite"]["resource"]\n'
+        '    spec, of_desired = xr["spec"], req["desired"]["composite"]\n'
+        '    return {"a": spec["x"]["y"]["z"], "b": "c" in spec, "d": of_desired.get("ready")}\n',
+        {
+            *("observed.composite.resource.spec.c{}", "observed.composite.resource.spec.x.y"),
+            *("desired.composite.ready", "desired.composite.resource{}"),
+        },
+    ),
+    "a comparison of a branch": (
+        MAIN + '    return {"a": req["context"] == None, "b": "meta" in req}\n',
+        {"context{}", "meta"},
     ),
     "a path of get": (
         MAIN + '    return {"a": get(req, "context.region", "eu")}\n',
@@ -58,22 +89,22 @@ CASES = {
     ),
     "a loop over names": (
         MAIN + '    for name in req["observed"]["resources"]:\n        pass\n    return {}\n',
-        {"observed.resources.*.resource.kind"},
+        {"observed.resources.*.resource{}"},
     ),
     "a field of all resources": (
         MAIN + '    all = req["observed"]["resources"]\n'
         '    return {"a": [e["resource"]["status"]["x"] for e in all.values()]}\n',
-        {"observed.resources.*.resource.kind", "observed.resources.*.resource.status.x"},
+        {"observed.resources.*.resource.status.x"},
     ),
     "a part of a resource that is read as a whole": (
         MAIN + '    spec = req["observed"]["resources"]["b"]["resource"]["spec"]\n'
         '    return {"a": spec["size"], "b": len(spec)}\n',
-        {"observed.resources.b.resource.kind", "observed.resources.b.resource.spec"},
+        {"observed.resources.b.resource.spec"},
     ),
     "a field at the end of a long path": (
         MAIN + '    all = req["observed"]["resources"]\n'
         '    return {"a": get(all, "b.resource.status.at.list[0].name")}\n',
-        {"observed.resources.b.resource.kind", "observed.resources.b.resource.status.at.list"},
+        {"observed.resources.b.resource.status.at.list"},
     ),
     "a field of one resource and another of all": (
         MAIN + '    all = req["observed"]["resources"]\n'
@@ -82,9 +113,8 @@ CASES = {
         '        a = entry.get("ready")\n'
         "    return {'a': a}\n",
         {
-            *("observed.resources.*.resource.kind", "observed.resources.*.ready"),
-            *("observed.resources.b.resource.kind", "observed.resources.b.ready"),
-            "observed.resources.b.resource.spec",
+            *("observed.resources.*.resource{}", "observed.resources.*.ready"),
+            *("observed.resources.b.resource.spec", "observed.resources.b.ready"),
         },
     ),
     "a resource of all in the result": (
@@ -95,11 +125,11 @@ CASES = {
     "a path of all resources": (
         MAIN + '    all = req["observed"]["resources"]\n'
         '    return {"a": [get(all[name], "resource.spec.x") for name in sorted(all)]}\n',
-        {"observed.resources.*.resource.kind", "observed.resources.*.resource.spec.x"},
+        {"observed.resources.*.resource.spec.x"},
     ),
     "the number of resources": (
         MAIN + '    return {"a": len(req["observed"]["resources"])}\n',
-        {"observed.resources.*.resource.kind"},
+        {"observed.resources.*.resource{}"},
     ),
     "a computed name": (
         MAIN + '    n = "x"\n    return {"a": req["desired"]["resources"].get(n + "y")}\n',

@@ -63,6 +63,8 @@ FOLLOWED = (
     *("f({E})", "g({E}, {E})", "g({E}, q = {E})", "held()"),
     *('get_observed(root, "{K}", None, {})', 'get_connection_details(root, "{K}")'),
     *('get_credentials(root, "{K}")', "get_xr(root)", "get_environment(root, None, {})"),
+    *('get_xr(root, "{K}.{K}", {})', 'get_observed(root, "{K}", "{K}.{K}", default = {})'),
+    *('get_xr(root, default = {}, path = "{K}")', 'get_observed(root, "{K}", "{K}")'),
 )
 LOST = (
     *('{E}["{P}"]', '{E}["{K}"]', '{E}.get("{K}", {E})', "dict({E})", "(lambda: {E})()"),
@@ -205,10 +207,11 @@ def test_pruned_parts_make_no_difference(seed: int) -> None:
         *('[r["a"].items(), r["a"]["b"]]', '[r["a"] or 1, "b" in r["a"]]', 'r["a"] | r["b"]'),
     ],
 )
-def test_pruned_object_answers_as_the_whole_one(expression: str) -> None:
+@pytest.mark.parametrize("of", ['all["a"]', 'root["observed"]["composite"]'])
+def test_pruned_object_answers_as_the_whole_one(expression: str, of: str) -> None:
     """Also whether a part exists that nothing is read from."""
     text = (
-        'def main(root):\n    all = root["observed"]["resources"]\n    r = all["a"]["resource"]\n'
+        f'def main(root):\n    all = root["observed"]["resources"]\n    r = {of}["resource"]\n'
         f'    return {{"output": {{"out": {expression}}}}}\n'
     )
     assert pruning.project_request([text]) != paths.EVERYTHING

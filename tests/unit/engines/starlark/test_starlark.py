@@ -1,6 +1,7 @@
 """The Starlark engine: what it keeps between runs, what it builds, what it never lets through."""
 
 import math
+import sys
 
 import pytest
 from hypothesis import given
@@ -92,6 +93,15 @@ def test_scripts_are_built_once() -> None:
     assert build.script(_program(text, a="x = 2\n"), LIMITS, options) is not one
 
 
+def test_script_that_was_built_obeys_the_limits_of_each_run() -> None:
+    program = _program('def main(req):\n    return {"output": {"a": [[1, 2], [3, 4]]}}\n')
+    for _ in range(2):
+        starlark.evaluate(program, _scope(), LIMITS)
+        for limits in (Limits(nodes=5), Limits(depth=3)):
+            with pytest.raises(LimitError):
+                starlark.evaluate(program, _scope(), limits)
+
+
 def test_failed_builds_are_not_kept() -> None:
     """An error is found anew each time: it may have been the fault of a limit."""
     program = _program("for i in range(1 << 30):\n    pass\n")
@@ -165,6 +175,15 @@ def test_values_come_through_unchanged(value: Value) -> None:
     """What a script returns of its request is what the request held."""
     text = 'def main(req):\n    return {"output": req["input"]["value"]}\n'
     assert _run(text, input={"value": value}) == {"output": value}
+
+
+def test_every_character_comes_through_unchanged() -> None:
+    """Alone, since some are written as escapes and some are not."""
+    text = 'def main(req):\n    return {"output": req["input"]}\n'
+    characters = [chr(code) for code in range(sys.maxunicode + 1) if not 0xD800 <= code < 0xE000]
+    for start in range(0, len(characters), 100_000):
+        value: Value = {"texts": list(characters[start : start + 100_000])}
+        assert _run(text, input=value) == {"output": value}
 
 
 @given(value=VALUES)

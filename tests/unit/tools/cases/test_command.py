@@ -169,7 +169,9 @@ def test_selection_runs_only_some_cases(tmp_path: Path, printed: Printed) -> Non
     project(tmp_path, small=GOOD, large=BAD)
     assert printed("--run", "^sm") == "PASS   small\n1 passed in TIME\n"
     assert printed("small.case.yaml") == "PASS   small\n1 passed in TIME\n"
-    assert 'cannot find a case whose name matches "medium" among 2' in printed("--run", "medium")
+    text = printed("--run", "medium")
+    assert 'cannot find a case whose name matches "medium" among 2' in text
+    assert "hint: the cases are large, small" in text
     assert printed.code == 1
     assert "--run" in printed("--run", "(")
     assert printed.code == 2

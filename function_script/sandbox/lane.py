@@ -1,0 +1,88 @@
+"""A lane of the scheduler: a number of slots, and their queue, which is fair between keys."""
+
+from collections import OrderedDict, deque
+from collections.abc import Callable, Hashable
+from itertools import islice
+from typing import Final, Generic, TypeVar
+
+_NO_KEY = object()
+
+T = TypeVar("T")
+
+
+class FairQueue(Generic[T]):
+    """First come first served among the items of one key; round robin between keys."""
+
+    def __init__(self) -> None:
+        self._length = 0
+        self._items_by_key: OrderedDict[Hashable, deque[T]] = OrderedDict()
+
+    def __len__(self) -> int:
+        return self._length
+
+    def count(self, key: Hashable) -> int:
+        """Return how many items of ``key`` are queued."""
+        return len(self._items_by_key.get(key, ()))
+
+    def add(self, key: Hashable, item: T) -> None:
+        """Append an item; a new key is served after all others."""
+        self._items_by_key.setdefault(key, deque()).append(item)
+        self._length += 1
+
+    def add_first(self, key: Hashable, item: T) -> None:
+        """Insert an item before all others; it had its turn already."""
+        self._items_by_key.setdefault(key, deque()).appendleft(item)
+        self._items_by_key.move_to_end(key, last=False)
+        self._length += 1
+
+    def add_before(self, key: Hashable, item: T, is_later: Callable[[T], bool]) -> None:
+        """Insert an item before the first one of the same key for which ``is_later`` is true."""
+        items = self._items_by_key.setdefault(key, deque())
+        later = (index for index, other in enumerate(items) if is_later(other))
+        items.insert(next(later, len(items)), item)
+        self._length += 1
+
+    def next(self, may_start: Callable[[T], bool]) -> T | None:
+        """Remove and return the next item, or None.
+
+        Keys whose first item may not start are skipped.
+        """
+        key = next((k for k, items in self._items_by_key.items() if may_start(items[0])), _NO_KEY)
+        if key is _NO_KEY:
+            return None
+        items = self._items_by_key[key]
+        item = items.popleft()
+        self._length -= 1
+        self._items_by_key.move_to_end(key)
+        if not items:
+            del self._items_by_key[key]
+        return item
+
+    def ahead(self, key: Hashable) -> list[T]:
+        """List the items that are served before a new item of ``key``."""
+        rounds = self.count(key) + 1
+        return [item for items in self._items_by_key.values() for item in islice(items, rounds)]
+
+    def has_unblocked(self, is_blocked: Callable[[Hashable], bool]) -> bool:
+        """Report whether an item of a key that is not blocked is queued."""
+        return any(not is_blocked(key) for key in self._items_by_key)
+
+    def remove(self, key: Hashable, item: T) -> bool:
+        """Remove an item; return False when it is not queued."""
+        items = self._items_by_key.get(key)
+        if items is None or item not in items:
+            return False
+        items.remove(item)
+        self._length -= 1
+        if not items:
+            del self._items_by_key[key]
+        return True
+
+
+class Lane(Generic[T]):
+    """A number of slots, some of them free, and the queue for them."""
+
+    def __init__(self, slots: int) -> None:
+        self.slots: Final = slots
+        self.free = slots
+        self.queue: FairQueue[T] = FairQueue()

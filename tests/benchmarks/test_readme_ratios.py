@@ -1,0 +1,45 @@
+"""The comparison in the README follows from the figures of the page on performance."""
+
+import re
+from collections import defaultdict
+
+from support import generated
+from support.paths import ROOT
+
+README = ROOT / "README.md"
+FIGURES = ROOT / "docs" / "explanation" / "performance.md"
+BLOCK = re.compile(r"(<!-- ratios: .* -->\n)(.*?)( *<!-- end of ratios -->)", re.DOTALL)
+PEERS = ("function-go-templating", "function-starlark")
+
+
+def ratios() -> dict[int, dict[str, list[float]]]:
+    """CPU time of our languages divided by that of a peer: by observed resources and peer."""
+    (head, body) = re.findall(
+        r"^\| observed \| (.*) \|\n\|[-:|]+\|\n((?:\|.*\n)+)", FIGURES.read_text(), re.MULTILINE
+    )[0]
+    columns = ["observed", *head.split(" | ")]
+    found: dict[int, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
+    for line in body.splitlines():
+        row = dict(zip(columns, line.strip("| ").split(" | "), strict=True))
+        for peer in PEERS:
+            for kind in ("JinjaTemplate", "StarlarkScript", "GoTemplate"):
+                found[int(row["observed"])][peer].append(float(row[kind]) / float(row[peer]))
+    return found
+
+
+def table() -> str:
+    lines = [
+        f"  | observed resources | {' | '.join(f'of {peer}' for peer in PEERS)} |",
+        "  |---:|---|---|",
+    ]
+    for observed, peers in ratios().items():
+        cells = [f"{min(values):.0%} to {max(values):.0%}" for values in peers.values()]
+        lines.append(f"  | {observed} | {' | '.join(cells)} |".replace("%", " %"))
+    return "\n".join(lines)
+
+
+def test_ratios_are_those_of_the_figures(*, update_goldens: bool) -> None:
+    page = README.read_text()
+    fresh = BLOCK.sub(lambda match: f"{match[1]}\n{table()}\n\n{match[3]}", page)
+    assert fresh.count("<!-- ratios: ") == 1
+    generated.check(README, fresh, update=update_goldens)

@@ -1,0 +1,88 @@
+"""`check` finds names of loops and macros outside of them, and only there."""
+
+import pytest
+
+from function_script.engines.jinja.lint import LINT
+from function_script.program import Program
+from function_script.source import Source
+
+LOOP = "{% for item in spec.items %}"
+# A template, and its module, without a finding.
+FINE = {
+    "body": (LOOP + "{{ loop.index }}{% endfor %}", ""),
+    "nested": (LOOP + "{% if loop.first %}{{ loop.index }}{% endif %}{% endfor %}", ""),
+    "loop-in-a-loop": (
+        LOOP + "{% for a in [loop.index] if loop.first %}{{ a }}{% else %}{{ loop.last }}"
+        "{% endfor %}{% endfor %}",
+        "",
+    ),
+    "macro-in-a-loop": (
+        LOOP + "{% macro m() %}{{ loop.index }}{% endmacro %}{{ m() }}{% endfor %}",
+        "",
+    ),
+    "set": ("{% set loop = spec %}{{ loop.index }}", ""),
+    "parameter": ("{% macro m(loop) %}{{ loop.index }}{% endmacro %}{{ m(spec) }}", ""),
+    "with": ("{% with loop = spec %}{{ loop.index }}{% endwith %}", ""),
+    "import": ('{% import "m" as loop %}{{ loop.n() }}', "{% macro n() %}{% endmacro %}"),
+    "name-of-module": (
+        '{% from "m" import n as loop %}{{ loop() }}',
+        "{% macro n() %}{% endmacro %}",
+    ),
+    "default": ("{{ loop | default(1) }}{{ loop is defined }}", ""),
+    "included": (LOOP + '{% include "m" %}{% endfor %}', "{{ loop.index }}"),
+    "context": (LOOP + '{% import "m" as n with context %}{% endfor %}', "{{ loop.index }}"),
+    "block": ("{% block b %}{{ super() }}{{ loop }}{% endblock %}", ""),
+    "caller": ("{% macro m() %}{{ caller() }}{{ varargs }}{{ kwargs }}{% endmacro %}", ""),
+    "call": (
+        "{% macro m() %}{{ caller(1) }}{% endmacro %}{% call(a) m() %}{{ varargs }}{% endcall %}",
+        "",
+    ),
+    "text": ("loop.index {# {{ loop.index }} #}{% raw %}{{ loop.index }}{% endraw %}", ""),
+}
+# A template, its module, and the lines and columns of the findings.
+MISPLACED = {
+    "top": ("{{ loop.index }}", "", ["inline:1:4"]),
+    "behind": (LOOP + "{% endfor %}\n{{ loop.index }}", "", ["inline:2:4"]),
+    "condition": ("{% for a in spec if loop.first %}{% endfor %}", "", ["inline:1:21"]),
+    "list": ("{% for a in [loop] %}{% endfor %}", "", ["inline:1:14"]),
+    "else": ("{% for a in spec %}{% else %}{{ loop }}{% endfor %}", "", ["inline:1:33"]),
+    "macro": (
+        "{% macro m() %}{{ loop.index }}{% endmacro %}" + LOOP + "{{ m() }}{% endfor %}",
+        "",
+        ["inline:1:19"],
+    ),
+    "imported": (
+        LOOP + '{% from "m" import n %}{{ n() }}{% endfor %}',
+        "{% macro n() %}\n{{ loop.index }}{% endmacro %}",
+        ["modules[m]:2:4"],
+    ),
+    "caller": ("{{ caller() }}", "", ["inline:1:4"]),
+    "super": ("{{ super() }}", "", ["inline:1:4"]),
+}
+
+
+def _find(text: str, module: str) -> list[str]:
+    modules = {"m": Source(name="modules[m]", text=module)} if module else {}
+    program = Program(main=Source(name="inline", text=text), modules=modules)
+    problems = LINT.find_unknown_names(program)
+    assert all("has no value here" in problem.message and problem.hint for problem in problems)
+    return [str(problem.span) for problem in problems]
+
+
+@pytest.mark.parametrize(("text", "module"), FINE.values(), ids=FINE)
+def test_special_name_in_its_body_is_fine(text: str, module: str) -> None:
+    assert _find(text, module) == []
+
+
+@pytest.mark.parametrize(("text", "module", "places"), MISPLACED.values(), ids=MISPLACED)
+def test_special_name_elsewhere_is_found(text: str, module: str, places: list[str]) -> None:
+    assert _find(text, module) == places
+
+
+def test_test_named_by_select_must_exist() -> None:
+    text = '{{ spec | select("od_") }}{{ spec | map("upper") | rejectattr("a", "eq", 1) | select }}'
+    program = Program(main=Source(name="inline", text=text))
+    (problem,) = LINT.find_failures(program)
+    assert problem.message.endswith('there is no test "od_"')
+    assert problem.span is not None
+    assert (problem.span.column, problem.span.width) == (19, 3)
