@@ -8,7 +8,7 @@ from function_script.engines.gotemplate.compiler.checking import ACCEPTS_MISSING
 from function_script.engines.gotemplate.compiler.pipelines import Context
 from function_script.engines.gotemplate.compiler.values import Value, slot_of
 from function_script.engines.gotemplate.operations import expressions
-from function_script.engines.gotemplate.operations.frame import Expression
+from function_script.engines.gotemplate.operations.frame import FIRST_FREE, Expression
 from function_script.engines.gotemplate.operations.gaps import DeferringBody, Handler
 from function_script.engines.gotemplate.run import MAIN, Template
 from function_script.engines.gotemplate.syntax import nodes
@@ -28,7 +28,7 @@ class DeferringCompiler(CheckingCompiler):
         """Return the compiled template; one of several documents has no gaps."""
         is_whole = self.template != MAIN and _writes_separators(root)
         self.compile_nodes(root)
-        return DeferringBody(self.body, self.slots, self.handlers, is_whole=is_whole)
+        return DeferringBody(self.body, self.slots - FIRST_FREE, self.handlers, is_whole=is_whole)
 
     def compile_action(self, node: nodes.Action) -> None:
         """Compile an action; without its value it leaves a gap, or a variable that is poison."""

@@ -6,7 +6,7 @@ from function_script.engines.gotemplate import printing
 from function_script.engines.gotemplate.compiler.pipelines import Context, PipelineCompiler
 from function_script.engines.gotemplate.compiler.values import Scope, Value, slot_of
 from function_script.engines.gotemplate.operations import expressions, statements
-from function_script.engines.gotemplate.operations.frame import Body, Expression
+from function_script.engines.gotemplate.operations.frame import FIRST_FREE, Body, Expression
 from function_script.engines.gotemplate.run import Template
 from function_script.engines.gotemplate.syntax import nodes
 from function_script.engines.gotemplate.values import MISSING
@@ -36,7 +36,7 @@ class TemplateCompiler(PipelineCompiler):
     def compile_template(self, root: list[nodes.Node]) -> Template:
         """Return the compiled template."""
         self.compile_nodes(root)
-        return Body(self.body, self.slots)
+        return Body(self.body, self.slots - FIRST_FREE)
 
     def compile_nodes(self, body: list[nodes.Node]) -> None:
         """Compile the nodes of a body in order."""

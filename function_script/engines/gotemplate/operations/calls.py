@@ -68,6 +68,7 @@ class Call(Expression):
         self.has_run: bool = callee.has_run
         self.measures_text: bool = callee.measures_text
         self.measures: bool = callee.measures
+        self.charges: bool = callee.measures or callee.measures_text
         self.arguments: list[Expression] = arguments
         self.site: Site = site
         self.key: str = key
@@ -89,7 +90,7 @@ class Call(Expression):
             result = self.call(run.seed_random(self.key), *arguments)
         else:
             result = self.call(*arguments)
-        return self.charge(run, result)
+        return self.charge(run, result) if self.charges else result
 
     def charge(self, run: Run, result: object) -> object:
         """Charge for the size of a result."""
@@ -114,7 +115,7 @@ class CallOf1(Call):
         run = frame.run
         frame.site = self.site
         result = self.call(run, first) if self.has_run else self.call(first)
-        return self.charge(run, result)
+        return self.charge(run, result) if self.charges else result
 
 
 class CallOf2(Call):
@@ -132,7 +133,7 @@ class CallOf2(Call):
         run = frame.run
         frame.site = self.site
         result = self.call(run, first, second) if self.has_run else self.call(first, second)
-        return self.charge(run, result)
+        return self.charge(run, result) if self.charges else result
 
 
 class CallOf3(Call):
@@ -152,8 +153,10 @@ class CallOf3(Call):
         run = frame.run
         frame.site = self.site
         if self.has_run:
-            return self.charge(run, self.call(run, first, second, third))
-        return self.charge(run, self.call(first, second, third))
+            result = self.call(run, first, second, third)
+        else:
+            result = self.call(first, second, third)
+        return self.charge(run, result) if self.charges else result
 
 
 def call(callee: Callee, arguments: list[Expression], site: Site, key: str) -> Expression:

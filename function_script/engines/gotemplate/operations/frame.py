@@ -4,14 +4,16 @@ Statements are a list, and a statement says how far to go from it. So blocks, lo
 and included templates take no stack, and expressions little.
 """
 
+from typing import Final
+
 from function_script.engines.gotemplate.errors import GoError, LimitExceededError
 from function_script.engines.gotemplate.run import Run, Template
 from function_script.engines.gotemplate.sites import Site
 
 # The slots of a template's data: as its first dot, and as its variable ``$``.
-DOT: int = 0
-ROOT: int = 1
-FIRST_FREE: int = 2
+DOT: Final = 0
+ROOT: Final = 1
+FIRST_FREE: Final = 2
 
 
 class Frame:
@@ -24,10 +26,8 @@ class Frame:
     def __init__(self, run: Run, data: object, slots: int) -> None:
         self.run: Run = run
         self.site: Site | None = None
-        values: list[object] = [None] * slots
-        values[DOT] = data
-        values[ROOT] = data
-        self.values: list[object] = values
+        # In the order of DOT and ROOT.
+        self.values: list[object] = [data, data] + [None] * slots
 
 
 class Expression:
@@ -47,7 +47,7 @@ class Statement:
 
 
 class Body(Template):
-    """A compiled template: its statements, and the number of its slots."""
+    """A compiled template: its statements, and the number of its slots beside the data."""
 
     def __init__(self, statements: list[Statement], slots: int) -> None:
         self.statements: list[Statement] = statements
