@@ -211,6 +211,8 @@ class PipelineCompiler:
         """Compile one stage of a pipeline; ``final`` is the value of the stage before it."""
         words = command.words
         first = words[0]
+        if final is not None:
+            final = self.fix(final)
         has_arguments = len(words) > 1 or final is not None
         if isinstance(first, nodes.Identifier):
             self.at = first
@@ -513,7 +515,13 @@ class PipelineCompiler:
         self.at = word
         if isinstance(word, (nodes.Nil, nodes.Bool, nodes.Number, nodes.String)):
             return self.compile_constant(word, type_name)
-        return self.check_value(self.compile_operand(word), type_name)
+        return self.check_value(self.fix(self.compile_operand(word)), type_name)
+
+    def fix(self, value: Value) -> Value:
+        """Return the value that a variable has now, where its slot may change before it is used."""
+        if self.is_flat and _changes(value.expression):
+            return value.copy(self.store(value.expression))
+        return value
 
     def check_value(self, value: Value, type_name: str) -> Value:
         """Check a value for a parameter of a type."""

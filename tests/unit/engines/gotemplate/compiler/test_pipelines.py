@@ -23,6 +23,14 @@ def steps(text: str) -> int:
         pytest.param("{{ .x | default .a.b }}", "1", id="argument"),
         pytest.param("{{ ($y := 1) | printf `%d %d` $y }}", "1 1", id="declared"),
         pytest.param("{{ $x := 1 }}{{ ($x = 2) | printf `%d %d` $x }}", "2 2", id="assigned"),
+        pytest.param("{{ $x := 1 }}{{ printf `%d %d` $x ($x = 2) }}", "1 2", id="assigned later"),
+        pytest.param("{{ $x := 1 }}{{ $x | printf `%d %d` ($x = 2) }}", "2 1", id="final"),
+        pytest.param(
+            "{{ define `t` }}{{ end }}"
+            "{{ $x := 1 }}{{ $x | printf `%d%d%s%d` ($x = 2) $x (include `t` .) }}",
+            "221",
+            id="flat",
+        ),
         pytest.param("{{ .a.b | printf `%v %v` .a.b }}", "1 1", id="read again"),
         pytest.param("{{ .a.b | and (eq .a.b 1) }}", "1", id="and"),
         pytest.param("{{ .x | or .x .a.b }}", "1", id="or"),
