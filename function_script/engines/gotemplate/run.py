@@ -126,18 +126,12 @@ class Run:
         if self.part_sites is not None and self._capture_depth == 0:
             self.part_sites.append(site)
 
-    def call(self, name: str, data: object) -> None:
-        """Run a template as ``{{ template }}`` does, into the same text."""
-        self._enter(name)
-        self.templates[name].render(self, data)
-        self._depth -= 1
-
     def include(self, name: str, data: object) -> str:
         """Return the text of a template: the function of that name."""
         if name not in self.templates:
             associated = f'associated with template "{MAIN}"'
             raise CallError(f"template: no template {printing.quote(name)} {associated}")
-        self._enter(name)
+        self.enter(name)
         outer = self.parts, self._counted_parts, self._output_characters
         depth = self._depth
         parts: list[str] = []
@@ -157,7 +151,8 @@ class Run:
         """True while text is written into a value instead of the main text."""
         return self._capture_depth > 0
 
-    def _enter(self, name: str) -> None:
+    def enter(self, name: str) -> None:
+        """Charge for a template that is about to run in another one."""
         self._depth += 1
         if self._depth > MAX_TEMPLATE_DEPTH:
             raise LimitExceededError(
@@ -165,6 +160,10 @@ class Run:
                 hint=f'does the template "{name}" use itself without an end?',
             )
         self.spend(1)
+
+    def leave(self) -> None:
+        """Note that this template ended."""
+        self._depth -= 1
 
     def format_value(self, value: object) -> str:
         """Return the text that an action prints for a value other than a string."""

@@ -241,7 +241,10 @@ class CallTemplate(Statement):
         """Render it."""
         data = self.data.evaluate(frame)
         frame.site = self.site
-        frame.run.call(self.name, data)
+        run = frame.run
+        run.enter(self.name)
+        run.templates[self.name].render(run, data)
+        run.leave()
         return 1
 
 
