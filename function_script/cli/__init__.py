@@ -57,8 +57,8 @@ class _Commands(click.Group):
         # Without a terminal, a container that lacks certificates must fail and not print help.
         if is_empty and not any(map(os.isatty, range(3))):
             raise click.UsageError(
-                "no command is given, and no certificates: TLS_SERVER_CERTS_DIR, which Crossplane "
-                "sets, is empty. To serve, give --tls-certs-dir DIR or --insecure; "
+                "there is no command, and there are no certificates: TLS_SERVER_CERTS_DIR, which "
+                "Crossplane sets, is empty. To serve, pass --tls-certs-dir DIR or --insecure; "
                 "--help lists the commands."
             )
         return super().parse_args(ctx, ["serve", *args] if means_serve else args)
@@ -90,7 +90,7 @@ Exit codes:
 )
 @click.version_option(__version__, prog_name=NAME, message="%(prog)s %(version)s")
 def commands() -> None:
-    """A Crossplane composition function and the tools to write for it.
+    """A Crossplane composition function, and tools to write and test its programs.
 
     Every flag can be set by an environment variable as well: see the reference of the command line.
     """

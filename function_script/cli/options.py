@@ -254,7 +254,7 @@ def seed_file() -> click.Option:
         metavar="FILE",
         envvar=[f"{PREFIX}_SEED_FILE"],
         help="File with a salt: a secret of at least 16 bytes. Without it, whoever knows an XR's "
-        "uid can compute the random values of programs. Read again when it changes.",
+        "UID can compute the random values of programs. Read again when it changes.",
     )
 
 

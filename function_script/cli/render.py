@@ -121,6 +121,11 @@ def render(**flags: Unpack[_Flags]) -> int:
     if flags["watch"] and "-" in ",".join(flags["crds"]).split(","):
         raise click.UsageError("--watch: --crds cannot be read from stdin again and again")
     file = flags["composition"] or flags["xr"] / "composition.yaml"
+    if flags["xr"].is_dir() and not file.exists():
+        hint = "name a directory with xr.yaml and composition.yaml, or the two files"
+        if (flags["xr"] / "operation.yaml").exists():
+            hint = f'it has an Operation: function-script {OPERATION} "{flags["xr"]}"'
+        raise InputError.of(f'cannot render "{flags["xr"]}": it has no composition.yaml', hint=hint)
     with render_options.open_sandbox(file, flags, is_quiet=flags["quiet"]) as pool:
         from function_script.tools.render import command  # noqa: PLC0415 - slow to import
 
@@ -194,11 +199,6 @@ def _paths(flags: _Flags) -> RenderPaths:
     if composition is None:
         if flags["xr"].is_file():
             raise click.UsageError("COMPOSITION is missing, and XR is no directory")
-        if flags["xr"].is_dir() and not (flags["xr"] / "composition.yaml").exists():
-            raise InputError.of(
-                f'cannot render "{flags["xr"]}": it has no composition.yaml',
-                hint="name a directory with xr.yaml and composition.yaml, or the two files",
-            )
         base = loading.find_render_paths(flags["xr"])
     else:
         base = loading.RenderPaths(

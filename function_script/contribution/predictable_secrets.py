@@ -46,7 +46,7 @@ def warn(contribution: Contribution, random_texts: Collection[str]) -> Contribut
 
 def _message(place: str) -> str:
     return (
-        f"{place} is a random text that is no secret: whoever knows the XR's uid and the program "
+        f"{place} is a random text that is no secret: whoever knows the XR's UID and the program "
         "can compute it (take it from a Secret, or make it by a function for secrets, and serve "
         "with --seed-file)"
     )

@@ -1,6 +1,6 @@
 """Fields that hold secrets, by their names, and random texts of a program that go into them.
 
-A random text of a program is no secret without a salt: the XR's uid and the program give it.
+A random text of a program is no secret without a salt: the XR's UID and the program give it.
 """
 
 import re

@@ -127,7 +127,7 @@ def test_fact_of_a_request_can_be_logged() -> None:
     """What the function notes of a request is passed on."""
     data = builders.request(builders.jinja("", metadata={"name": "step"}))
     noted = set(telemetry.read(data.SerializeToString()).identity())
-    assert noted == set(FULL.identity)
+    assert noted == set(FULL.info.identity())
     assert noted <= set(log.fields_of(FULL))
 
 

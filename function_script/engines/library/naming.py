@@ -21,7 +21,7 @@ GROUP: Final = Group(
     name="naming",
     summary="Names that Kubernetes accepts, and choices that stay. Their results never change from "
     "one release to the next. Stable identifiers and choices derive from the composite resource's "
-    "uid: they are the same in every reconcile, and no secret.",
+    "UID: they are the same in every reconcile, and no secret.",
 )
 
 

@@ -379,3 +379,10 @@ def test_flag_of_validation_alone_is_wrong_usage(
 ) -> None:
     assert cli.execute(["render", flag, str(ROOT / "examples" / "starlark-robots")]) == 2
     assert "is for --validate" in capsys.readouterr().err
+
+
+def test_render_of_an_operation_names_the_other_command(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert cli.execute(["render", str(ROOT / "examples" / "operation-report")]) == 1
+    assert "hint: it has an Operation: function-script render operation " in capsys.readouterr().err

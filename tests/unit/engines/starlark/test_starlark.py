@@ -177,7 +177,7 @@ def test_values_come_through_unchanged(value: Value) -> None:
     assert _run(text, input={"value": value}) == {"output": value}
 
 
-def test_every_character_comes_through_unchanged() -> None:
+def test_characters_come_through_unchanged() -> None:
     """Alone, since some are written as escapes and some are not."""
     text = 'def main(req):\n    return {"output": req["input"]}\n'
     characters = [chr(code) for code in range(sys.maxunicode + 1) if not 0xD800 <= code < 0xE000]

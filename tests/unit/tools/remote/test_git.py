@@ -10,7 +10,6 @@ import pytest
 from e2e.remote_sources import commit, git, make_repository, needs_git, serving_git
 from support.paths import ROOT
 
-from function_script.release import VERSION
 from function_script.remote.login import Login
 from function_script.remote.reference import RemoteReference
 from function_script.tools.remote import git as client
@@ -123,4 +122,5 @@ def test_recipe_of_an_image_with_git_fits_the_image() -> None:
     assert f"\n{recipe[3]}\n" in dockerfile
     # The base is Debian, whose package manager the recipe uses.
     assert "ARG RUNTIME_BASE=docker.io/library/python:${PYTHON}-slim\n" in dockerfile
-    assert recipe[0].endswith(f":{VERSION}")
+    image = recipe[0].removeprefix("FROM ")
+    assert f" -t {image} .\n" in (ROOT / "README.md").read_text()

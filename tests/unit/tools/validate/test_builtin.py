@@ -178,5 +178,5 @@ def test_flags_that_do_not_go_together_are_wrong_usage(run: Run, flags: tuple[st
 def test_report_without_schemas_names_their_place(run: Run) -> None:
     """A report of nothing but missing schemas is no good news."""
     completed = run("render", "examples/starlark-robots", "--validate")
-    assert "note: no schemas were given: --xrd and --crds name them" in completed.stderr
+    assert "note: there are no schemas: --xrd and --crds name them" in completed.stderr
     assert completed.returncode == 0
