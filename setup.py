@@ -31,7 +31,7 @@ CODEC = (
 SYNTAX = ("lexer", "literals", "nodes", "parser")
 OPERATIONS = ("frame", "expressions", "calls", "shortcuts", "statements", "gaps")
 COMPILER = (
-    *("values", "constants", "shortcuts", "pipelines"),
+    *("values", "constants", "shortcuts", "builder", "pipelines"),
     *("templates", "checking", "deferring"),
 )
 # No module with dataclasses or NamedTuples whose fields have types that are only imported for

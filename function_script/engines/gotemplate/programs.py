@@ -9,9 +9,9 @@ from typing import Final, NamedTuple
 
 from function_script.cache import ByteLruCache
 from function_script.engines.gotemplate import registry
+from function_script.engines.gotemplate.compiler.builder import Context
 from function_script.engines.gotemplate.compiler.checking import CheckingCompiler
 from function_script.engines.gotemplate.compiler.deferring import DeferringCompiler
-from function_script.engines.gotemplate.compiler.pipelines import Context
 from function_script.engines.gotemplate.compiler.templates import TemplateCompiler
 from function_script.engines.gotemplate.errors import ParseError
 from function_script.engines.gotemplate.function import Function

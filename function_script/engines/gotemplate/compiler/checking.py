@@ -5,7 +5,7 @@ A missing value may be tested, take a default and be passed to a template; see m
 
 from typing import Final
 
-from function_script.engines.gotemplate.compiler.pipelines import Context
+from function_script.engines.gotemplate.compiler.builder import Context
 from function_script.engines.gotemplate.compiler.templates import TemplateCompiler
 from function_script.engines.gotemplate.compiler.values import Origin, Value
 from function_script.engines.gotemplate.function import Accepts

@@ -4,8 +4,8 @@ import re
 from typing import Final
 
 from function_script.engines.gotemplate import missing
+from function_script.engines.gotemplate.compiler.builder import Context
 from function_script.engines.gotemplate.compiler.checking import ACCEPTS_MISSING, CheckingCompiler
-from function_script.engines.gotemplate.compiler.pipelines import Context
 from function_script.engines.gotemplate.compiler.values import Value, slot_of
 from function_script.engines.gotemplate.operations import expressions
 from function_script.engines.gotemplate.operations.frame import FIRST_FREE, Expression

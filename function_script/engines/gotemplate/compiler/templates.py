@@ -3,7 +3,8 @@
 from typing import Final
 
 from function_script.engines.gotemplate import printing
-from function_script.engines.gotemplate.compiler.pipelines import Context, PipelineCompiler
+from function_script.engines.gotemplate.compiler.builder import Context
+from function_script.engines.gotemplate.compiler.pipelines import PipelineCompiler
 from function_script.engines.gotemplate.compiler.values import Scope, Value, slot_of
 from function_script.engines.gotemplate.operations import expressions, statements
 from function_script.engines.gotemplate.operations.frame import FIRST_FREE, Body, Expression
