@@ -10,7 +10,23 @@ from function_script.documents.kubernetes_yaml import parse
 
 NODES, DEPTH = 30, 6
 PLAIN = st.sampled_from(
-    ["x", "x y", "1", "-1.5", "yes", "null", "http://x/?a=b", "{}", "[]", '"x"']
+    [
+        *(
+            "x",
+            "x y",
+            "1",
+            "-1.5",
+            "yes",
+            "null",
+            "http://x/?a=b",
+            "{}",
+            "[]",
+            '"x"',
+            "x ",
+            "1 # x",
+        ),
+        *("|\nx\n  y", "|-\nx\n\n# y", "| # x\nx: y", "|\nx\n\n"),
+    ]
 )
 TRICKY = st.sampled_from(
     [
@@ -29,6 +45,20 @@ TRICKY = st.sampled_from(
             "x,y",
             "a\u00e9",
             "x\t",
+        ),
+        *(
+            "| # x",
+            "|-",
+            "|+",
+            "|2",
+            ">",
+            ">-",
+            '"x" # y',
+            "{} # x",
+            "[] ",
+            "x # y",
+            "   x",
+            "    ",
         ),
         *("---", "...", "--- x", "=", "?", "? x", ",", "(x)", "-.5", "-x", "+1", "x\r", "y", "n"),
     ]
@@ -59,13 +89,15 @@ def to_lines(tree: object, indent: str, shift: str) -> list[str]:
     if isinstance(tree, dict):
         for key, below in tree.items():
             if isinstance(below, str):
-                lines.append(f"{indent}{key}: {below}")
+                first, *others = below.split("\n")
+                lines += [f"{indent}{key}: {first}", *(f"{indent}  {line}" for line in others)]
             else:
                 deeper = indent + (shift if isinstance(below, list) else "  ")
                 lines += [f"{indent}{key}:", *to_lines(below, deeper, shift)]
     for item in tree if isinstance(tree, list) else ():
         if isinstance(item, str):
-            lines.append(f"{indent}- {item}")
+            first, *others = item.split("\n")
+            lines += [f"{indent}- {first}", *(f"{indent}  {line}" for line in others)]
         else:
             first, *others = to_lines(item, indent + "  ", shift)
             lines += [f"{indent}- {first.lstrip()}", *others]
@@ -122,6 +154,14 @@ def check(text: str) -> bool:
 @example("a:\n- x\nb: 1\n")
 @example("a:\n- b:\n  - c: 1\n    d: 2\n  e: 3\n- f\n")
 @example("a:\n\n  # note\n  b:\nc:\n")
+@example("a: |\n  x\n   \n y: 1\n")
+@example("a: |\n  x\n # note\nb: 1\n")
+@example("a: |-\n  x")
+@example("a: |\n    x\n   # note\n")
+@example("a: |\n\n  x\n")
+@example("a: |\n  x\n     \n  ")
+@example("- a: |\n   x\n")
+@example("a:\n- b: |\n   x\n  c: d\n")
 def test_fast_path_equals_kubernetes_yaml_for_odd_lines(text: str) -> None:
     check(text)
 
@@ -137,6 +177,8 @@ def test_fast_path_reads_a_common_manifest() -> None:
         "# a bucket\napiVersion: v1\nkind: Bucket\nmetadata:\n  labels:\n    team: 'storage'\n\n"
         "  annotations: {}\nspec:\n  count: 3\n  url: https://example.org/x?y=z\n  rules:\n"
         '  - host: "*.example.org"\n    ports:\n    - 80\n    - 443\n  - host: other\n  empty:\n'
+        "  script: |\n    #!/bin/sh\n    if true; then\n      echo\n\n    fi\n"
+        '  labels: \n    size: "1" # small\n  text: |-\n    x: y\n'
     )
 
 

@@ -32,7 +32,7 @@ def evaluate(program: Program, scope: Scope, limits: Limits) -> ScriptResult:
     text = _to_json(script.reach.select(request))
     withheld: Sequence[DeferredResource] = ()
     try:
-        with predeclared.seeded(scope):
+        with predeclared.SeededRun(scope):
             if program.options.get("missing") == "Defer":
                 run = deferral.DeferredEvaluation(script, text, limits, options)
                 reply, withheld = run.whole(request)
@@ -55,7 +55,7 @@ def _error_text(
     """Run the program briefly and return the text of its error; "" when it does not fail."""
     brief = dialect.brief(options)
     try:
-        with predeclared.seeded(scope):
+        with predeclared.SeededRun(scope):
             bridge.call(build.silent(program, limits, brief).wrapped, text, brief)
     except starlark.StarlarkError as error:
         return str(error)

@@ -9,6 +9,7 @@ from typing import Final
 
 from function_script.engines.starlark.analysis.paths import Path
 from function_script.objects import ENVIRONMENT, WATCHED
+from function_script.program import ANY
 
 # For a name that the script writes out.
 _NAMED: Final[Mapping[str, Sequence[Path]]] = {
@@ -52,18 +53,23 @@ def branches(getter: str, name: object) -> Sequence[Path]:
 def read_field(getter: str, arguments: Sequence[ast.AST]) -> tuple[Path, str] | None:
     """Return the object that a call reads a field of, and the field's path in it.
 
-    ``arguments`` follow the request. None where the script does not write out all names, or reads
-    the whole object.
+    ``arguments`` follow the request. A name that is computed may be that of ANY resource. None
+    where the script does not write out the field, or reads the whole object.
     """
     if getter not in OBJECT_GETTERS:
         return None
     path, count = OBJECT_GETTERS[getter]
-    texts = [
-        argument.value
-        for argument in arguments[: count + 1]
-        if isinstance(argument, ast.Constant) and isinstance(argument.value, str)
-    ]
-    if len(texts) <= count:
+    positional = arguments[: count + 1]
+    if any(isinstance(argument, (ast.Starred, ast.keyword)) for argument in positional):
         return None
-    *names, field = texts
-    return ((*path, *names, _OBJECT) if names else path), field
+    texts = [_text(argument) for argument in positional]
+    field = texts.pop() if len(texts) > count else None
+    if field is None:
+        return None
+    names = [ANY if text is None else text for text in texts]
+    return (*path, *names, *([_OBJECT] if names else [])), field
+
+
+def _text(argument: ast.AST) -> str | None:
+    value = argument.value if isinstance(argument, ast.Constant) else None
+    return value if isinstance(value, str) else None

@@ -46,6 +46,16 @@ CASES = {
             *("observed.composite.resource.spec.a.b", "observed.composite.resource.kind"),
         },
     ),
+    "a field of a resource with a computed name": (
+        MAIN + '    return {"a": [get_observed(req, n, "status.x", 1) for n in ["b", "c"]]}\n',
+        {"observed.resources.*.resource.status.x"},
+    ),
+    "a getter with spread arguments": (
+        MAIN
+        + '    a, b = ["b"], get_desired(req, "c", *a)\n'
+        + '    return {"a": get_observed(req, *a)}\n',
+        {"observed.resources", "desired.resources.c"},
+    ),
     "a computed field of a getter": (
         MAIN + '    n = "x"\n    return {"a": get_xr(req, "spec." + n)}\n',
         {"observed.composite"},

@@ -64,6 +64,7 @@ FOLLOWED = (
     *('get_observed(root, "{K}", None, {})', 'get_connection_details(root, "{K}")'),
     *('get_credentials(root, "{K}")', "get_xr(root)", "get_environment(root, None, {})"),
     *('get_xr(root, "{K}.{K}", {})', 'get_observed(root, "{K}", "{K}.{K}", default = {})'),
+    *('get_observed(root, "{K}".lower(), "{K}.{K}", {})', 'get_desired(root, "{K}", *["{K}", {}])'),
     *('get_xr(root, default = {}, path = "{K}")', 'get_observed(root, "{K}", "{K}")'),
 )
 LOST = (
