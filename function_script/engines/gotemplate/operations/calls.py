@@ -43,7 +43,7 @@ class Callee:
 
 
 class Callees:
-    """The functions of a program, each read once; ``names`` are those that it calls."""
+    """The functions of a program, each read once."""
 
     def __init__(self, functions: Mapping[str, Function]) -> None:
         self._functions: Mapping[str, Function] = functions
