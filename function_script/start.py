@@ -18,11 +18,26 @@ _SIGNAL_STATUS: Final = 128
 
 def main() -> None:
     """Run the command line. A signal during its import ends the process at once."""
+    open_streams()
     catch_signals(sys.argv[1:])
     from function_script import cli  # noqa: PLC0415 - after the handlers are set
 
     signal.signal(signal.SIGINT, signal.default_int_handler)
     cli.main()
+
+
+def open_streams() -> None:
+    """Open the null device as each standard stream that is closed.
+
+    Otherwise the next file has its number, and Python has no object for it.
+    """
+    # The numbers are given out in this order.
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            stream = open(os.devnull, mode, encoding="utf-8")  # noqa: PTH123, SIM115 - for good
+            # Processes that it starts have it, too.
+            os.set_inheritable(stream.fileno(), True)  # noqa: FBT003 - it has no name
+            setattr(sys, name, stream)
 
 
 def catch_signals(arguments: Sequence[str]) -> None:

@@ -44,7 +44,7 @@ Examples:
         options.debug(),
     ],
 )
-@click.argument("compositions", nargs=-1, metavar="[COMPOSITION]...")
+@click.argument("compositions", nargs=-1, type=options.TEXT_PATH, metavar="[COMPOSITION]...")
 @options.flag(
     "--xrd",
     group="Input",

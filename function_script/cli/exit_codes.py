@@ -8,6 +8,7 @@ import platform
 import sys
 import traceback
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Final
 
 import click
@@ -24,6 +25,8 @@ INTERRUPTED: Final = 130
 # A full disk, a quota, a file that is too large, a broken device: whatever was written, the system
 # refused it.
 _OUTPUT_ERRORS: Final = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}
+# A path that this machine refuses: it is the author's to change.
+_PATH_ERRORS: Final = {errno.EACCES, errno.EPERM, errno.ENAMETOOLONG, errno.EROFS, errno.ELOOP}
 
 
 def guard(command: Callable[[], int], flags: Mapping[str, object]) -> int:
@@ -41,12 +44,33 @@ def guard(command: Callable[[], int], flags: Mapping[str, object]) -> int:
     except (KeyboardInterrupt, click.Abort):
         return INTERRUPTED
     except OSError as error:
-        if error.errno not in _OUTPUT_ERRORS:
-            return _report_bug(error, debug=bool(flags.get("debug")))
-        cause = (error.strerror or str(error)).lower()
-        return report_problem(InputError.of(f"cannot write the output: {cause}"))
+        problem = _to_problem(error)
+        if problem is not None:
+            return report_problem(problem)
+        return _report_bug(error, debug=bool(flags.get("debug")))
     except Exception as error:  # noqa: BLE001 - any other exception is a bug
         return _report_bug(error, debug=bool(flags.get("debug")))
+
+
+def _to_problem(error: OSError) -> InputError | None:
+    """Return the problem of this machine that an error is; None for one that may be a bug."""
+    cause = (error.strerror or str(error)).lower()
+    if error.errno in _OUTPUT_ERRORS:
+        return InputError.of(f"cannot write the output: {cause}")
+    if error.errno in _PATH_ERRORS and isinstance(error.filename, str):
+        return InputError.of(f'cannot access "{error.filename}": {cause}')
+    if error.errno == errno.ENOENT and error.filename is None and not _has_directory():
+        return InputError.of("cannot read the current directory: it was removed")
+    return None
+
+
+def _has_directory() -> bool:
+    """Report whether the current directory is there still."""
+    try:
+        Path.cwd()
+    except FileNotFoundError:
+        return False
+    return True
 
 
 def report_problem(error: FatalError) -> int:

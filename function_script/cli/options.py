@@ -5,6 +5,7 @@ The command modules import this to declare their flags, so it must import nothin
 
 from __future__ import annotations
 
+import os
 import re
 import socket
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -46,7 +47,26 @@ Group = Literal[
 _GROUPS: Final = get_args(Group)
 
 _TIMEOUT: Final = "--timeout"
-PATH: Final = click.Path(path_type=Path)
+
+
+class _PathType(click.Path):
+    """A path; an empty text is none, though Python takes it for the current directory."""
+
+    def convert(
+        self,
+        value: str | os.PathLike[str],
+        param: click.Parameter | None,
+        ctx: click.Context | None,
+    ) -> str | bytes | os.PathLike[str]:
+        """Refuse an empty text, such as that of a shell's variable without a value."""
+        if value == "":
+            self.fail("it is empty; the current directory is written .", param, ctx)
+        return super().convert(value, param, ctx)
+
+
+PATH: Final = _PathType(path_type=Path)
+TEXT_PATH: Final = _PathType(readable=False)
+"""A path that stays a text: ``-`` is stdin, and a tool tells what it cannot read."""
 _MAX_PORT: Final = 65_535
 _MAX_HOST_CHARACTERS: Final = 253
 _HOST_NAME: Final = re.compile(r"[\w-]{1,63}(\.[\w-]{1,63})*", re.ASCII)

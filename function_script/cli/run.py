@@ -38,7 +38,7 @@ Examples:
         options.debug(),
     ],
 )
-@click.argument("request", default="-", metavar="[REQUEST]")
+@click.argument("request", type=options.TEXT_PATH, default="-", metavar="[REQUEST]")
 @options.flag(
     "--capture",
     group="Output",

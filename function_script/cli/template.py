@@ -35,7 +35,7 @@ Examples:
         options.debug(),
     ],
 )
-@click.argument("input", metavar="INPUT")
+@click.argument("input", type=options.TEXT_PATH, metavar="INPUT")
 @options.flag(
     "--step",
     group="Input",

@@ -101,8 +101,8 @@ class _Flags(ReportFlags, TypedDict):
     epilog=_EPILOG,
     params=[*report_flags("-o"), options.quiet("notes"), options.debug()],
 )
-@click.argument("extensions")
-@click.argument("resources")
+@click.argument("extensions", type=options.TEXT_PATH)
+@click.argument("resources", type=options.TEXT_PATH)
 def validate(**flags: Unpack[_Flags]) -> int:
     """Check RESOURCES, and the inputs of Compositions' steps, against their schemas.
 

@@ -5,6 +5,7 @@ Reports are untrusted input: parsing raises ValueError for anything unexpected.
 
 import json
 from dataclasses import astuple, dataclass, field, replace
+from typing import Final
 
 import orjson
 
@@ -26,7 +27,10 @@ _MAX_LOG_BYTES = 16 * 1024
 # Bounds of a text and of a number of a RequestInfo.
 _MAX_CHARACTERS = 256
 _MAX_NUMBER = 10**12
-_NUMBERS = frozenset({*COUNTS, "program_microseconds"})
+# The positions of the fields of a RequestInfo.
+_NUMBERS: Final = tuple(map(RequestInfo._fields.index, (*COUNTS, "program_microseconds")))
+_TEXTS: Final = tuple(set(range(len(RequestInfo._fields))) - {*_NUMBERS})
+_BUG: Final = RequestInfo._fields.index("bug")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -131,14 +135,18 @@ def from_json(data: bytes) -> WorkerReport:
 def _parse_info(value: Value) -> RequestInfo:
     """Return the fields in their order, long texts cut."""
     items = _check_list(value)
-    for index, (name, item) in enumerate(zip(RequestInfo._fields, items, strict=True)):
-        if name in _NUMBERS:
-            if item is not None and (type(item) is not int or not 0 <= item < _MAX_NUMBER):
-                raise ValueError
-        elif not isinstance(item, str):
+    if len(items) != len(RequestInfo._fields):
+        raise ValueError
+    for index in _TEXTS:
+        text = items[index]
+        if not isinstance(text, str):
             raise TypeError
-        elif len(item) > _MAX_CHARACTERS and name != "bug":
-            items[index] = item[:_MAX_CHARACTERS]
+        if len(text) > _MAX_CHARACTERS and index != _BUG:
+            items[index] = text[:_MAX_CHARACTERS]
+    for index in _NUMBERS:
+        number = items[index]
+        if number is not None and (type(number) is not int or not 0 <= number < _MAX_NUMBER):
+            raise ValueError
     return RequestInfo._make(items)
 
 

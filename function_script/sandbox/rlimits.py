@@ -167,17 +167,19 @@ class Watchdog:
 
     def __init__(self, *, on_the_clock: bool = False) -> None:
         self._cpu_seconds, self._hard = resource.getrlimit(resource.RLIMIT_CPU)
+        self._is_on_the_clock = on_the_clock
         self._timer = signal.ITIMER_REAL if on_the_clock else signal.ITIMER_PROF
         self.now: Final = time.monotonic if on_the_clock else time.process_time
         """The clock that it uses."""
 
-    def set(self, seconds: float) -> None:
-        """Start the timer: the process is killed after ``seconds``."""
+    def set(self, seconds: float, now: float) -> None:
+        """Start the timer: the process is killed after ``seconds``; its clock shows ``now``."""
         # Zero would disable the timer.
         signal.setitimer(self._timer, max(seconds, 1e-6))
         # A second limit, in case the program disables the timer. It is coarse, so that it need not
         # be moved for every request.
-        cpu_seconds = math.ceil(time.process_time() + seconds) + 1
+        used_seconds = time.process_time() if self._is_on_the_clock else now
+        cpu_seconds = math.ceil(used_seconds + seconds) + 1
         if not cpu_seconds <= self._cpu_seconds <= cpu_seconds + _CPU_SLACK_SECONDS:
             self._cpu_seconds = _clamp_to_hard_limit(resource.RLIMIT_CPU, cpu_seconds)
             resource.setrlimit(resource.RLIMIT_CPU, (self._cpu_seconds, self._hard))

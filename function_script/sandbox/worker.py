@@ -105,14 +105,14 @@ class Worker:
 
     def _answer(self, requests: list[RequestHeader]) -> list[ReplyHeader]:
         """Evaluate requests until one fails or the pool takes the rest back; store the replies."""
-        if len(requests) == 1:
-            return [self._answer_request(requests[0], 0, self._channel.capacity_bytes)]
-        headers: list[ReplyHeader] = []
         start = self._watchdog.now()
+        if len(requests) == 1:
+            return [self._answer_request(requests[0], 0, self._channel.capacity_bytes, start)]
+        headers: list[ReplyHeader] = []
         for index, request in enumerate(requests):
             if not self._channel.begin(index):
                 break
-            header = self._answer_request(request, index, self._channel.batch_capacity_bytes)
+            header = self._answer_request(request, index, self._channel.batch_capacity_bytes, start)
             end = self._watchdog.now()
             headers.append(header._replace(cpu_microseconds=int((end - start) * 1e6)))
             start = end
@@ -121,11 +121,14 @@ class Worker:
         return headers
 
     def _answer_request(
-        self, request: RequestHeader, index: int, capacity_bytes: int
+        self, request: RequestHeader, index: int, capacity_bytes: int, start: float
     ) -> ReplyHeader:
-        """Evaluate one request and store its reply; ``is_last`` when it has failed."""
-        self._watchdog.set(self._limits.timeout_seconds)
-        response, worker_report = self._evaluate(request, index)
+        """Evaluate one request and store its reply; ``is_last`` when it has failed.
+
+        The watchdog's clock shows ``start``: reading it is a system call.
+        """
+        self._watchdog.set(self._limits.timeout_seconds, start)
+        response, worker_report = self._evaluate(request, index, start)
         text = report.to_bounded_json(worker_report)
         if len(response) + len(text) > capacity_bytes:
             if capacity_bytes < self._channel.capacity_bytes:
@@ -144,12 +147,14 @@ class Worker:
             report_length=len(text),
         )
 
-    def _evaluate(self, request: RequestHeader, index: int) -> tuple[bytes, WorkerReport]:
+    def _evaluate(
+        self, request: RequestHeader, index: int, start: float
+    ) -> tuple[bytes, WorkerReport]:
         data = self._channel.read_request(request.length, index)
         limits = self._limits
         self._channel.write_limits(limits.timeout_seconds, limits.memory_bytes)
         try:
-            result = self._handle(data, limits, self._limit_setter(limits), request.seed)
+            result = self._handle(data, limits, self._limit_setter(limits, start), request.seed)
         except BaseException as error:  # noqa: BLE001 # panics are BaseExceptions, and so are tricks
             self._memory.limit(self._limits.memory_bytes)
             failure = _classify_failure(error, data)
@@ -164,15 +169,15 @@ class Worker:
             log=log,
         )
 
-    def _limit_setter(self, limits: Limits) -> Callable[[Limits], None]:
+    def _limit_setter(self, limits: Limits, start: float) -> Callable[[Limits], None]:
         """Return the function by which the handler applies the limits of its input."""
-        started = self._watchdog.now()
 
         def apply_limits(narrowed: Limits) -> None:
             self._channel.write_limits(narrowed.timeout_seconds, narrowed.memory_bytes)
             self._memory.limit(narrowed.memory_bytes)
             if narrowed.timeout_seconds < limits.timeout_seconds:
-                self._watchdog.set(started + narrowed.timeout_seconds - self._watchdog.now())
+                now = self._watchdog.now()
+                self._watchdog.set(start + narrowed.timeout_seconds - now, now)
 
         return apply_limits
 

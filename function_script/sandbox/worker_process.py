@@ -170,8 +170,10 @@ class ForkedWorker(WorkerProcess):
 
     def read_reply_nowait(self) -> bytes | None:
         """Return the next frame, b"" when the worker is gone, None when nothing has come."""
-        # MSG_DONTWAIT would not do: Python waits for a socket that has a timeout.
-        self._connection.settimeout(0)
+        # MSG_DONTWAIT would not do: Python waits for a socket that has a timeout. Setting one is a
+        # system call.
+        if self._connection.gettimeout() != 0.0:
+            self._connection.settimeout(0)
         try:
             return receive(self._connection)
         except BlockingIOError:

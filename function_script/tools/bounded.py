@@ -1,5 +1,6 @@
 """Readers of foreign YAML and JSON for the tools, with limits like the server's."""
 
+import codecs
 import json
 import re
 from dataclasses import replace
@@ -35,7 +36,9 @@ def load_file(path: Path) -> Source:
     try:
         return Source(name=str(path), text=path.read_text(encoding="utf-8"))
     except UnicodeDecodeError as error:
-        raise InputError.of(f'cannot read "{path}": it is not UTF-8 text') from error
+        is_utf_16 = error.object.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+        hint = "it is UTF-16, as some shells write it: save it as UTF-8" if is_utf_16 else None
+        raise InputError.of(f'cannot read "{path}": it is not UTF-8 text', hint=hint) from error
     except OSError as error:
         cause = (error.strerror or str(error)).lower()
         raise InputError.of(f'cannot read "{path}": {cause}') from error

@@ -70,7 +70,9 @@ def engines_of(file: Path) -> tuple[str, ...]:
     A pipe is not read: its data would be lost to the command.
     """
     try:
-        return engines_in([file.read_text(errors="replace")] if file.is_file() else [])
+        return engines_in(
+            [file.read_text(encoding="utf-8", errors="replace")] if file.is_file() else []
+        )
     except OSError:
         return ()
 

@@ -3,6 +3,7 @@
 Directories are searched at any depth.
 """
 
+import os
 import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -95,6 +96,13 @@ def programs_beside(path: Path) -> Path | None:
 
 
 def find_files(directory: Path) -> list[Path]:
-    """Return the YAML files below a directory, at any depth, sorted by path."""
+    """Return the YAML files below a directory, at any depth, sorted by path; raises InputError."""
+    try:
+        # Path.rglob skips what it cannot read.
+        with os.scandir(directory):
+            pass
+    except OSError as error:
+        cause = (error.strerror or str(error)).lower()
+        raise InputError.of(f'cannot read "{directory}": {cause}') from error
     paths = sorted(path for path in directory.rglob("*") if path.suffix in _SUFFIXES)
     return [path for path in paths if path.is_file()]

@@ -1,5 +1,6 @@
 """The view of an operator: metrics, probes, traces, and a log line for every request."""
 
+import os
 import signal
 import threading
 import time
@@ -107,6 +108,17 @@ def test_pages_can_be_turned_off() -> None:
     """An empty address means no port."""
     with Server("--insecure", "--metrics-address", "") as server:
         assert server.metrics_address == "none"
+
+
+def test_threads_of_grpc_do_not_preempt_the_event_loop() -> None:
+    """They are scheduled as batch. The event loop has the thread of the process's id."""
+    with Server("--insecure") as server:
+        policies = {
+            (task / "comm").read_text().strip(): os.sched_getscheduler(int(task.name))
+            for task in Path(f"/proc/{server.pid}/task").iterdir()
+        }
+        event_loop = os.sched_getscheduler(server.pid)
+    assert (policies["event_engine"], event_loop) == (os.SCHED_BATCH, os.SCHED_OTHER)
 
 
 def test_certificates_end_is_a_metric(tmp_path: Path) -> None:

@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING
 
 from function_script.diagnostics import Diagnostic
 from function_script.limits import MIB
+from function_script.sandbox.report import WorkerReport, to_json
 from function_script.source import Excerpt, Span
 from function_script.telemetry import RequestInfo
 
@@ -225,7 +226,7 @@ def _babble(_: bytes) -> bytes:
 def _forge_replies(argument: bytes) -> bytes:
     """Store and announce so many replies, each without a fault, as foreign code could."""
     memory = next(each for each in gc.get_objects() if type(each).__name__ == "SharedMemory")
-    text, report = b"forged", b'{"info":{}}'
+    text, report = b"forged", to_json(WorkerReport())
     for index in range(4):
         memory.write(text, report, index=index)
     header = b"\1\0" + struct.pack("<QQQ", len(text), len(report), 0)
@@ -235,7 +236,7 @@ def _forge_replies(argument: bytes) -> bytes:
 
 def _repeat(argument: bytes) -> bytes:
     """Reply twice: the second reply is for a request that has not come yet."""
-    report = b'{"info":{}}'
+    report = to_json(WorkerReport())
     answers = [
         b"\3\1\0" + struct.pack("<QQQ", len(text), len(report), 0) + text + report
         for text in (b"real", argument)

@@ -47,7 +47,7 @@ _module = starlark.Module()
 _module.add_callable("exceed", _exceed)
 starlark.eval(
     _module,
-    starlark.parse(BRIDGE, (Path(__file__).parent / "bridge.star").read_text()),
+    starlark.parse(BRIDGE, (Path(__file__).parent / "bridge.star").read_text(encoding="utf-8")),
     GLOBALS,
 )
 BRIDGE_MODULE = _module.freeze()

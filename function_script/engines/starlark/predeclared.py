@@ -48,7 +48,7 @@ class SeededRun:
 
 def text(file: str) -> str:
     """Return the source of one of FILES."""
-    return (Path(__file__).parent / "prelude" / f"{file}.star").read_text()
+    return (Path(__file__).parent / "prelude" / f"{file}.star").read_text(encoding="utf-8")
 
 
 def _with_seed(function: Function) -> Call:

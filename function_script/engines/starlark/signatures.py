@@ -9,7 +9,7 @@ import starlark
 from starlark import LibraryExtension
 
 # Read when the module is imported: a worker opens no files.
-_STUBS: Final = (Path(__file__).parent / "prelude.pyi").read_text()
+_STUBS: Final = (Path(__file__).parent / "prelude.pyi").read_text(encoding="utf-8")
 _SAMPLES: Final = {"string": '""', "list": "[]", "dict": "{}", "namespace": "json"}
 _UNKNOWN: Final = frozenset({"Callable", "Incomplete"})
 

@@ -15,7 +15,7 @@ from function_script.engines.lint import ResourceKind
 from function_script.errors import InputError
 from function_script.inputs import Step
 from function_script.limits import Limits
-from function_script.tools import author_positions, manifests, sources, step_inputs
+from function_script.tools import author_positions, manifests, sources, step_inputs, xrds
 from function_script.tools.check import paths, pipelines, plain_scalars, report, rules, searching
 from function_script.tools.check.definitions import Definitions, XrChecker, files_beside, load
 from function_script.tools.check.report import Report, render_json, render_sarif, render_text
@@ -87,6 +87,7 @@ def check(
         findings += [_finding(rule, problem) for rule, problem in problems]
         directory = programs or sources.programs_beside(Path(file.name))
         inputs = [step_inputs.find_ours(document) for document in file.documents]
+        definition_documents = [each for each in file.documents if xrds.is_xrd(each.value)]
         files += (
             xrs.count > xr_count
             or any(inputs)
@@ -99,7 +100,7 @@ def check(
             unchecked += (
                 each for each in completed if each.stored is None and step_inputs.is_elsewhere(each)
             )
-            xr = definitions.find_xr(document, file.documents)
+            xr = definitions.find_xr(document, definition_documents) if ours else None
             cluster = _Cluster(xr=xr, definitions=definitions, stored=stored)
             untyped += xr is None and any(not step_inputs.is_of_operation(each) for each in ours)
             builtin = step_inputs.find_builtin(document)

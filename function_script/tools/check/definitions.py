@@ -182,10 +182,11 @@ class XrChecker:
     ) -> Iterator[tuple[rules.Rule, Diagnostic]]:
         from function_script.tools import xr_validation  # noqa: PLC0415 - slow to import
 
+        definitions = [each for each in documents if xrds.is_xrd(each.value)]
         for document in documents:
             if _is_of_api(document) or not all(objects.api_version_and_kind(document.value)):
                 continue
-            xrd = self._definitions.find_xrd(document, documents)
+            xrd = self._definitions.find_xrd(document, definitions)
             if xrd is None:
                 continue
             self.count += 1
@@ -201,8 +202,9 @@ class XrChecker:
         self, documents: Sequence[Document]
     ) -> Iterator[tuple[rules.Rule, Diagnostic]]:
         """Yield the problems of XRs without an XRD that every XRD refuses."""
+        definitions = [each for each in documents if xrds.is_xrd(each.value)]
         for document in documents:
-            if self._definitions.find_xrd(document, documents) is None:
+            if self._definitions.find_xrd(document, definitions) is None:
                 for problem in manifests.find_misshapen(document.value):
                     path = objects.read_path(problem.field)
                     yield rules.XR, author_positions.locate(problem, document, path)

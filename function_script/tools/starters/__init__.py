@@ -59,18 +59,19 @@ def write(
         if own.exists() and other.exists() and own.samefile(other):
             del texts["xr.yaml"]
     paths = [directory / name for name in texts]
-    existing = [path for path in paths if path.exists()]
-    if existing:
-        raise InputError.of(
-            f'cannot begin a project in "{directory}": "{existing[0].name}" is there already',
-            hint="name a new directory: function-script init my-project",
-        )
     try:
+        existing = [path for path in paths if path.exists()]
+        if existing:
+            raise InputError.of(
+                f'cannot begin a project in "{directory}": "{existing[0].name}" is there already',
+                hint="name a new directory: function-script init my-project",
+            )
         for path, text in zip(paths, texts.values(), strict=True):
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text, encoding="utf-8")
     except OSError as error:
-        raise InputError.of(f'cannot begin a project in "{directory}": {error.strerror}') from error
+        cause = (error.strerror or str(error)).lower()
+        raise InputError.of(f'cannot begin a project in "{directory}": {cause}') from error
     return paths
 
 

@@ -97,6 +97,113 @@ def run_bare(stdin: int) -> subprocess.CompletedProcess[str]:
     )
 
 
+ENTRY = "from function_script.start import main; main()"
+
+
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "<&- >&- 2>&-"])
+def test_closed_streams_are_as_empty_ones(tmp_path: Path, closed: str) -> None:
+    """A program whose streams are closed by its parent runs programs and ends as it would."""
+    command = f'"$0" -P -c "{ENTRY}" '
+    assert cli.execute(["init", "-q", str(tmp_path / "app")]) == 0
+    for arguments, expected in (("render app", 0), ("check app", 0), ("check app -", 0)):
+        shell = ["/bin/sh", "-c", f"{command} {arguments} {closed}", sys.executable]
+        process = subprocess.run(
+            shell, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=120
+        )
+        assert (process.returncode, process.stderr) == (expected, "")
+
+
+@pytest.mark.linux
+def test_locale_without_utf_8_changes_nothing(tmp_path: Path) -> None:
+    """Files of ours and of the author are UTF-8, whatever the locale's encoding is."""
+    assert cli.execute(["init", "-q", str(tmp_path / "app")]) == 0
+    composition = tmp_path / "app" / "composition.yaml"
+    composition.write_text(
+        composition.read_text(encoding="utf-8").replace("return rsp", "return rps # \u00c4"),
+        encoding="utf-8",
+    )
+    locale = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    for arguments in (("check", "app"), ("render", "app"), ("docs", "merge")):
+        process = subprocess.run(
+            [sys.executable, "-P", "-c", ENTRY, *arguments],
+            cwd=tmp_path,
+            env={**os.environ, **locale},
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=120,
+        )
+        assert process.returncode != exit_codes.BUG, process.stderr
+        assert arguments[0] == "docs" or 'name "rps" is not defined' in (
+            process.stdout + process.stderr
+        )
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        pytest.param(("init", ""), id="init"),
+        pytest.param(("render", ""), id="render"),
+        pytest.param(("check", ""), id="check"),
+        pytest.param(("test", ""), id="test"),
+        pytest.param(("validate", "", ""), id="validate"),
+    ],
+)
+def test_empty_argument_is_no_directory(
+    arguments: tuple[str, ...],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """A shell's variable without a value must not mean the current directory."""
+    monkeypatch.chdir(tmp_path)
+    assert cli.execute(arguments) == exit_codes.USAGE
+    assert "it is empty" in capsys.readouterr().err
+    assert [*tmp_path.iterdir()] == []
+
+
+@pytest.mark.parametrize(
+    "command", ["init", "render", "check", "test", "validate a.yaml", "editor", "vendor"]
+)
+def test_name_that_is_too_long_is_told(
+    command: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a.yaml").write_text("")
+    assert cli.execute([*command.split(), "a" * 300]) == exit_codes.PROBLEM
+    assert capsys.readouterr().err.rstrip().endswith("file name too long")
+
+
+@pytest.mark.linux
+@pytest.mark.parametrize("arguments", [("init", "x"), ("check",), ("render",)])
+def test_removed_directory_is_told(
+    arguments: tuple[str, ...],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    directory = tmp_path / "gone"
+    directory.mkdir()
+    monkeypatch.chdir(directory)
+    directory.rmdir()
+    assert cli.execute(arguments) == exit_codes.PROBLEM
+    assert capsys.readouterr().err.startswith("error: cannot ")
+
+
+def test_file_of_another_encoding_is_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "a.yaml").write_text("a: b\n", encoding="utf-16")
+    assert cli.execute(["check", str(tmp_path / "a.yaml")]) == exit_codes.PROBLEM
+    assert "it is UTF-16" in capsys.readouterr().err
+    (tmp_path / "a.yaml").write_bytes(b"a: \xe4\n")
+    assert cli.execute(["check", str(tmp_path / "a.yaml")]) == exit_codes.PROBLEM
+    assert capsys.readouterr().err.rstrip().endswith("it is not UTF-8 text")
+
+
 @pytest.mark.linux
 def test_serve_defaults(served: "list[ServeOptions]") -> None:
     """Without flags the options are those of the server's own defaults."""

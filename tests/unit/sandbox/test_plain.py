@@ -20,6 +20,7 @@ from function_script.errors import LimitError, SandboxError
 from function_script.limits import MIB, Limits
 from function_script.sandbox import Answered, Failed, Pool, PoolOptions, Reply, plain, system
 from function_script.sandbox.outcome import Cause
+from function_script.sandbox.report import WorkerReport, to_json
 
 LIMITS = Limits(timeout_seconds=PATIENCE_SECONDS, memory_bytes=128 * MIB)
 OPTIONS = PoolOptions(
@@ -214,7 +215,9 @@ FRAMES = [
 @pytest.mark.parametrize("command", FRAMES)
 def test_printed_text_is_not_parsed_as_a_frame(pool: Pool, command: bytes) -> None:
     """A program cannot forge frames by printing them."""
-    frame = b"\3\1\0" + (4).to_bytes(8, "little") + (11).to_bytes(8, "little") + b'evil{"info":{}}'
+    report = to_json(WorkerReport())
+    lengths = (4).to_bytes(8, "little") + len(report).to_bytes(8, "little")
+    frame = b"\3\1\0" + lengths + b"evil" + report
     for _ in range(3):
         assert answer(pool.run(command + frame)) in {"said", "printed"}
     assert answer(pool.run(b"echo x")) == "x"
