@@ -28,6 +28,12 @@ CODEC = (
     *("fields", "write", "messages", "decode", "encode"),
     *("request", "response", "splice", "identity"),
 )
+SYNTAX = ("lexer", "literals", "nodes", "parser")
+OPERATIONS = ("frame", "expressions", "calls", "shortcuts", "statements", "gaps")
+COMPILER = (
+    *("values", "constants", "shortcuts", "builder", "pipelines"),
+    *("templates", "checking", "deferring"),
+)
 # No module with dataclasses or NamedTuples whose fields have types that are only imported for
 # type checkers: compiled, those look for the types when they are defined.
 MODULES = (
@@ -45,10 +51,10 @@ MODULES = (
     Path("engines", "leftovers"),
     Path("engines", "starlark", "analysis", "paths"),
     Path("engines", "jinja", "output"),
-    *(
-        Path("engines", "gotemplate", "syntax", name)
-        for name in ("lexer", "literals", "nodes", "parser")
-    ),
+    *(Path("engines", "gotemplate", name) for name in ("sites", "run")),
+    *(Path("engines", "gotemplate", "syntax", name) for name in SYNTAX),
+    *(Path("engines", "gotemplate", "compiler", name) for name in COMPILER),
+    *(Path("engines", "gotemplate", "operations", name) for name in OPERATIONS),
     *(Path(name) for name in ("cache", "problems", "reader", "objects", "lazy")),
     *(Path(name) for name in ("request", "desired", "response", "function", "telemetry")),
     *(Path(name) for name in ("moves", "ttl", "warning_condition")),

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Final, TypeAlias, TypeGuard
 
-from function_script.engines.gotemplate.values import Missing, TypedMap
+from function_script.engines.gotemplate.values import MISSING, Missing, TypedMap
 from function_script.program import Lazy, Scope
 
 if TYPE_CHECKING:
@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 Builder: TypeAlias = Callable[[], object]
 # The result of a builder for a key that turns out to be absent.
 ABSENT: Final = Missing()
-_PENDING: Final = Missing()
+# The mark of an entry that is not built yet.
+PENDING: Final = Missing()
 
 
 class LazyDict(dict[str, object]):
@@ -34,7 +35,7 @@ class LazyDict(dict[str, object]):
     __slots__ = ("_builders",)
 
     def __init__(self, builders: Mapping[str, Builder]) -> None:
-        super().__init__(dict.fromkeys(builders, _PENDING))
+        super().__init__(dict.fromkeys(builders, PENDING))
         self._builders = builders
 
     def _build(self, key: str) -> None:
@@ -45,19 +46,19 @@ class LazyDict(dict[str, object]):
             super().__setitem__(key, value)
 
     def _build_all(self) -> None:
-        pending = [key for key, value in super().items() if value is _PENDING]
+        pending = [key for key, value in super().items() if value is PENDING]
         for key in pending:
             self._build(key)
 
     def __getitem__(self, key: str) -> object:
         value = super().__getitem__(key)
-        if value is not _PENDING:
+        if value is not PENDING:
             return value
         self._build(key)
         return super().__getitem__(key)
 
     def __contains__(self, key: object) -> bool:
-        if isinstance(key, str) and super().get(key) is _PENDING:
+        if isinstance(key, str) and super().get(key) is PENDING:
             self._build(key)
         return super().__contains__(key)
 
@@ -105,6 +106,11 @@ class LazyDict(dict[str, object]):
         """Return dict.items."""
         self._build_all()
         return super().items()
+
+
+def build_entry(entries: dict[str, object], name: str) -> object:
+    """Return the value of a key whose mark was read, once it is built; MISSING if it is absent."""
+    return entries.get(name, MISSING)
 
 
 # The dot

@@ -8,11 +8,11 @@ from typing import Final
 from function_script import field_names
 from function_script.diagnostics import Diagnostic, Note
 from function_script.engines.gotemplate import corrections, errors, hints, parse_errors, registry
-from function_script.engines.gotemplate.compiler.code import Site
 from function_script.engines.gotemplate.parse_errors import Mistake
 from function_script.engines.gotemplate.positions import SourcePart, SourceSpan, find_span
 from function_script.engines.gotemplate.programs import LoadedProgram, ProgramFailure, to_output
 from function_script.engines.gotemplate.run import MAIN, Run
+from function_script.engines.gotemplate.sites import Site
 from function_script.engines.gotemplate.syntax import nodes
 from function_script.engines.gotemplate.syntax.parser import Grammar
 from function_script.errors import FatalError, LimitError, ProgramError
@@ -99,11 +99,11 @@ def _parse_hint(mistake: Mistake, source: Source) -> str | None:
 
 def run_problem(
     error: errors.GoError | errors.LimitExceededError | RecursionError,
+    sites: Sequence[Site],
     loaded: LoadedProgram,
     parts: tuple[SourcePart, ...],
 ) -> FatalError:
-    """Return the error that stopped a run; a LimitError for a limit."""
-    sites = loaded.sites_of(error)
+    """Return the error that stopped a run at these sites; a LimitError for a limit."""
     site = sites[-1] if sites else None
     location = _locate(site, loaded, parts, str(error)) if site is not None else None
     notes = [
@@ -128,12 +128,11 @@ def list_missing(
     run: Run, pieces: list[str], loaded: LoadedProgram, parts: tuple[SourcePart, ...]
 ) -> Iterator[MissingValue]:
     """Yield the gaps that missing values left in the text of a run, with what they wait for."""
-    for number, (index, error) in enumerate(run.gaps):
+    for number, (index, error, site) in enumerate(run.gaps):
         offset = len(to_output(pieces[:index]))
         if number >= _MAX_DESCRIBED:
             yield MissingValue(offset=offset, missing="a value does not exist", span=None)
             continue
-        (site,) = loaded.sites_of(error)[-1:]
         location = _locate(site, loaded, parts)
         cause = _cause(error, site) if isinstance(error, errors.FieldError) else ""
         message = (

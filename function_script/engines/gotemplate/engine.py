@@ -1,4 +1,4 @@
-"""The GoTemplate language: Go's text/template with sprig, compiled to Python functions.
+"""The GoTemplate language: Go's text/template with sprig, compiled to trees of operations.
 
 Raises only FatalError.
 """
@@ -74,7 +74,7 @@ def evaluate(program: Program, scope: Scope, limits: Limits) -> TemplateResult:
     try:
         run.render(_data(program, scope, loaded), pieces)
     except (GoError, LimitExceededError, RecursionError) as error:
-        raise diagnostics.run_problem(error, loaded, parts) from error
+        raise diagnostics.run_problem(error, run.error_sites(), loaded, parts) from error
 
     if not scope.is_salted:
         scope.random_texts.extend(run.random_texts)

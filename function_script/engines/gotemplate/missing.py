@@ -1,4 +1,4 @@
-"""Missing values in templates of our own kind: the runtime of their generated code.
+"""Missing values in templates of our own kind: what their operations do about them.
 
 Tests and defaults treat a missing value as absent, as Go does. Every other use is an error with the
 path that does not exist. A null is a value. In a step with ``missing: Defer``, an action that fails
@@ -8,8 +8,9 @@ because a value does not exist leaves a gap in place of its text.
 from itertools import islice
 from typing import Final, NoReturn
 
-from function_script.engines.gotemplate import errors, runtime
+from function_script.engines.gotemplate import errors
 from function_script.engines.gotemplate.run import Run
+from function_script.engines.gotemplate.sites import Site
 from function_script.engines.gotemplate.values import MISSING
 
 # Suggestions are searched among at most this many names of at most this length.
@@ -17,7 +18,7 @@ _MAX_NAMES: Final = 1_000
 _MAX_LENGTH: Final = 64
 
 
-def raise_missing(start: object = MISSING, prefix: str = "", *names: str) -> NoReturn:
+def raise_missing(start: object, prefix: str, names: tuple[str, ...]) -> NoReturn:
     """Raise NoValueError for ``names`` below ``start``, which the template calls ``prefix``."""
     path = prefix
     for name in names:
@@ -38,26 +39,11 @@ def _step(name: str) -> str:
     return f".{text}" if name.isidentifier() else f'["{text}"]'
 
 
-def format_value(run: Run, value: object) -> str:
-    """Return the text that an action prints for a value other than a string; a null as in YAML."""
-    return "null" if value is None else Run.format_value(run, value)
-
-
 def reject_null(value: object) -> object:
     """Return ``value``; raise EvalError for a null, which is nothing to iterate over."""
     if value is None:
         raise errors.EvalError("range can't iterate over null")
     return value
-
-
-def checking_globals() -> dict[str, object]:
-    """Return the global names that such code has in addition to the usual, or instead."""
-    return {
-        "raise_missing": raise_missing,
-        "format_value": format_value,
-        "elements": lambda value: runtime.elements(reject_null(value)),
-        "pairs": lambda value: runtime.pairs(reject_null(value)),
-    }
 
 
 # Gaps
@@ -83,44 +69,26 @@ class Poison:
 POISON: Final = Poison()
 
 
-def absent(value: object) -> object:
-    """Return ``value``, or no value for a variable that could not be computed."""
-    return MISSING if value is POISON else value
-
-
 def poison(error: errors.GoError) -> Poison:
     """Return the value of a variable whose computation failed."""
     _check_missing(error)
     return POISON
 
 
-def leave_gap(run: Run, error: errors.GoError) -> None:
-    """Record a gap in the main text; raise the error where text is captured."""
+def leave_gap(run: Run, error: errors.GoError, site: Site) -> None:
+    """Record a gap in the main text for an error at a site; raise the error in captured text."""
     if run.is_capturing:
         raise error
     _check_missing(error)
-    run.gaps.append((len(run.parts), error))
+    run.gaps.append((len(run.parts), error, site))
 
 
 def fail_without_gap(error: errors.GoError) -> NoReturn:
-    """Raise the error at the same place in a form that leaves no gap."""
-    raise errors.EvalError(error.text).with_traceback(error.__traceback__) from error
+    """Raise the error in a form that leaves no gap."""
+    raise errors.EvalError(error.text) from error
 
 
 def _check_missing(error: errors.GoError) -> None:
     """Raise ``error`` again unless it is about a value that does not exist."""
     if isinstance(error, errors.FieldError) and error.kind not in _MISSING_KINDS:
         raise error
-
-
-def deferring_globals() -> dict[str, object]:
-    """Return the global names of the code of templates that leave gaps."""
-    return {
-        **checking_globals(),
-        "absent": absent,
-        "FAILURES": (errors.NoValueError, errors.FieldError),
-        "POISON": POISON,
-        "leave_gap": leave_gap,
-        "poison": poison,
-        "fail_without_gap": fail_without_gap,
-    }

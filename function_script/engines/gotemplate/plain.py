@@ -5,11 +5,11 @@ from collections.abc import Sequence
 from typing import Final, Literal, NamedTuple
 
 from function_script.engines.gotemplate import diagnostics, printing, programs, registry
-from function_script.engines.gotemplate.compiler.code import Site
 from function_script.engines.gotemplate.errors import GoError, LimitExceededError
 from function_script.engines.gotemplate.language import DELIMS
 from function_script.engines.gotemplate.run import MAIN, Run
 from function_script.engines.gotemplate.runtime import MissingKey
+from function_script.engines.gotemplate.sites import Site
 from function_script.engines.gotemplate.syntax import nodes
 from function_script.errors import ProgramError
 from function_script.limits import Limits
@@ -60,7 +60,7 @@ def render_text(
     try:
         run.render(data, parts)
     except (GoError, LimitExceededError, RecursionError) as error:
-        text = run_error(error, loaded)
+        text = run_error(error, run.error_sites(), loaded)
         raise GoFailure("execute", text, programs.to_output(parts)) from error
     return programs.to_output(parts)
 
@@ -122,9 +122,8 @@ def parse_error(bad: programs.BadSource) -> str:
     return f"template: {bad.name}:{line}: {error.text}"
 
 
-def run_error(error: Exception, loaded: programs.LoadedProgram) -> str:
+def run_error(error: Exception, sites: Sequence[Site], loaded: programs.LoadedProgram) -> str:
     """Format ``template: manifests:1:3: executing "manifests" at <.a.b>: nil pointer …``."""
-    sites = loaded.sites_of(error)
     outer = "".join(
         f"{_format_site(site, loaded)}error calling include: "
         for site in sites[:-1]

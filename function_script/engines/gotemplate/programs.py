@@ -9,8 +9,10 @@ from typing import Final, NamedTuple
 
 from function_script.cache import ByteLruCache
 from function_script.engines.gotemplate import registry
-from function_script.engines.gotemplate.compiler import checking, codegen
-from function_script.engines.gotemplate.compiler.code import Site
+from function_script.engines.gotemplate.compiler.builder import Context
+from function_script.engines.gotemplate.compiler.checking import CheckingCompiler
+from function_script.engines.gotemplate.compiler.deferring import DeferringCompiler
+from function_script.engines.gotemplate.compiler.templates import TemplateCompiler
 from function_script.engines.gotemplate.errors import ParseError
 from function_script.engines.gotemplate.function import Function
 from function_script.engines.gotemplate.language import DELIMS
@@ -66,18 +68,6 @@ class LoadedProgram(NamedTuple):
     program: CompiledProgram
     origins: Mapping[str, Source]
     settings: Settings
-
-    def sites_of(self, error: BaseException) -> list[Site]:
-        """Return the sites of the generated code that was running, the outermost first."""
-        sites = []
-        trace = error.__traceback__
-        while trace is not None:
-            if trace.tb_frame.f_code.co_filename == codegen.FILE:
-                site = self.program.sites[trace.tb_lineno]
-                if site is not None:
-                    sites.append(site)
-            trace = trace.tb_next
-        return sites
 
 
 class BadSource(NamedTuple):
@@ -230,17 +220,29 @@ def compile_program(sources: Sources) -> LoadedProgram:
     if bad:
         raise ProgramFailure(bad)
     mutates = any(functions[name].mutates for name in calls)
-    context = codegen.CompileContext(functions, frozenset(assigned), mutates)
-    options = None
-    if sources.settings.defers:
-        options = checking.DEFERRING
-    elif sources.settings.is_checked:
-        options = checking.CHECKING
-    return LoadedProgram(
-        codegen.compile_templates(trees, context, sources.settings.missing, options),
-        origins,
-        sources.settings,
+    context = Context(
+        functions,
+        frozenset(trees),
+        frozenset(assigned),
+        sources.settings.missing,
+        mutates=mutates,
     )
+    return LoadedProgram(_compile(trees, context, sources.settings), origins, sources.settings)
+
+
+def _compile(
+    trees: Mapping[str, list[nodes.Node]], context: Context, settings: Settings
+) -> CompiledProgram:
+    """Compile the trees of all templates."""
+    compiler: type[TemplateCompiler] = TemplateCompiler
+    if settings.defers:
+        compiler = DeferringCompiler
+    elif settings.is_checked:
+        compiler = CheckingCompiler
+    templates = {
+        name: compiler(context, name).compile_template(root) for name, root in trees.items()
+    }
+    return CompiledProgram(templates, context.has_mutation, context.failures)
 
 
 def to_output(parts: list[str]) -> str:

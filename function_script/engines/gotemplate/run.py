@@ -1,6 +1,6 @@
 """One run of a compiled template: its use of limits, its output, its random numbers.
 
-Every evaluation makes a new one; generated code and functions have it as first argument.
+Every evaluation makes a new one; operations and functions get it.
 """
 
 from __future__ import annotations
@@ -8,13 +8,13 @@ from __future__ import annotations
 import hashlib
 import hmac
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Final, NamedTuple, Protocol
+from collections.abc import Callable
+from typing import Final, NamedTuple
 
 from function_script.engines.gotemplate import printing
-from function_script.engines.gotemplate.compiler.code import Site
 from function_script.engines.gotemplate.errors import CallError, GoError, LimitExceededError
 from function_script.engines.gotemplate.function import NextRandom
+from function_script.engines.gotemplate.sites import Site
 from function_script.engines.gotemplate.values import MISSING, Int
 from function_script.limits import Limits
 
@@ -43,50 +43,28 @@ def _is_plain_list(value: object) -> bool:
     return not any(isinstance(item, (dict, list)) or str(item).endswith(",") for item in value)
 
 
-class CompiledTemplate(Protocol):
-    """A compiled template: writes its text part by part."""
+class Template:
+    """A compiled template."""
 
-    def __call__(self, write: Callable[[str], object], data: object, run: Run, /) -> None:
-        """Render with ``data`` as the dot."""
+    def render(self, run: Run, data: object) -> None:
+        """Write its text with ``data`` as the dot."""
+        raise NotImplementedError
 
 
 class CompiledProgram(NamedTuple):
-    """Compiled templates by name, and the site of each line of their code.
+    """Compiled templates by name.
 
-    ``mutates``: some of them may change their data. ``failures`` are certain once their line is
+    ``mutates``: some of them may change their data. ``failures`` are certain once their place is
     reached.
     """
 
-    templates: Mapping[str, CompiledTemplate]
-    sites: list[Site | None]
+    templates: dict[str, Template]
     mutates: bool
     failures: list[tuple[Site, str]]
 
 
 class Run:
     """The budget of a run, and the state that its templates share."""
-
-    __slots__ = (
-        "_capture_depth",
-        "_counted_parts",
-        "_deadline",
-        "_depth",
-        "_is_salted",
-        "_limits",
-        "_next_check",
-        "_output_characters",
-        "_random_counts",
-        "_seed",
-        "_steps",
-        "gaps",
-        "is_random_zero",
-        "mutates",
-        "parts",
-        "printed_lists",
-        "random_texts",
-        "root",
-        "templates",
-    )
 
     def __init__(
         self, program: CompiledProgram, limits: Limits, seed: str, *, is_salted: bool = False
@@ -108,8 +86,12 @@ class Run:
         self._depth = 0
         # Number of captures around the running code: their text goes into a value.
         self._capture_depth = 0
-        # The gaps of the main text: the number of the part behind it, and its error.
-        self.gaps: list[tuple[int, GoError]] = []
+        # The sites of the error that ends the run, or a part of it, the innermost first.
+        self.sites: list[Site] = []
+        # The gaps of the main text: the number of the part behind it, its error and its place.
+        self.gaps: list[tuple[int, GoError, Site]] = []
+        # The site of each part of the main text, where they are recorded.
+        self.part_sites: list[Site] | None = None
         # The numbers of the first parts of the main text that are lists as Go prints them.
         self.printed_lists: list[int] = []
         # The parts of the text being written, the number of those counted, and their length.
@@ -123,28 +105,40 @@ class Run:
         """Run the main template, adding its text to ``parts`` part by part."""
         self.parts = parts
         self.root = data
-        self.templates[MAIN](parts.append, data, self)
+        self.templates[MAIN].render(self, data)
         self._count_output()
 
-    def call(self, write: Callable[[str], object], name: str, data: object) -> None:
-        """Run a template as ``{{ template }}`` does, into the same text."""
-        self._enter(name)
-        self.templates[name](write, data, self)
-        self._depth -= 1
+    def trace(self, data: object) -> list[tuple[str, Site]]:
+        """Run the main template; return the parts of its text with the site of each."""
+        parts: list[str] = []
+        sites: list[Site] = []
+        self.part_sites = sites
+        self.render(data, parts)
+        return list(zip(parts, sites, strict=True))
+
+    def error_sites(self) -> list[Site]:
+        """Return the sites that were running when an error ended the run, the innermost last."""
+        return self.sites[::-1]
+
+    def write(self, text: str, site: Site) -> None:
+        """Add a part to the text that is being written."""
+        self.parts.append(text)
+        if self.part_sites is not None and self._capture_depth == 0:
+            self.part_sites.append(site)
 
     def include(self, name: str, data: object) -> str:
         """Return the text of a template: the function of that name."""
         if name not in self.templates:
             associated = f'associated with template "{MAIN}"'
             raise CallError(f"template: no template {printing.quote(name)} {associated}")
-        self._enter(name)
+        self.enter(name)
         outer = self.parts, self._counted_parts, self._output_characters
         depth = self._depth
         parts: list[str] = []
         self.parts, self._counted_parts = parts, 0
         self._capture_depth += 1
         try:
-            self.templates[name](parts.append, data, self)
+            self.templates[name].render(self, data)
         finally:
             self.parts, self._counted_parts, self._output_characters = outer
             self._capture_depth -= 1
@@ -157,7 +151,8 @@ class Run:
         """True while text is written into a value instead of the main text."""
         return self._capture_depth > 0
 
-    def _enter(self, name: str) -> None:
+    def enter(self, name: str) -> None:
+        """Charge for a template that is about to run in another one."""
         self._depth += 1
         if self._depth > MAX_TEMPLATE_DEPTH:
             raise LimitExceededError(
@@ -166,13 +161,9 @@ class Run:
             )
         self.spend(1)
 
-    def iterate(self, items: Iterable[object], cost: int) -> Iterator[object]:
-        """Yield the items of a loop; each costs ``cost`` steps, the lines of the loop's code."""
-        for item in items:
-            self._steps -= cost
-            if self._steps < self._next_check:
-                self._check_budget()
-            yield item
+    def leave(self) -> None:
+        """Note that this template ended."""
+        self._depth -= 1
 
     def format_value(self, value: object) -> str:
         """Return the text that an action prints for a value other than a string."""

@@ -1,12 +1,6 @@
-"""The functions that generated code calls: fields, methods, argument checks, items of ``range``.
-
-The fast path of ``.a.b`` is Python's own indexing. Where it fails, `walk` applies Go's rules step
-by step.
-"""
+"""Go's rules for fields, methods, checks of arguments, and the items of ``range``."""
 
 from collections.abc import Collection, Iterator
-from functools import reduce
-from operator import getitem
 from typing import Final, Literal, NoReturn, TypeAlias
 
 from function_script.engines.gotemplate import errors, printing, values
@@ -18,58 +12,6 @@ from function_script.engines.gotemplate.values import MISSING
 MissingKey: TypeAlias = Literal["default", "zero", "error", "checked"]
 
 _UNTYPED: Final = "interface {}"
-
-
-def readers(missing: MissingKey) -> dict[str, object]:  # noqa: C901 # some short functions
-    """Return the functions ``get1`` to ``get5`` and ``get`` (value, names), for generated code.
-
-    Those that give no value for an absent key are quick. An absent last key is common and an
-    exception is slow, hence Python's ``get``. Only maps have it; other values take the slow path.
-    """
-    if missing not in {"default", "checked"}:
-
-        def get_slowly(value: object, *names: str) -> object:
-            return walk(value, names, missing)
-
-        return dict.fromkeys(("get1", "get2", "get3", "get4", "get5", "get"), get_slowly)
-
-    def get1(value: object, first: str) -> object:
-        try:
-            return value.get(first, MISSING)  # type: ignore[attr-defined] # see above
-        except AttributeError:
-            return walk(value, (first,), missing)
-
-    def get2(value: object, first: str, second: str) -> object:
-        try:
-            return value.get(first, MISSING).get(second, MISSING)  # type: ignore[attr-defined] # see above
-        except AttributeError:
-            return walk(value, (first, second), missing)
-
-    def get3(value: object, first: str, second: str, third: str) -> object:
-        try:
-            return value.get(first, MISSING).get(second, MISSING).get(third, MISSING)  # type: ignore[attr-defined] # see above
-        except AttributeError:
-            return walk(value, (first, second, third), missing)
-
-    def get4(value: object, first: str, second: str, third: str, fourth: str) -> object:
-        try:
-            return value[first][second][third].get(fourth, MISSING)  # type: ignore[index] # see above
-        except (AttributeError, KeyError, TypeError):
-            return walk(value, (first, second, third, fourth), missing)
-
-    def get5(value: object, first: str, second: str, third: str, fourth: str, last: str) -> object:  # noqa: PLR0913, PLR0917 # a chain
-        try:
-            return value[first][second][third][fourth].get(last, MISSING)  # type: ignore[index] # see above
-        except (AttributeError, KeyError, TypeError):
-            return walk(value, (first, second, third, fourth, last), missing)
-
-    def get(value: object, *names: str) -> object:
-        try:
-            return reduce(getitem, names, value)  # type: ignore[arg-type] # see above
-        except (KeyError, TypeError):
-            return walk(value, names, missing)
-
-    return {"get1": get1, "get2": get2, "get3": get3, "get4": get4, "get5": get5, "get": get}
 
 
 def walk(value: object, names: tuple[str, ...], missing: MissingKey) -> object:

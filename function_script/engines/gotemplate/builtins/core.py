@@ -135,7 +135,7 @@ def greater_or_equal(left: object, right: object) -> bool:
 def choose(*_: object) -> None:
     """The first empty value, or else the last one.
 
-    This is a placeholder: ``and`` and ``or`` are generated code, because they are lazy.
+    This is a placeholder: ``and`` and ``or`` are operations of their own, because they are lazy.
     """
 
 

@@ -1,1 +1,1 @@
-"""The compiler: syntax nodes to Python source."""
+"""The compiler: syntax nodes to operations."""

@@ -1,22 +1,15 @@
-import ast
 import gc
-import json
 
 import pytest
-from support.paths import ROOT
 
 from function_script.engines.gotemplate import engine as gotemplate
-from function_script.engines.gotemplate import registry
-from function_script.engines.gotemplate.compiler.codegen import CompileContext, generate
 from function_script.engines.gotemplate.programs import Settings, Sources, load
-from function_script.engines.gotemplate.syntax.parser import Grammar, ParseFailure, parse
 from function_script.errors import ProgramError
 from function_script.limits import Limits
 from function_script.program import Lazy, Program, Scope, TemplateResult
 from function_script.source import Source
 from function_script.values import Value
 
-VECTORS = ROOT / "tests" / "conformance" / "gotemplate" / "language.jsonl"
 NAMES = (
     "meta",
     "observed",
@@ -157,25 +150,6 @@ def test_program_is_compiled_once() -> None:
     assert load(sources("aaaa", Settings())) is first
     assert load(sources("bbbb", Settings())) is not first
     assert load(sources("aaaa", Settings(missing="error"))) is not first
-
-
-def test_generated_code_reads_no_attributes() -> None:
-    """It has no attribute, import or name with underscores: Python's objects are out of reach."""
-    functions = registry.func_map(frozenset(registry.OPTIONS))
-    line_count = 0
-    for line in VECTORS.read_text().splitlines():
-        try:
-            parsed = parse("main", json.loads(line)["template"], Grammar(("{{", "}}"), functions))
-        except ParseFailure:
-            continue
-        code = generate(parsed.trees, CompileContext(functions, parsed.assigned))
-        tree = ast.parse("\n".join(code.lines))
-        line_count += len(code.lines)
-        assert len(code.sites) == len(code.lines) + 1
-        for node in ast.walk(tree):
-            assert not isinstance(node, (ast.Attribute, ast.Import, ast.ImportFrom))
-            assert not (isinstance(node, ast.Name) and node.id.startswith("_"))
-    assert line_count > 500
 
 
 @pytest.mark.parametrize(

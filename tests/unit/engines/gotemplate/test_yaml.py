@@ -9,7 +9,7 @@ from function_script.engines.gotemplate.yaml.reader import from_yaml
 from function_script.engines.gotemplate.yaml.writer import to_yaml
 from function_script.limits import Limits
 
-ALLOCATOR = Run(CompiledProgram({}, [], mutates=False, failures=[]), Limits(), "")
+ALLOCATOR = Run(CompiledProgram({}, mutates=False, failures=[]), Limits(), "")
 
 WRITTEN = [
     ("scalars", {"a": 1, "b": 1.0, "c": 1e6, "d": None, "e": True, "f": "x"},

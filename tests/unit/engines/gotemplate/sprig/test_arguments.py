@@ -81,7 +81,7 @@ def _shuffled(kind: str) -> list[object]:
 
 def _injected(function: Function) -> tuple[object, ...]:
     """Return the injected argument, in front of the template's arguments."""
-    run = Run(CompiledProgram({}, [], mutates=True, failures=[]), Limits(), "")
+    run = Run(CompiledProgram({}, mutates=True, failures=[]), Limits(), "")
     if function.injects is Injects.RANDOM:
         return (run.seed_random("here"),)
     return (run,) if function.injects in {Injects.ALLOCATOR, Injects.RUN} else ()

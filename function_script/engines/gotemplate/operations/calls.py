@@ -1,0 +1,246 @@
+"""Calls of functions, of methods and of templates, and expressions that stop early."""
+
+from collections.abc import Callable, Mapping
+from typing import Final, TypeAlias, cast
+
+from function_script.engines.gotemplate import runtime, values
+from function_script.engines.gotemplate.function import Accepts, Function, Injects
+from function_script.engines.gotemplate.operations.frame import Expression, Frame
+from function_script.engines.gotemplate.run import Run
+from function_script.engines.gotemplate.runtime import MissingKey
+from function_script.engines.gotemplate.sites import Site
+
+# The functions of templates have parameters of all kinds.
+AnyCallable: TypeAlias = Callable[..., object]  # type: ignore[explicit-any] # see above
+_MISSING: Final = values.MISSING
+# A string below this length is not worth charging for.
+SMALL: Final = 64
+
+
+class Callee:
+    """A function with its facts at hand."""
+
+    def __init__(self, function: Function) -> None:
+        types = function.parameter_types
+        self.name: str = function.name
+        self.call: AnyCallable = cast("AnyCallable", function.call)
+        self.types: tuple[str, ...] = types
+        self.last: int = len(types) - 1
+        self.is_variadic: bool = function.variadic
+        self.returns: str = function.returns
+        self.cost: int = function.cost
+        self.mutates: bool = function.mutates
+        self.accepts: Accepts = function.accepts
+        self.has_run: bool = function.injects in {Injects.ALLOCATOR, Injects.RUN}
+        self.has_random: bool = function.injects is Injects.RANDOM
+        self.has_source: bool = function.injects is Injects.SOURCE
+        self.measures_text: bool = function.returns == "string"
+        self.measures: bool = function.returns == "any" and function.allocates
+
+    def parameter_type(self, index: int) -> str:
+        """Return the type of a parameter; the last one may take many arguments."""
+        return self.types[min(index, self.last)]
+
+
+class Callees:
+    """The functions of a program, each read once."""
+
+    def __init__(self, functions: Mapping[str, Function]) -> None:
+        self._functions: Mapping[str, Function] = functions
+        self._callees: dict[str, Callee] = {}
+
+    def find(self, name: str) -> Callee:
+        """Return the function of this name."""
+        callee = self._callees.get(name)
+        if callee is None:
+            callee = self._callees[name] = Callee(self._functions[name])
+        return callee
+
+
+class Call(Expression):
+    """A call with any number of arguments; ``key`` is that of its random numbers."""
+
+    def __init__(
+        self, callee: Callee, arguments: list[Expression], site: Site, key: str = ""
+    ) -> None:
+        self.callee: Callee = callee
+        self.call: AnyCallable = callee.call
+        self.has_run: bool = callee.has_run
+        self.measures_text: bool = callee.measures_text
+        self.measures: bool = callee.measures
+        self.charges: bool = callee.measures or callee.measures_text
+        self.arguments: list[Expression] = arguments
+        self.site: Site = site
+        self.key: str = key
+
+    def evaluate(self, frame: Frame) -> object:
+        """Evaluate the arguments in order, then call."""
+        arguments = [argument.evaluate(frame) for argument in self.arguments]
+        return self.apply(frame, arguments)
+
+    def apply(self, frame: Frame, arguments: list[object]) -> object:
+        """Call with arguments, and charge for the call."""
+        run = frame.run
+        frame.site = self.site
+        if self.callee.cost:
+            run.spend(self.callee.cost)
+        if self.has_run:
+            result = self.call(run, *arguments)
+        elif self.callee.has_random:
+            result = self.call(run.seed_random(self.key), *arguments)
+        else:
+            result = self.call(*arguments)
+        return self.charge(run, result) if self.charges else result
+
+    def charge(self, run: Run, result: object) -> object:
+        """Charge for the size of a result."""
+        if self.measures_text:
+            if isinstance(result, str) and len(result) > SMALL:
+                run.check_string(len(result))
+        elif self.measures:
+            run.measure(result)
+        return result
+
+
+class CallOf1(Call):
+    """A call with one argument."""
+
+    def __init__(self, callee: Callee, arguments: list[Expression], site: Site) -> None:
+        super().__init__(callee, arguments, site)
+        self.first: Expression = arguments[0]
+
+    def evaluate(self, frame: Frame) -> object:
+        """Evaluate the argument, then call."""
+        first = self.first.evaluate(frame)
+        run = frame.run
+        frame.site = self.site
+        result = self.call(run, first) if self.has_run else self.call(first)
+        return self.charge(run, result) if self.charges else result
+
+
+class CallOf2(Call):
+    """A call with two arguments."""
+
+    def __init__(self, callee: Callee, arguments: list[Expression], site: Site) -> None:
+        super().__init__(callee, arguments, site)
+        self.first: Expression = arguments[0]
+        self.second: Expression = arguments[1]
+
+    def evaluate(self, frame: Frame) -> object:
+        """Evaluate the arguments in order, then call."""
+        first = self.first.evaluate(frame)
+        second = self.second.evaluate(frame)
+        run = frame.run
+        frame.site = self.site
+        result = self.call(run, first, second) if self.has_run else self.call(first, second)
+        return self.charge(run, result) if self.charges else result
+
+
+class CallOf3(Call):
+    """A call with three arguments."""
+
+    def __init__(self, callee: Callee, arguments: list[Expression], site: Site) -> None:
+        super().__init__(callee, arguments, site)
+        self.first: Expression = arguments[0]
+        self.second: Expression = arguments[1]
+        self.third: Expression = arguments[2]
+
+    def evaluate(self, frame: Frame) -> object:
+        """Evaluate the arguments in order, then call."""
+        first = self.first.evaluate(frame)
+        second = self.second.evaluate(frame)
+        third = self.third.evaluate(frame)
+        run = frame.run
+        frame.site = self.site
+        if self.has_run:
+            result = self.call(run, first, second, third)
+        else:
+            result = self.call(first, second, third)
+        return self.charge(run, result) if self.charges else result
+
+
+def call(callee: Callee, arguments: list[Expression], site: Site, key: str) -> Expression:
+    """Return the expression of a call."""
+    if callee.cost or callee.has_random:
+        return Call(callee, arguments, site, key)
+    match len(arguments):
+        case 1:
+            return CallOf1(callee, arguments, site)
+        case 2:
+            return CallOf2(callee, arguments, site)
+        case 3:
+            return CallOf3(callee, arguments, site)
+        case _:
+            return Call(callee, arguments, site)
+
+
+# Methods
+
+
+class FindMethod(Expression):
+    """The method that a field with arguments calls; None when there is no receiver."""
+
+    def __init__(self, receiver: Expression, name: str, missing: MissingKey, site: Site) -> None:
+        self.receiver: Expression = receiver
+        self.name: str = name
+        self.missing: MissingKey = missing
+        self.site: Site = site
+
+    def evaluate(self, frame: Frame) -> object:
+        """Return the method."""
+        receiver = self.receiver.evaluate(frame)
+        frame.site = self.site
+        return runtime.find_method(receiver, self.name, self.missing)
+
+
+class CallMethod(Expression):
+    """A call of a method; no value without a receiver."""
+
+    def __init__(self, method: Expression, arguments: list[Expression], site: Site) -> None:
+        self.method: Expression = method
+        self.arguments: list[Expression] = arguments
+        self.site: Site = site
+
+    def evaluate(self, frame: Frame) -> object:
+        """Find the method, evaluate the arguments, then call."""
+        method = self.method.evaluate(frame)
+        if method is None:
+            return _MISSING
+        arguments = tuple([argument.evaluate(frame) for argument in self.arguments])
+        frame.site = self.site
+        return runtime.call_method(cast("Function", method), arguments)
+
+
+# Operands that are evaluated until one decides
+
+
+class And(Expression):
+    """The first operand that is false, or the last one."""
+
+    def __init__(self, operands: list[Expression]) -> None:
+        self.operands: list[Expression] = operands
+
+    def evaluate(self, frame: Frame) -> object:
+        """Evaluate operands until one is false."""
+        value: object = None
+        for operand in self.operands:
+            value = operand.evaluate(frame)
+            if not value:
+                break
+        return value
+
+
+class Or(Expression):
+    """The first operand that is true, or the last one."""
+
+    def __init__(self, operands: list[Expression]) -> None:
+        self.operands: list[Expression] = operands
+
+    def evaluate(self, frame: Frame) -> object:
+        """Evaluate operands until one is true."""
+        value: object = None
+        for operand in self.operands:
+            value = operand.evaluate(frame)
+            if value:
+                break
+        return value

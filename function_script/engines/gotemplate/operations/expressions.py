@@ -1,0 +1,347 @@
+"""Expressions other than calls: constants, variables, fields, checks of arguments."""
+
+from typing import Final
+
+from function_script.engines.gotemplate import errors, missing, runtime, values
+from function_script.engines.gotemplate.data import PENDING, build_entry
+from function_script.engines.gotemplate.operations.frame import Expression, Frame
+from function_script.engines.gotemplate.runtime import MissingKey
+from function_script.engines.gotemplate.sites import Site
+
+_MISSING: Final = values.MISSING
+_POISON: Final = missing.POISON
+_PENDING: Final = PENDING
+
+
+class Constant(Expression):
+    """A value that is the same in every run."""
+
+    def __init__(self, value: object) -> None:
+        self.value: object = value
+
+    def evaluate(self, frame: Frame) -> object:  # noqa: ARG002 - of no use here
+        """Return the value."""
+        return self.value
+
+
+class NewNil(Expression):
+    """A typed nil, a new one each time."""
+
+    def __init__(self, kind: type[object]) -> None:
+        self.kind: type[object] = kind
+
+    def evaluate(self, frame: Frame) -> object:  # noqa: ARG002 - of no use here
+        """Return the nil map or the nil list."""
+        return self.kind()
+
+
+class Fail(Expression):
+    """An expression that is certain to fail."""
+
+    def __init__(self, text: str, site: Site) -> None:
+        self.text: str = text
+        self.site: Site = site
+
+    def evaluate(self, frame: Frame) -> object:
+        """Raise EvalError."""
+        frame.site = self.site
+        raise errors.EvalError(self.text)
+
+
+# Slots
+
+
+class Slot(Expression):
+    """The value of a slot; ``changes``: it may be assigned again while it is visible.
+
+    ``source`` is the expression whose value the slot has, where a chain of fields has one.
+    """
+
+    def __init__(self, index: int, source: Expression | None = None) -> None:
+        self.index: int = index
+        self.changes: bool = False
+        self.source: Expression | None = source
+
+    def evaluate(self, frame: Frame) -> object:
+        """Return the value of the slot."""
+        return frame.values[self.index]
+
+
+class Store(Expression):
+    """A value that a slot gets, too; ``nil_is_missing``: the slot gets MISSING for a nil."""
+
+    def __init__(self, operand: Expression, slot: int, *, nil_is_missing: bool = False) -> None:
+        self.operand: Expression = operand
+        self.slot: int = slot
+        self.nil_is_missing: bool = nil_is_missing
+
+    def evaluate(self, frame: Frame) -> object:
+        """Evaluate and store."""
+        value = self.operand.evaluate(frame)
+        frame.values[self.slot] = _MISSING if value is None and self.nil_is_missing else value
+        return value
+
+
+class Sequence(Expression):
+    """Two expressions in order; the value is that of the second.
+
+    A slot gets the value of the first one, unless it is negative.
+    """
+
+    def __init__(self, first: Expression, second: Expression, slot: int = -1) -> None:
+        self.first: Expression = first
+        self.second: Expression = second
+        self.slot: int = slot
+
+    def evaluate(self, frame: Frame) -> object:
+        """Evaluate both."""
+        value = self.first.evaluate(frame)
+        if self.slot >= 0:
+            frame.values[self.slot] = value
+        return self.second.evaluate(frame)
+
+
+# Fields
+
+
+class Fields(Expression):
+    """A chain of fields by Go's rules.
+
+    A ``slot`` that is not negative gets the value, for expressions that read the same chain.
+    """
+
+    def __init__(
+        self, start: Expression, names: tuple[str, ...], missing: MissingKey, site: Site
+    ) -> None:
+        self.start: Expression = start
+        self.names: tuple[str, ...] = names
+        self.missing: MissingKey = missing
+        self.site: Site = site
+        self.slot: int = -1
+
+    def evaluate(self, frame: Frame) -> object:
+        """Return the value at the end of the chain."""
+        return self.finish(self.walk(self.start.evaluate(frame), frame), frame)
+
+    def walk(self, value: object, frame: Frame) -> object:
+        """Apply the rules step by step."""
+        frame.site = self.site
+        if value is _POISON:
+            raise errors.NoValueError
+        return runtime.walk(value, self.names, self.missing)
+
+    def finish(self, value: object, frame: Frame) -> object:
+        """Store the value where others read it."""
+        if self.slot >= 0:
+            frame.values[self.slot] = value
+        return value
+
+
+class QuickFields(Fields):
+    """A chain of fields where an absent key gives no value: maps are read one after the other.
+
+    Compiled, ``get`` of a lazy map may return the mark of an entry that is not built yet.
+    """
+
+    def evaluate(self, frame: Frame) -> object:
+        """Return the value at the end of the chain."""
+        start = self.start.evaluate(frame)
+        value = start
+        for name in self.names:
+            if isinstance(value, dict):
+                entries = value
+                value = entries.get(name, _MISSING)
+                if value is _PENDING:
+                    frame.site = self.site
+                    value = build_entry(entries, name)
+            elif value is not _MISSING:
+                value = self.walk(start, frame)
+                break
+        if self.slot >= 0:
+            frame.values[self.slot] = value
+        return value
+
+
+class QuickField(Fields):
+    """One field where an absent key gives no value."""
+
+    def __init__(
+        self, start: Expression, names: tuple[str, ...], missing: MissingKey, site: Site
+    ) -> None:
+        super().__init__(start, names, missing, site)
+        self.name: str = names[0]
+
+    def evaluate(self, frame: Frame) -> object:
+        """Return the value of the field."""
+        start = self.start.evaluate(frame)
+        if isinstance(start, dict):
+            value = start.get(self.name, _MISSING)
+            if value is _PENDING:
+                frame.site = self.site
+                value = build_entry(start, self.name)
+        elif start is _MISSING:
+            value = _MISSING
+        else:
+            value = self.walk(start, frame)
+        if self.slot >= 0:
+            frame.values[self.slot] = value
+        return value
+
+
+def read_fields(
+    start: Expression, names: tuple[str, ...], missing: MissingKey, site: Site
+) -> Fields:
+    """Return the expression of a chain of fields."""
+    if missing not in {"default", "checked"}:
+        return Fields(start, names, missing, site)
+    if len(names) == 1:
+        return QuickField(start, names, missing, site)
+    return QuickFields(start, names, missing, site)
+
+
+# Nil, which is None inside of a container and MISSING elsewhere
+
+
+class MissingForNil(Expression):
+    """A value as it leaves a pipeline: MISSING for nil."""
+
+    def __init__(self, operand: Expression) -> None:
+        self.operand: Expression = operand
+
+    def evaluate(self, frame: Frame) -> object:
+        """Return the value."""
+        value = self.operand.evaluate(frame)
+        return _MISSING if value is None else value
+
+
+class NoneForMissing(Expression):
+    """A value for a parameter of type ``any``: None for nil."""
+
+    def __init__(self, operand: Expression) -> None:
+        self.operand: Expression = operand
+
+    def evaluate(self, frame: Frame) -> object:
+        """Return the value."""
+        value = self.operand.evaluate(frame)
+        return None if value is _MISSING else value
+
+
+# Checks of arguments
+
+
+class ExactArgument(Expression):
+    """An argument for a parameter that is one Python type."""
+
+    def __init__(self, operand: Expression, kind: type[object], type_name: str, site: Site) -> None:
+        self.operand: Expression = operand
+        self.kind: type[object] = kind
+        self.type_name: str = type_name
+        self.site: Site = site
+
+    def evaluate(self, frame: Frame) -> object:
+        """Return the value; raises EvalError for another type."""
+        value = self.operand.evaluate(frame)
+        if type(value) is not self.kind:
+            self.refuse(value, frame)
+        return value
+
+    def refuse(self, value: object, frame: Frame) -> None:
+        """Raise EvalError."""
+        frame.site = self.site
+        runtime.refuse(value, self.type_name)
+
+
+class ExactFinal(ExactArgument):
+    """The same for the value of a pipeline: a nil is no value."""
+
+    def refuse(self, value: object, frame: Frame) -> None:
+        """Raise EvalError."""
+        frame.site = self.site
+        runtime.refuse(_MISSING if value is None else value, self.type_name)
+
+
+class Argument(Expression):
+    """An argument for a parameter of another type."""
+
+    def __init__(self, operand: Expression, type_name: str, site: Site) -> None:
+        self.operand: Expression = operand
+        self.type_name: str = type_name
+        self.site: Site = site
+
+    def evaluate(self, frame: Frame) -> object:
+        """Return the value as the function gets it; raises EvalError."""
+        value = self.operand.evaluate(frame)
+        frame.site = self.site
+        return runtime.check_argument(value, self.type_name)
+
+
+class RequiredValue(Expression):
+    """A value that must exist; ``start``, ``prefix`` and ``names`` are its origin."""
+
+    def __init__(
+        self,
+        operand: Expression,
+        start: Expression,
+        prefix: str,
+        names: tuple[str, ...],
+        site: Site,
+    ) -> None:
+        self.operand: Expression = operand
+        self.start: Expression = start
+        self.prefix: str = prefix
+        self.names: tuple[str, ...] = names
+        self.site: Site = site
+
+    def evaluate(self, frame: Frame) -> object:
+        """Return the value; raises NoValueError."""
+        value = self.operand.evaluate(frame)
+        if value is _MISSING:
+            frame.site = self.site
+            missing.raise_missing(self.start.evaluate(frame), self.prefix, self.names)
+        return value
+
+
+class RequiredOrPoison(Expression):
+    """A value that must not be poison; ``refuses_null``: nor a null, which may become a value."""
+
+    def __init__(self, operand: Expression, site: Site, *, refuses_null: bool) -> None:
+        self.operand: Expression = operand
+        self.site: Site = site
+        self.refuses_null: bool = refuses_null
+
+    def evaluate(self, frame: Frame) -> object:
+        """Return the value; raises NoValueError."""
+        value = self.operand.evaluate(frame)
+        if value is _POISON or (value is None and self.refuses_null):
+            frame.site = self.site
+            raise errors.NoValueError
+        return value
+
+
+class WithoutPoison(Expression):
+    """A value, or no value for a variable that could not be computed."""
+
+    def __init__(self, operand: Expression) -> None:
+        self.operand: Expression = operand
+
+    def evaluate(self, frame: Frame) -> object:
+        """Return the value."""
+        value = self.operand.evaluate(frame)
+        return _MISSING if value is _POISON else value
+
+
+class NotNull(Expression):
+    """A value that must not be null."""
+
+    def __init__(self, operand: Expression, site: Site) -> None:
+        self.operand: Expression = operand
+        self.site: Site = site
+
+    def evaluate(self, frame: Frame) -> object:
+        """Return the value; raises EvalError."""
+        value = self.operand.evaluate(frame)
+        if value is None:
+            frame.site = self.site
+            text = "it is null"
+            raise errors.EvalError(text)
+        return value

@@ -1,0 +1,269 @@
+"""Statements: text, printing, branches, loops, calls of templates."""
+
+from collections.abc import Collection, Iterator
+from typing import cast
+
+from function_script.engines.gotemplate import missing, runtime
+from function_script.engines.gotemplate.operations.calls import SMALL
+from function_script.engines.gotemplate.operations.frame import Expression, Frame, Statement
+from function_script.engines.gotemplate.sites import Site
+
+
+class Text(Statement):
+    """Text between actions."""
+
+    def __init__(self, text: str, site: Site) -> None:
+        self.text: str = text
+        self.site: Site = site
+
+    def run(self, frame: Frame) -> int:
+        """Write the text."""
+        frame.run.write(self.text, self.site)
+        return 1
+
+
+class Print(Statement):
+    """An action that prints its value."""
+
+    def __init__(self, value: Expression, site: Site) -> None:
+        self.value: Expression = value
+        self.site: Site = site
+
+    def run(self, frame: Frame) -> int:
+        """Write the value's text."""
+        value = self.value.evaluate(frame)
+        run = frame.run
+        if type(value) is str:
+            run.write(value, self.site)
+            return 1
+        frame.site = self.site
+        run.write(run.format_value(value), self.site)
+        return 1
+
+
+class PrintWithNull(Print):
+    """An action that prints a null as YAML does."""
+
+    def run(self, frame: Frame) -> int:
+        """Write the value's text."""
+        value = self.value.evaluate(frame)
+        run = frame.run
+        if type(value) is str:
+            run.write(value, self.site)
+            return 1
+        frame.site = self.site
+        run.write("null" if value is None else run.format_value(value), self.site)
+        return 1
+
+
+class Assign(Statement):
+    """A slot that gets a value."""
+
+    def __init__(self, slot: int, value: Expression) -> None:
+        self.slot: int = slot
+        self.value: Expression = value
+
+    def run(self, frame: Frame) -> int:
+        """Evaluate and store."""
+        frame.values[self.slot] = self.value.evaluate(frame)
+        return 1
+
+
+class Evaluate(Statement):
+    """An expression whose value is not used."""
+
+    def __init__(self, value: Expression) -> None:
+        self.value: Expression = value
+
+    def run(self, frame: Frame) -> int:
+        """Evaluate."""
+        self.value.evaluate(frame)
+        return 1
+
+
+# Ways through a body
+
+
+class Jump(Statement):
+    """A jump; the compiler sets ``distance`` when it knows the target."""
+
+    def __init__(self, distance: int = 0) -> None:
+        self.distance: int = distance
+
+    def run(self, frame: Frame) -> int:  # noqa: ARG002 - of no use here
+        """Jump."""
+        return self.distance
+
+
+class JumpUnless(Jump):
+    """A jump for a false condition."""
+
+    def __init__(self, condition: Expression, site: Site) -> None:
+        super().__init__()
+        self.condition: Expression = condition
+        self.site: Site = site
+
+    def run(self, frame: Frame) -> int:
+        """Jump, or go on."""
+        value = self.condition.evaluate(frame)
+        frame.site = self.site
+        return 1 if value else self.distance
+
+
+class JumpIf(JumpUnless):
+    """A jump for a true condition."""
+
+    def run(self, frame: Frame) -> int:
+        """Jump, or go on."""
+        value = self.condition.evaluate(frame)
+        frame.site = self.site
+        return self.distance if value else 1
+
+
+class JumpUnlessMethod(JumpUnless):
+    """A jump for a method without a receiver."""
+
+    def run(self, frame: Frame) -> int:
+        """Jump, or go on."""
+        return self.distance if self.condition.evaluate(frame) is None else 1
+
+
+class With(JumpUnless):
+    """A condition that becomes the dot."""
+
+    def __init__(self, condition: Expression, slot: int, site: Site) -> None:
+        super().__init__(condition, site)
+        self.slot: int = slot
+
+    def run(self, frame: Frame) -> int:
+        """Store the value, or jump."""
+        value = self.condition.evaluate(frame)
+        frame.site = self.site
+        if not value:
+            return self.distance
+        frame.values[self.slot] = value
+        return 1
+
+
+# Loops
+
+
+class Elements(Expression):
+    """The elements that a range iterates over; ``has_keys``: with their keys.
+
+    ``refuses_null``: a null is nothing to iterate over.
+    """
+
+    def __init__(
+        self, value: Expression, site: Site, *, has_keys: bool, refuses_null: bool
+    ) -> None:
+        self.value: Expression = value
+        self.site: Site = site
+        self.has_keys: bool = has_keys
+        self.refuses_null: bool = refuses_null
+
+    def evaluate(self, frame: Frame) -> object:
+        """Return the elements."""
+        value = self.value.evaluate(frame)
+        frame.site = self.site
+        if self.refuses_null:
+            missing.reject_null(value)
+        return runtime.pairs(value) if self.has_keys else runtime.elements(value)
+
+
+class StartLoop(Statement):
+    """The start of a loop over the elements in a slot, which gets their iterator."""
+
+    def __init__(self, slot: int, items: Expression) -> None:
+        self.slot: int = slot
+        self.items: Expression = items
+
+    def run(self, frame: Frame) -> int:
+        """Store the iterator."""
+        items = cast("Collection[object]", self.items.evaluate(frame))
+        frame.values[self.slot] = iter(items)
+        return 1
+
+
+class NextItem(Jump):
+    """The start of a turn: the next element becomes the dot, or the loop ends.
+
+    A turn costs as many steps as the loop has operations.
+    """
+
+    def __init__(self, loop: int, element: int, site: Site) -> None:
+        super().__init__()
+        self.loop: int = loop
+        self.element: int = element
+        self.site: Site = site
+        self.cost: int = 0
+
+    def run(self, frame: Frame) -> int:
+        """Store the element, or jump behind the loop."""
+        for item in cast("Iterator[object]", frame.values[self.loop]):
+            frame.site = self.site
+            frame.run.spend(self.cost)
+            self.store(frame, item)
+            return 1
+        return self.distance
+
+    def store(self, frame: Frame, item: object) -> None:
+        """Store the element."""
+        frame.values[self.element] = item
+
+
+class NextPair(NextItem):
+    """The same with the element's key."""
+
+    def __init__(self, loop: int, key: int, element: int, site: Site) -> None:
+        super().__init__(loop, element, site)
+        self.key: int = key
+
+    def store(self, frame: Frame, item: object) -> None:
+        """Store key and element."""
+        key, element = cast("tuple[object, object]", item)
+        frame.values[self.key] = key
+        frame.values[self.element] = element
+
+
+# Templates
+
+
+class CallTemplate(Statement):
+    """``template``: another template, into the same text."""
+
+    def __init__(self, name: str, data: Expression, site: Site) -> None:
+        self.name: str = name
+        self.data: Expression = data
+        self.site: Site = site
+
+    def run(self, frame: Frame) -> int:
+        """Render it."""
+        data = self.data.evaluate(frame)
+        frame.site = self.site
+        run = frame.run
+        run.enter(self.name)
+        run.templates[self.name].render(run, data)
+        run.leave()
+        return 1
+
+
+class Include(Statement):
+    """``include``: the text of another template, in a slot."""
+
+    def __init__(self, slot: int, name: Expression, data: Expression, site: Site) -> None:
+        self.slot: int = slot
+        self.name: Expression = name
+        self.data: Expression = data
+        self.site: Site = site
+
+    def run(self, frame: Frame) -> int:
+        """Render it."""
+        name = self.name.evaluate(frame)
+        data = self.data.evaluate(frame)
+        frame.site = self.site
+        text = frame.run.include(cast("str", name), data)
+        if len(text) > SMALL:
+            frame.run.check_string(len(text))
+        frame.values[self.slot] = text
+        return 1
