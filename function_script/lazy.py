@@ -50,14 +50,14 @@ _NO_BUILDERS: Final[Builders] = {}
 class Lazy(ReadableMapping):
     """A read-only mapping whose values are built when first read, and then stored.
 
-    ``builders`` has a function for each key's value. Iteration is in their order. ``kept[key]``
+    ``builders`` has a function for each key's value. Iteration is in their order. ``memo[key]``
     equals ``self[key]``, without a call for a value that was built before.
     """
 
-    def __init__(self, builders: Builders, kept: dict[str, Readable] | None = None) -> None:
+    def __init__(self, builders: Builders, memo: dict[str, Readable] | None = None) -> None:
         self._keys: Collection[str] = builders
-        self.kept: dict[str, Readable] = (
-            _LazyDict(_BuildersByKey(builders).build) if kept is None else kept
+        self.memo: dict[str, Readable] = (
+            _LazyDict(_BuildersByKey(builders).build) if memo is None else memo
         )
         self._decode: Callable[[str], Value] | None = None
         self._select: Callable[[PartTree], Object] | None = None
@@ -79,11 +79,11 @@ class Lazy(ReadableMapping):
         return lazy
 
     def __getitem__(self, key: str) -> Readable:
-        return self.kept[key]
+        return self.memo[key]
 
     def get(self, key: str, default: Readable = None, /) -> Readable:  # type: ignore[override] # less general
         """Return the value of a key, or the default; Mapping's way is to catch an error."""
-        return self.kept[key] if key in self._keys else default
+        return self.memo[key] if key in self._keys else default
 
     def __contains__(self, key: object) -> bool:
         return key in self._keys
@@ -96,12 +96,12 @@ class Lazy(ReadableMapping):
 
     def built(self) -> Mapping[str, Readable]:
         """Return the values that were read; builds none."""
-        return self.kept
+        return self.memo
 
     def plain(self, key: str) -> Value:
         """Return the value of a key in dicts and lists; stores nothing."""
-        if self._decode is None or key in self.kept:
-            return plain(self.kept[key])
+        if self._decode is None or key in self.memo:
+            return plain(self.memo[key])
         return self._decode(key)
 
     def select(self, tree: PartTree) -> Object | None:

@@ -81,9 +81,9 @@ class Scope:
         for key in ("observed", "composite", "resource"):
             if type(value) is Lazy:
                 # Without calls for what was built before: the XR is read many times.
-                if key not in value.kept and key not in value:
+                if key not in value.memo and key not in value:
                     return {}
-                value = value.kept[key]
+                value = value.memo[key]
             elif isinstance(value, Mapping) and key in value:
                 value = value[key]
             else:

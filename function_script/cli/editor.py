@@ -34,7 +34,7 @@ def editor(directory: Path, *, quiet: bool) -> None:
         terminal.echo(str(path))
     if quiet:
         return
-    for path in result.kept:
+    for path in result.existing:
         terminal.echo(f"kept: {path}", err=True)
     terminal.echo(
         f"\nIn other editors, begin a Composition with this line:\n{tool.MODELINE}{tool.SCHEMA}",

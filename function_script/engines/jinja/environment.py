@@ -120,7 +120,7 @@ class Environment(ImmutableSandboxedEnvironment):
         if type(obj) is dict:
             fields: Mapping[str, object] = obj
         elif type(obj) is Lazy:
-            fields = obj.kept
+            fields = obj.memo
         else:
             return lookups.get_attribute(obj, attribute, self.undefined)
         try:

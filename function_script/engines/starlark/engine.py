@@ -83,7 +83,7 @@ def unused_modules(program: Program, limits: Limits) -> tuple[str, ...]:
 
 def _request(scope: Scope) -> Lazy:
     """Return the argument of ``main``: the request's parts, and ``params``."""
-    parts = scope.request.kept
+    parts = scope.request.memo
     return Lazy.of(
         (*scope.request, "params"),
         lambda name: scope.params if name == "params" else parts[name],

@@ -37,7 +37,7 @@ class Written:
     """The files that were written, and the user's own files that were kept."""
 
     paths: tuple[Path, ...]
-    kept: tuple[Path, ...]
+    existing: tuple[Path, ...]
 
 
 def write(directory: Path) -> Written:
@@ -51,7 +51,7 @@ def write(directory: Path) -> Written:
             path.write_text(texts[path.relative_to(directory).as_posix()], encoding="utf-8")
     except OSError as error:
         raise InputError.of(f'cannot write to "{directory}": {error.strerror}') from error
-    return Written(paths=paths, kept=existing)
+    return Written(paths=paths, existing=existing)
 
 
 def build() -> dict[str, str]:

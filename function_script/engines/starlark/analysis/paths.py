@@ -121,7 +121,7 @@ def _select(value: Mapping[str, Readable], tree: PartTree | None) -> Object:
 def _selected(value: Mapping[str, Readable], key: str, tree: PartTree | None) -> Value:
     if tree is None:
         return _whole(value, key)
-    below = value.kept[key] if isinstance(value, Lazy) else value[key]
+    below = value.memo[key] if isinstance(value, Lazy) else value[key]
     if isinstance(below, Lazy):
         selected = below.select(tree)
         return _select(below, tree) if selected is None else selected
