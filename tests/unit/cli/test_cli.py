@@ -110,7 +110,9 @@ def test_closed_streams_are_as_empty_ones(tmp_path: Path, closed: str) -> None:
         process = subprocess.run(
             shell, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=120
         )
-        assert (process.returncode, process.stderr) == (expected, "")
+        # A system without Linux's sandbox has a note.
+        lines = [line for line in process.stderr.splitlines() if not line.startswith("note: ")]
+        assert (process.returncode, lines) == (expected, [])
 
 
 @pytest.mark.linux
