@@ -66,9 +66,9 @@ DIRECTIVE: Final = ForeignSyntax(
     _TAGS,
 )
 IN_GO: Final = (JINJA_TAG, JINJA_COMMENT, DIRECTIVE._replace(hint=JINJA_TAG.hint))
-"""What a Go template leaves in its text."""
+"""Leavings of a Go template in its text."""
 IN_JINJA: Final = (LINE_STATEMENT, COMMENT_STATEMENT, DIRECTIVE)
-"""What a Jinja template leaves in its text."""
+"""Leavings of a Jinja template in its text."""
 
 
 def find(source: Source, text: str, syntax: Iterable[ForeignSyntax]) -> Iterator[Diagnostic]:

@@ -18,13 +18,15 @@ def ratios() -> dict[int, dict[str, list[float]]]:
         r"^\| observed \| (.*) \|\n\|[-:|]+\|\n((?:\|.*\n)+)", FIGURES.read_text(), re.MULTILINE
     )[0]
     columns = ["observed", *head.split(" | ")]
-    found: dict[int, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
+    ratios_by_observed: dict[int, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
     for line in body.splitlines():
         row = dict(zip(columns, line.strip("| ").split(" | "), strict=True))
         for peer in PEERS:
             for kind in ("JinjaTemplate", "StarlarkScript", "GoTemplate"):
-                found[int(row["observed"])][peer].append(float(row[kind]) / float(row[peer]))
-    return found
+                ratios_by_observed[int(row["observed"])][peer].append(
+                    float(row[kind]) / float(row[peer])
+                )
+    return ratios_by_observed
 
 
 def table() -> str:

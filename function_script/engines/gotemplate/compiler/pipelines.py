@@ -433,9 +433,9 @@ class PipelineCompiler(BodyBuilder):
 
     def leave_pipeline(self, value: Value) -> Value:
         """Return the value as it leaves a pipeline: MISSING for nil."""
-        left = value.copy(self.missing_for_nil(value))
-        left.null = False
-        return left
+        result = value.copy(self.missing_for_nil(value))
+        result.null = False
+        return result
 
     def missing_for_nil(self, value: Value) -> Expression:
         """Return the expression of a value, with MISSING for nil."""

@@ -6,6 +6,7 @@ from typing import cast
 from function_script.engines.gotemplate import missing, runtime
 from function_script.engines.gotemplate.operations.calls import SMALL
 from function_script.engines.gotemplate.operations.frame import Expression, Frame, Statement
+from function_script.engines.gotemplate.run import Run
 from function_script.engines.gotemplate.sites import Site
 
 
@@ -37,23 +38,20 @@ class Print(Statement):
             run.write(value, self.site)
             return 1
         frame.site = self.site
-        run.write(run.format_value(value), self.site)
+        run.write(self.format(run, value), self.site)
         return 1
+
+    def format(self, run: Run, value: object) -> str:
+        """Return the text of a value other than a string."""
+        return run.format_value(value)
 
 
 class PrintWithNull(Print):
     """An action that prints a null as YAML does."""
 
-    def run(self, frame: Frame) -> int:
-        """Write the value's text."""
-        value = self.value.evaluate(frame)
-        run = frame.run
-        if type(value) is str:
-            run.write(value, self.site)
-            return 1
-        frame.site = self.site
-        run.write("null" if value is None else run.format_value(value), self.site)
-        return 1
+    def format(self, run: Run, value: object) -> str:
+        """Return the text of a value other than a string."""
+        return "null" if value is None else run.format_value(value)
 
 
 class Assign(Statement):
