@@ -5,7 +5,7 @@ BIN := .venv/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PIP_ROOT_USER_ACTION := ignore
 
-.PHONY: FORCE help demo test test-browser test-attacks test-compiled test-portable test-install test-image lint proto lock bench neighbours scale soak fuzz search goldens names clean
+.PHONY: FORCE help env demo test test-browser test-attacks test-compiled test-portable test-install test-image release lint proto lock bench neighbours scale soak fuzz search goldens names clean
 
 help: ## List the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -14,45 +14,54 @@ help: ## List the targets
 .venv/pyvenv.cfg: FORCE
 	@sh requirements/environment.sh "$(PYTHON)" "$(origin PYTHON)" "$(MAKECMDGOALS)"
 
-.venv/runtime: .venv/pyvenv.cfg requirements/runtime.txt pyproject.toml function_script/release.py
+.venv/runtime: .venv/pyvenv.cfg requirements/runtime.txt pyproject.toml function_script/texts/release.py
+	@echo "installing what requirements/runtime.txt locks into .venv, once: 100 MB, some 20 s of CPU time" >&2
 	@$(BIN)/python -m pip install --quiet --require-hashes -r requirements/runtime.txt
-	@FUNCTION_SCRIPT_COMPILE=0 $(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
+	@$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
 	@pwd > $@
 
 .venv/dev: .venv/runtime requirements/dev.txt
+	@echo "installing what requirements/dev.txt locks for tests" >&2
 	@$(BIN)/python -m pip install --quiet --require-hashes -r requirements/dev.txt
 	@touch $@
 
 FORCE:
 
+env: .venv/dev ## Make the environment of all other targets in .venv, and nothing else
+
 demo: .venv/runtime ## Set up .venv and render an example to the terminal
 	@$(BIN)/function-script render examples/starlark-robots
 
 # Only the files that have such tests are collected.
-marked = $(shell grep -rl --include='test_*.py' 'mark\.$(1)' tests)
+marked = $(shell grep -rl --include='test_*.py' 'mark\.$(1)' $(2))
 
 test: .venv/dev ## Run the whole test suite
 	@$(BIN)/python -m pytest -q -n 2 --dist worksteal -m "not serial and not attack"
-	@$(BIN)/python -m pytest -q -m serial $(call marked,serial)
+	@$(BIN)/python -m pytest -q -m serial $(call marked,serial,tests)
 
 test-browser: .venv/dev ## Drive the playground in a real browser (Chromium)
 	@$(BIN)/python -m pytest -q -n 2 tests/browser
 
 test-attacks: .venv/dev ## Flood and load a real server in every way that its tests know
-	@$(BIN)/python -m pytest -q -m attack $(call marked,attack)
+	@$(BIN)/python -m pytest -q -m attack $(call marked,attack,tests)
 
 # Commands that tests start in this directory must not find the sources there instead.
 COMPILED = PYTHONSAFEPATH=1 PYTHONPATH=$(CURDIR)/build/compiled/lib
 
-# Tests of what is compiled, and of everything that calls it.
+# Tests of what is compiled, and of everything that calls it; none of tools alone.
+OF_TOOLS = $(wildcard tests/e2e/test_package_*.py tests/e2e/test_registry_*.py) \
+	$(addprefix tests/e2e/test_,function_processes.py generated_ci.py vendor.py wheel.py) \
+	$(addprefix tests/hostile/test_,strangers_folders.py tools_readers.py) \
+	$(addprefix tests/property/test_,schemas_oracle.py unpacking_laws.py)
 COMPILED_TESTS = tests/unit/wire tests/unit/sandbox tests/unit/server tests/unit/documents tests/unit/contribution \
+	tests/unit/request tests/unit/step tests/unit/texts \
 	tests/unit/test_*.py tests/behaviour tests/property tests/scripts tests/hostile tests/e2e tests/test_*.py
 
 test-compiled: .venv/dev ## Run the tests of the request path once more, on compiled modules
 	@rm -rf build/compiled
 	@FUNCTION_SCRIPT_COMPILE=1 $(BIN)/python setup.py -q build --build-base build/compiled --build-lib build/compiled/lib
-	@$(COMPILED) $(BIN)/pytest -q -n 2 --compiled -m "not serial and not attack" $(COMPILED_TESTS)
-	@$(COMPILED) $(BIN)/pytest -q --compiled -m serial $(COMPILED_TESTS)
+	@$(COMPILED) $(BIN)/pytest -q -n 2 --compiled -m "not serial and not attack" $(addprefix --ignore=,$(OF_TOOLS)) $(COMPILED_TESTS)
+	@$(COMPILED) $(BIN)/pytest -q --compiled -m serial $(filter-out $(OF_TOOLS),$(call marked,serial,$(COMPILED_TESTS)))
 
 # Everything that tests the tools, and what they are made of; tests/support/linux_only.py has what is left out.
 PORTABLE = tests/unit tests/test_examples.py tests/test_example_cases.py tests/test_walk.py \
@@ -60,11 +69,17 @@ PORTABLE = tests/unit tests/test_examples.py tests/test_example_cases.py tests/t
 	tests/e2e/test_package_tokens.py tests/conformance/test_function_spec.py tests/conformance/test_input_crds.py \
 	tests/conformance/test_input_reference.py tests/conformance/test_xpkg_spec.py
 
+# What asks the system for nothing, and what another target runs: on Linux they are run once.
+IF_LINUX = $(if $(filter Linux,$(shell uname)),$(1))
+RUN_BEFORE = $(call IF_LINUX,$(addprefix tests/,scripts diagnostics browser conformance/% test_walk.py))
+UNITS_BEFORE = $(call IF_LINUX,$(addprefix --ignore=tests/unit/,contribution documents engines inputs request step texts wire \
+	tools/check tools/krm tools/xpkg))
+
 test-portable: .venv/dev ## Run the tests of the tools on a Python without what only Linux has, as on macOS
 	@if [ "$$(uname)" = Linux ]; then $(BIN)/python tests/portable/interpreter.py build/portable darwin; \
 	else mkdir -p build && ln -sfn ../.venv build/portable; fi
 	@$(BIN)/python -m pytest -q -n 2 tests/portable
-	@build/portable/bin/python -m pytest -q -n 2 -m "not serial and not attack" tests/portable $(PORTABLE)
+	@build/portable/bin/python -m pytest -q -n 2 -m "not serial and not attack" $(UNITS_BEFORE) $(filter-out $(RUN_BEFORE),$(PORTABLE))
 
 test-install: .venv/dev ## Build, install and run as users do, on every Python that the machine has
 	@$(BIN)/python -m pytest -q -n 2 --dist worksteal --durations 0 tests/install
@@ -72,8 +87,15 @@ test-install: .venv/dev ## Build, install and run as users do, on every Python t
 test-image: .venv/dev ## Carry out the lines of package/Dockerfile without Docker, and run its images locked down (Linux, root)
 	@PYTHONPATH=tests $(BIN)/python -m image
 
-lint: .venv/dev ## Check style, types and the layers of imports
-	@$(BIN)/ruff format --check . && $(BIN)/ruff check . && $(BIN)/mypy && $(BIN)/lint-imports
+# TEST=no where the tests of the commit have run already.
+TEST = yes
+
+release: .venv/dev $(if $(filter yes,$(TEST)),test) ## Make what a release publishes in dist/, up to the pushes (Linux, root)
+	@rm -rf dist
+	@$(BIN)/python package/release.py $(RELEASE)
+
+lint: .venv/dev ## Check style, types, the layers of imports and the budget of lines
+	@$(BIN)/ruff format --check . && $(BIN)/ruff check . && $(BIN)/mypy && $(BIN)/lint-imports && $(BIN)/python -m pytest -q tests/architecture/test_budget.py
 
 bench: .venv/dev ## Measure CPU, latency and memory of a real server; see benchmarks/README.md
 	@cd benchmarks && ../$(BIN)/python run.py $(BENCH)
@@ -98,10 +120,13 @@ SEARCH_EXAMPLES = 20
 search: .venv/dev ## Try the property tests on random examples, SEARCH_EXAMPLES times as many as `make test` does
 	@SEARCH_EXAMPLES=$(SEARCH_EXAMPLES) $(BIN)/python -m pytest -q -n 2 -m hypothesis --timeout 0 tests
 
-goldens: .venv/dev ## Write golden files, generated pages and CRDs anew; review the difference as behaviour
-	@$(BIN)/python -m pytest -q --update-goldens tests
+# Only the files that write golden files are collected; GOLDENS=PATH names some of them.
+GOLDENS = $(shell grep -rl --include='test_*.py' 'update_goldens' tests)
 
-names: .venv/dev ## Rewrite what repeats a name or the version of function_script/release.py
+goldens: .venv/dev ## Write golden files, generated pages and CRDs anew; review the difference as behaviour
+	@$(BIN)/python -m pytest -q -n 2 --dist loadfile --update-goldens $(GOLDENS)
+
+names: .venv/dev ## Rewrite what repeats a name or the version of function_script/texts/release.py
 	@$(BIN)/python -m pytest -q --update-goldens tests/architecture/test_names.py tests/unit/cli/test_cli.py
 
 proto: .venv/dev ## Generate the protobuf stubs anew
@@ -115,7 +140,10 @@ lock: .venv/dev ## Resolve the locked versions anew, for every platform, with ha
 	@$(LOCK) --output-file requirements/runtime.txt pyproject.toml requirements/runtime.in --constraint requirements/build.txt
 	@$(LOCK) --output-file requirements/dev.txt requirements/dev.in
 	@$(LOCK) --output-file requirements/sbom.txt requirements/sbom.in
-	@$(LOCK) --output-file requirements/image.txt pyproject.toml --extra crypto --extra otel \
+	@$(LOCK) --output-file requirements/publish.txt requirements/publish.in
+	@$(LOCK) --output-file requirements/image.txt pyproject.toml --extra crypto \
+		--constraint requirements/runtime.txt --constraint requirements/dev.txt
+	@$(LOCK) --output-file requirements/image-otel.txt pyproject.toml --extra crypto --extra otel \
 		--constraint requirements/runtime.txt --constraint requirements/dev.txt
 
 clean: ## Remove what the targets above made

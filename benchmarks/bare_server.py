@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 os.environ.setdefault("GRPC_VERBOSITY", "NONE")
 import grpc
 
-from function_script.limits import MIB
 from function_script.proto.v1 import run_function_pb2 as pb
+from function_script.request.limits import MIB
 from function_script.server import channel_args
 
 if TYPE_CHECKING:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from function_script.function import HandlerResult
-from function_script.telemetry import RequestInfo
+from function_script.step.function import HandlerResult
+from function_script.step.telemetry import RequestInfo
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from function_script.limits import Limits
+    from function_script.request.limits import Limits
 
 RESPONSE_BYTES = 30_000
 

@@ -16,17 +16,11 @@ import programs
 from measure import cpu_seconds
 from workloads import Workload, requests
 
-from function_script import (
-    contribution,
-    desired,
-    function,
-    inputs,
-    response,
-    wire,
-)
-from function_script.limits import Limits
+from function_script import contribution, inputs, wire
+from function_script.request.limits import Limits
 from function_script.sandbox import Pool, PoolOptions
 from function_script.sandbox.outcome import Failed
+from function_script.step import desired, function, response
 
 if TYPE_CHECKING:
     from collections.abc import Callable

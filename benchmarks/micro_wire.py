@@ -17,7 +17,7 @@ from function_script import wire
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from function_script.values import Object, Value
+    from function_script.request.values import Object, Value
 
 RESOURCES = 50
 ROUNDS = 15

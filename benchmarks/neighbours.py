@@ -3,6 +3,8 @@
 ``busy``: requests with large templates while every CPU has loops of others to run. None may fail.
 ``flood``: XRs of heavy programs, all at once, called as Crossplane calls; small requests beside
 them. All must be answered in time, and the small ones stay quick.
+``overload``: heavy programs at several times the rate that can be borne, on one CPU, at a quota and
+beside other processes. What is begun must be finished, and small requests stay quick.
 """
 
 from __future__ import annotations
@@ -16,11 +18,12 @@ import threading
 import time
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import grpc
+import overload
 from google.protobuf import json_format
 from judged import Finding, table
 from measure import cpu_seconds
@@ -34,7 +37,7 @@ from e2e.serving import Server, method  # noqa: E402 - from the tests' folder
 from function_script.proto.v1 import run_function_pb2 as pb  # noqa: E402 - see above
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
 
 # Of Crossplane: the time of a whole reconcile, and the delay of an XR's next try.
 DEADLINE_SECONDS = 120.0
@@ -171,9 +174,11 @@ def _shows(response: pb.RunFunctionResponse, name: str) -> bool:
 
 
 @contextmanager
-def loops(count: int) -> Iterator[None]:
-    """So many processes beside, each of which would take a whole CPU."""
+def loops(count: int, cpus: Collection[int] = ()) -> Iterator[None]:
+    """So many processes beside, each of which would take a whole CPU, on ``cpus`` or on any."""
     processes = [subprocess.Popen([sys.executable, "-c", _LOOP]) for _ in range(count)]
+    for process in processes if cpus else ():
+        os.sched_setaffinity(process.pid, cpus)
     try:
         yield
     finally:
@@ -243,6 +248,44 @@ def flood(options: argparse.Namespace) -> list[Finding]:
     ]
 
 
+def overloads(options: argparse.Namespace) -> list[Finding]:
+    """Rows of overload; each surroundings with a server of its own."""
+    findings: list[Finding] = []
+    for where in overload.SURROUNDINGS:
+        try:
+            findings += _overload(where, options)
+        except OSError as error:
+            print(f"{where.name}: {error}")
+            findings.append(Finding(f"{where.name}: rows that were not measured", 0, 1))
+        finally:
+            overload.remove_group()
+    return findings
+
+
+def _overload(where: overload.Surroundings, options: argparse.Namespace) -> list[Finding]:
+    findings: list[Finding] = []
+    with ExitStack() as stack:
+        with overload.confined(where.quota):
+            flags = ("--insecure", *options.flag)
+            server = stack.enter_context(Server(*flags, python=options.python))
+        with server.channel() as channel:
+            heavy = script(_turns(server, channel, overload.HEAVY_SECONDS))
+        target = overload.Target(
+            server=server,
+            heavy=lambda name: request(name, heavy),
+            small=lambda name: request(name, script(1)),
+        )
+        stack.enter_context(loops(where.spinning, overload.CPUS))
+        alone = overload.call_alone(target, options.seconds / 2)
+        print(overload.describe(f"{where.name}, one at a time", alone), flush=True)
+        for factor in options.factors:
+            name = f"{where.name}, {factor:g} times the load"
+            row = overload.offer(target, alone.rate * factor, options.seconds)
+            print(overload.describe(name, row), flush=True)
+            findings += overload.judge(name, where, alone, row)
+    return findings
+
+
 def _turns(server: Server, channel: grpc.Channel, seconds: float) -> int:
     """How many turns of a loop take so much CPU time while all CPUs are busy with them."""
     count = len(os.sched_getaffinity(0))
@@ -269,26 +312,29 @@ def _say(title: str, tally: Tally, seconds: float, spent: float) -> None:
 
 
 def main() -> int:
-    """Run one or both; 1 when something was not reached."""
+    """Run what was chosen, or the first two; 1 when something was not reached."""
     options = _options()
     findings = []
-    if options.only != "flood":
-        findings += busy(options)
-    if options.only != "busy":
-        findings += flood(options)
+    rows = {"busy": busy, "flood": flood, "overload": overloads}
+    for name in (options.only,) if options.only else ("busy", "flood"):
+        findings += rows[name](options)
     print(table(findings))
     return 0 if all(each.measured <= each.at_most for each in findings) else 1
 
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--only", choices=("busy", "flood"))
+    parser.add_argument("--only", choices=("busy", "flood", "overload"))
     parser.add_argument("--requests", type=int, default=2_000, help="with large templates")
     parser.add_argument("--clients", type=int, default=10, help="that send them")
     parser.add_argument("--loops", type=int, default=4, help="beside them")
     parser.add_argument("--xrs", type=int, default=60, help="of a heavy program")
     parser.add_argument("--heavy-seconds", type=float, default=1.5, help="of CPU time for each")
     parser.add_argument("--limit-seconds", type=float, default=60.0, help="for all of them")
+    parser.add_argument("--seconds", type=float, default=45.0, help="for a row of overload")
+    parser.add_argument("--factors", type=float, nargs="+", default=[2.0, 4.0, 10.0])
+    parser.add_argument("--python", default=sys.executable, help="whose installation is overloaded")
+    parser.add_argument("--flag", action="append", default=[], help="of that server")
     return parser.parse_args()
 
 

@@ -49,6 +49,7 @@ elif ! has_venv "$python"; then
     refuse "this needs a Python with venv and ensurepip (on Debian the package python3-venv), which $python lacks"
 fi
 if ! is_complete; then
+    echo "making .venv with Python $number" >&2
     rm -rf .venv
     "$python" -m venv .venv || { rm -rf .venv; exit 1; }
 fi

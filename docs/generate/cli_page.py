@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from collections import Counter
 from typing import TYPE_CHECKING
 
 import click
@@ -11,7 +12,7 @@ from function_script.cli import NAME, commands, exit_codes
 from function_script.cli.options import by_group
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
 
 # Longer than the lines of `--help`.
 EXIT_CODES = {
@@ -29,7 +30,10 @@ _HEAD = f"""\
 
 <!-- Written by `make goldens`. -->
 
-Every flag can also be set by the environment variable beside it; a flag wins over its variable.
+Every flag can also be set by an environment variable, and a flag wins over its variable. The
+variable of `--crds` of `check` is `FUNCTION_SCRIPT_CHECK_CRDS`. Flags of `serve` and `run`, and
+[limits](#flags-of-several-commands) of all commands, have no name of a command in theirs:
+`FUNCTION_SCRIPT_ADDRESS`. A variable with another name stands behind the flag's meaning.
 Flags that may be repeated take several values, separated by blanks, from their variable.
 Errors are written to stderr, in colour on terminals unless `NO_COLOR` is set.
 `-h` or `--help` after any command prints its help.
@@ -53,53 +57,96 @@ what is missing.
 """
 
 
+SHARED = "Flags of several commands"
+# A flag of fewer commands is listed with each of them.
+_MIN_COMMANDS = 3
+
+
 def build() -> str:
     """Return the page `docs/reference/cli.md`."""
-    return "\n".join([_HEAD, *_sections(commands, NAME)])
+    listed = dict(_commands(commands, ()))
+    users = Counter(
+        _row(option, path)
+        for path, command in listed.items()
+        for option in visible_options(command)
+    )
+    shared = {row for row, number in users.items() if number >= _MIN_COMMANDS}
+    sections = [_section(path, command, shared) for path, command in sorted(listed.items())]
+    return "\n".join([_HEAD, *sections, *_shared_section(shared)])
 
 
-def _sections(group: click.Group, path: str) -> Iterator[str]:
-    for name in sorted(group.commands):
-        command = group.commands[name]
+def visible_options(command: click.Command) -> list[click.Option]:
+    """Return the options that `--help` lists, by name."""
+    options = (each for each in command.params if isinstance(each, click.Option))
+    return sorted((each for each in options if not each.hidden), key=_long_name)
+
+
+def _commands(
+    group: click.Group, path: tuple[str, ...]
+) -> Iterator[tuple[tuple[str, ...], click.Command]]:
+    for name, command in group.commands.items():
         if isinstance(command, click.Group):
-            yield from _sections(command, f"{path} {name}")
+            yield from _commands(command, (*path, name))
         else:
-            yield _section(command, f"{path} {name}")
+            yield (*path, name), command
 
 
-def _section(command: click.Command, path: str) -> str:
-    usage = command.collect_usage_pieces(click.Context(command, info_name=path))
+def _section(path: tuple[str, ...], command: click.Command, shared: Collection[str]) -> str:
+    name = " ".join((NAME, *path))
+    usage = command.collect_usage_pieces(click.Context(command, info_name=name))
     parts = [
-        f"## {path.removeprefix(f'{NAME} ')}",
+        f"## {' '.join(path)}",
         "",
         "```console",
-        f"$ {path} {' '.join(usage)}".rstrip(),
+        f"$ {name} {' '.join(usage)}".rstrip(),
         "```",
         "",
         inspect.cleandoc(command.help or ""),
         "",
     ]
-    for group, options in by_group(command.params):
-        rows = [
-            _row(option)
-            for option in sorted(options, key=lambda each: max(each.opts, key=len))
-            if not option.hidden
-        ]
-        parts += [f"**{group}**", "", "| flag | variable | default | meaning |"]
-        parts += ["|---|---|---|---|", *rows, ""]
+    for group, options in by_group(visible_options(command)):
+        rows = [row for option in options if (row := _row(option, path)) not in shared]
+        if rows:
+            parts += [
+                f"**{group}**",
+                "",
+                *rows,
+                "",
+            ]
+    others = [each for each in visible_options(command) if _row(each, path) in shared]
+    if others:
+        names = ", ".join(f"`{_long_name(option)}`" for option in others)
+        parts += [f"[{SHARED}](#{SHARED.lower().replace(' ', '-')}): {names}", ""]
     return "\n".join(parts)
 
 
-def _row(option: click.Option) -> str:
+def _shared_section(shared: Collection[str]) -> Iterator[str]:
+    yield from (f"## {SHARED}", "", *sorted(shared), "")
+
+
+def _row(option: click.Option, path: tuple[str, ...]) -> str:
     flags = ", ".join(f"`{name}`" for name in sorted(option.opts, key=len))
     if not option.is_flag:
         choices = option.type.choices if isinstance(option.type, click.Choice) else ()
         flags += f" `{option.metavar or '|'.join(choices)}`"
-    variables = option.envvar if isinstance(option.envvar, list) else [option.envvar]
-    names = ", ".join(f"`{name}`" for name in variables)
     default = f"`{option.default}`" if option.show_default is True else option.show_default
-    return f"| {_escaped(flags)} | {names} | {default or ''} | {_escaped(option.help or '')} |"
+    meaning = " ".join([option.help or "", *_other_variables(option, path)])
+    return f"- {flags}: {meaning}" + (f" Default: {default}." if default else "")
 
 
-def _escaped(text: str) -> str:
-    return text.replace("|", "\\|")
+def _other_variables(option: click.Option, path: tuple[str, ...]) -> Iterator[str]:
+    """Yield a sentence about the variables that do not follow from the flag's name."""
+    flag = _long_name(option).removeprefix("--")
+    regular = {_variable(flag), _variable(*path, flag)}
+    variables = option.envvar if isinstance(option.envvar, list) else [option.envvar]
+    others = [f"`{name}`" for name in variables if name not in regular]
+    if others:
+        yield f"Variable: {', '.join(others)}."
+
+
+def _variable(*words: str) -> str:
+    return "_".join(["FUNCTION_SCRIPT", *words]).upper().replace("-", "_").replace(" ", "_")
+
+
+def _long_name(option: click.Option) -> str:
+    return max(option.opts, key=len)

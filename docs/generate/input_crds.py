@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from function_script import documents
-from function_script.source import Source
+from function_script.texts.source import Source
 from function_script.tools import manifests
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from function_script.values import Object
+    from function_script.request.values import Object
 
 _HERE: Final = Path(__file__).resolve().parent
 _COMMON: Final = _HERE / "input_crd.yaml"

@@ -4,9 +4,9 @@ import re
 from collections.abc import Iterable
 from typing import Final
 
+from function_script.request.values import Object
 from function_script.tools import manifests, manual, structural_schema
-from function_script.tools.manual import Field, code, find_rules, schema_of
-from function_script.values import Object
+from function_script.tools.manual import Field, code, schema_of
 
 _HEAD: Final = """\
 <!-- Written by `make goldens`. -->
@@ -28,7 +28,8 @@ and an input of any other group that has those fields.
 [object]: ../how-to/keep-programs-outside.md#the-whole-input-in-an-object
 """
 _COMMON: Final = "## Common fields\n"
-_PROGRAM: Final = "`script` or `inline` "
+# The fields of a location with modules are those of the location of a program.
+_OF_A_LOCATION: Final = re.compile(r"modulesFrom\[\]\.\w+\.")
 
 
 def reference(crds: Iterable[Object]) -> str:
@@ -49,15 +50,8 @@ def reference(crds: Iterable[Object]) -> str:
         _section(crd, "\n".join(text for name, text in each.items() if name not in common))
         for crd, each in zip(kinds, fields, strict=True)
     ]
-    # Every kind has the same rules, apart from the name of the field with the program.
-    (rule_text,) = {
-        find_rules(schema_of(crd)).replace(
-            f"{next(name for name in each if name not in common)} ", _PROGRAM
-        )
-        for crd, each in zip(kinds, fields, strict=True)
-    }
     common_fields = (fields[0][name] for name in common)
-    return "\n".join([_HEAD, *sections, _COMMON, *common_fields, f"Rules: {rule_text}.\n"])
+    return "\n".join([_HEAD, *sections, _COMMON, *common_fields])
 
 
 def _main(crd: Object) -> str:
@@ -79,10 +73,12 @@ def _describe_fields(schema: Object) -> dict[str, str]:
     """Return the text of each field of the input, with the fields below it."""
     texts: dict[str, list[str]] = {}
     for field in manual.find_fields(schema):
+        if _OF_A_LOCATION.match(field.path):
+            continue
         texts.setdefault(re.split(r"[.\[]", field.path)[0], []).append(_entry(field))
     return {name: "\n".join(entries) for name, entries in texts.items()}
 
 
 def _entry(field: Field) -> str:
     rules = f"  Rules: {field.rules}.\n" if field.rules else ""
-    return f"- **`{field.path}`** · {' · '.join(field.facts)}\n  {field.description}\n{rules}"
+    return f"- **`{field.path}`** ({', '.join(field.facts)})\n  {field.description}\n{rules}"

@@ -26,7 +26,8 @@ some of these functions in Go's spelling: see [GoTemplate](gotemplate-compatibil
 
 All functions are pure: equal arguments give equal results, and no argument is changed. A text has
 at most 1,048,576 characters, a value 100,000 items on 100 levels. A wrong call stops the program
-with an error at its line.
+with an error at its line, which names the function, the parameter, the type that it takes and the
+type of the argument. `check` finds it before where the argument is a constant.
 """
 
 # Python's names of the types, for stubs.
@@ -40,6 +41,7 @@ _TYPES = {
     "number": "float",
     "object": "dict[str, Any]",
     "path": "str | list[str | int]",
+    "resource": "dict[str, Any] | None",
     "string": "str",
 }
 
@@ -58,7 +60,7 @@ def _section(group: Group, functions: list[Function]) -> str:
 
 
 def _entry(function: Function) -> str:
-    mark = " · *filter*" if function.is_filter else ""
+    mark = ", *filter*" if function.is_filter else ""
     result = json.dumps(function.result, ensure_ascii=False)
     return (
         f"- **`{function.signature}`** → {function.returns}{mark}\n"

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from function_script.readiness.kinds import GENERIC_MEANING, OF_ANY_GROUP, TABLE
+from function_script.step.readiness.kinds import GENERIC_MEANING, OF_ANY_GROUP, TABLE
 
 if TYPE_CHECKING:
-    from function_script.readiness.kinds import Row
+    from function_script.step.readiness.kinds import Row
 
 BEGIN: Final = "<!-- Written by `make goldens`. -->\n"
 END: Final = "<!-- End of what is written. -->\n"

@@ -4,30 +4,18 @@ A command imports its tools when it runs, so that the program starts quickly.
 """
 
 import gc
+import importlib
 import os
 import platform
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, MutableMapping, Sequence
+from functools import cache
+from typing import cast
 
 import click
 
 from function_script import __version__
 from function_script.cli import exit_codes, options, terminal
-from function_script.cli.check import check
-from function_script.cli.docs import docs
-from function_script.cli.editor import editor
-from function_script.cli.init import init
-from function_script.cli.internal import internal
-from function_script.cli.krm import krm
-from function_script.cli.package import package
-from function_script.cli.playground import playground
-from function_script.cli.render import OPERATION, render, render_operation
-from function_script.cli.run import run
-from function_script.cli.serve import serve
-from function_script.cli.template import template
-from function_script.cli.test import run_cases
-from function_script.cli.validate import validate
-from function_script.cli.vendor import vendor
 
 NAME = "function-script"
 _OWN_FLAGS = {"--help", "-h", "--version"}
@@ -37,6 +25,8 @@ _SERVER_VARIABLES = (
     "FUNCTION_SCRIPT_TLS_CERTS_DIR",
     "FUNCTION_SCRIPT_INSECURE",
 )
+# Two words for people; click takes them for one name.
+_OPERATION = "render operation"
 # kustomize and kpt set it, and start the container of a KRM function without arguments.
 _KRM_VARIABLE = "STRUCTURED_RESULTS"
 
@@ -48,8 +38,8 @@ class _Commands(click.Group):
             means_serve = args[0] not in _OWN_FLAGS
         else:
             means_serve = not args and any(os.environ.get(name) for name in _SERVER_VARIABLES)
-        if args[:2] == OPERATION.split():
-            args = [OPERATION, *args[2:]]
+        if args[:2] == _OPERATION.split():
+            args = [_OPERATION, *args[2:]]
         if not args and not means_serve and os.environ.get(_KRM_VARIABLE):
             args = ["krm"]
         # A shell that completes a line parses the part before the cursor.
@@ -65,7 +55,8 @@ class _Commands(click.Group):
 
     def format_commands(self, _ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List the commands by what they are for, each section in the order of their use."""
-        for title, members in _SECTIONS.items():
+        for title, names in _SECTIONS.items():
+            members = [self.commands[name] for name in names]
             rows = [
                 (str(command.name), command.get_short_help_str(formatter.width))
                 for command in members
@@ -98,24 +89,53 @@ def commands() -> None:
 
 @click.command(cls=options.Command, short_help="Print the version.")
 def version() -> None:
-    """Print the version, and whether it runs compiled or as plain Python, and why."""
-    from function_script import build  # noqa: PLC0415 - only this command needs it
+    """Print the version, and whether it runs compiled or as plain Python."""
+    from function_script.wire import build  # noqa: PLC0415 - only this command needs it
 
     terminal.echo(f"{NAME} {__version__} (Python {platform.python_version()}, {build.describe()})")
 
 
 _SECTIONS = {
     "Write and test": (
-        *(init, playground, render, render_operation, template),
-        *(check, run_cases, validate, docs, editor),
+        *("init", "playground", "render", _OPERATION, "template"),
+        *("check", "test", "validate", "docs", "editor"),
     ),
-    "Publish": (package, vendor),
-    "Serve": (serve, run, krm, version, internal),
+    "Publish": ("package", "vendor"),
+    "Serve": ("serve", "run", "krm", "version", "internal"),
 }
-for _members in _SECTIONS.values():
-    for _command in _members:
-        commands.add_command(_command)
-options.name_variables(commands)
+# The names of commands' functions that are not those of the commands.
+_FUNCTIONS = {_OPERATION: "render_operation", "test": "run_cases"}
+
+
+class _CommandTable(Mapping[str, click.Command]):
+    """The commands by name; the module of each is imported when it is read."""
+
+    def __getitem__(self, name: str) -> click.Command:
+        """Return a command; raise KeyError."""
+        if name not in iter(self):
+            raise KeyError(name)
+        return _load_command(name)
+
+    def __iter__(self) -> Iterator[str]:
+        """Yield all names."""
+        return (name for names in _SECTIONS.values() for name in names)
+
+    def __len__(self) -> int:
+        """Return the number of commands."""
+        return sum(map(len, _SECTIONS.values()))
+
+
+@cache
+def _load_command(name: str) -> click.Command:
+    command: click.Command = version
+    if name != version.name:
+        module = importlib.import_module(f"{__name__}.{name.split(maxsplit=1)[0]}")
+        command = getattr(module, _FUNCTIONS.get(name, name))
+    options.name_variables(name, command)
+    return command
+
+
+commands.commands = cast("MutableMapping[str, click.Command]", _CommandTable())
 
 
 def main() -> None:

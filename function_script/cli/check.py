@@ -1,13 +1,21 @@
-"""The command ``check``: find mistakes in a Composition's steps without running them."""
+"""The command ``check``: find mistakes in a Composition's steps, with and without a run."""
+
+from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from contextlib import nullcontext
 from pathlib import Path
-from typing import Final, Literal, TypedDict, Unpack
+from typing import TYPE_CHECKING, Final, Literal, TypedDict, Unpack
 
 import click
 
 from function_script.cli import exit_codes, options, terminal, watch_output
+from function_script.texts.diagnostics import Form
+from function_script.texts.errors import InputError
+
+if TYPE_CHECKING:
+    from function_script.sandbox import Pool
 
 
 class _Flags(TypedDict):
@@ -18,10 +26,15 @@ class _Flags(TypedDict):
     ignore: tuple[str, ...]
     strict: bool
     salted: bool
+    variants: int
+    variant: int | None
+    run_functions: bool
     watch: bool
     quiet: bool
     program_root: Path | None
+    allow_outside: tuple[Path, ...]
     debug: bool
+    diagnostics: Form
 
 
 _EPILOG: Final = """\b
@@ -34,14 +47,15 @@ Examples:
 
 @click.command(
     cls=options.Command,
-    short_help="Find mistakes without a run.",
+    short_help="Find mistakes.",
     epilog=_EPILOG,
     params=[
         options.program_root("programs/ beside each file"),
+        options.allow_outside(),
         options.output("text", "json", "sarif"),
         options.watch("Check"),
         options.quiet("the totals"),
-        options.debug(),
+        *options.reporting(),
     ],
 )
 @click.argument("compositions", nargs=-1, type=options.TEXT_PATH, metavar="[COMPOSITION]...")
@@ -75,9 +89,34 @@ Examples:
     is_flag=True,
     help="The server has a --seed-file, so that random texts of programs may be secrets.",
 )
+@options.flag(
+    "--variants",
+    group="Runs",
+    type=click.IntRange(min=0),
+    default=0,
+    metavar="N",
+    help="Run each Composition with the XRs beside it, and with at most N that its XRD allows. By "
+    "default nothing runs.",
+)
+@options.flag(
+    "--variant",
+    group="Runs",
+    type=click.IntRange(min=0),
+    metavar="N",
+    help="Print the XR of --variants with this number, which a finding names, and no report.",
+)
+@options.flag(
+    "--run-functions",
+    group="Runs",
+    is_flag=True,
+    help="Also run functions of others, as render does: containers, processes, addresses.",
+)
 @options.flag("--strict", group="Output", is_flag=True, help="Fail on warnings, too.")
 def check(**flags: Unpack[_Flags]) -> int:
-    """Find mistakes in the steps of Compositions and Operations without running anything.
+    """Find mistakes in the steps of Compositions and Operations.
+
+    With --variants, Compositions run in the sandbox with the XRs beside them, and with others that
+    their XRDs allow. Otherwise nothing runs.
 
     COMPOSITION is a file, a directory, which is searched to any depth, or - for stdin; a file may
     also hold an input or an XR alone. By default it is the current directory. Steps of other
@@ -85,6 +124,9 @@ def check(**flags: Unpack[_Flags]) -> int:
 
     The exit code is 1 when there are errors.
     """
+    options.check_forms(flags["output"], flags["diagnostics"])
+    if not flags["variants"] and (flags["variant"] is not None or flags["run_functions"]):
+        raise click.UsageError("--variant and --run-functions are for --variants")
     arguments = flags["compositions"] or (".",)
     if flags["watch"]:
         _watch(arguments, flags)
@@ -96,18 +138,44 @@ def check(**flags: Unpack[_Flags]) -> int:
 
 def _check(arguments: Sequence[str], flags: _Flags) -> tuple[str, bool]:
     """Return the report in its format, and whether it is a success."""
+    from function_script.tools import local_pool  # noqa: PLC0415 - slow to import
+
+    # The sandbox starts while the tool is imported.
+    with local_pool.open_pool(None) if flags["variants"] else nullcontext() as pool:
+        return _report(arguments, flags, pool)
+
+
+def _report(arguments: Sequence[str], flags: _Flags, pool: Pool | None) -> tuple[str, bool]:
     from function_script.tools import check as tool  # noqa: PLC0415 - slow to import
     from function_script.tools import console as frames  # noqa: PLC0415 - slow to import
 
-    schemas = tool.load(flags["xrd"], flags["crds"])
+    named = (flags["xrd"], flags["program_root"], *flags["crds"])
+    project = tool.find_project(arguments, named, flags["allow_outside"])
+    schemas = tool.load(flags["xrd"], flags["crds"], project)
+    run_options = None
+    if pool is not None:
+        from function_script.tools.check import runs  # noqa: PLC0415 - slow to import
+
+        run_options = runs.Options(
+            pool=pool, variants=flags["variants"], runs_others=flags["run_functions"]
+        )
     report = tool.check(
         arguments,
         flags["program_root"],
         schemas,
         flags["ignore"],
         is_salted=flags["salted"],
+        run_options=run_options,
     )
-    if flags["output"] == "json":
+    if (number := flags["variant"]) is not None:
+        if number >= len(report.variants):
+            raise InputError.of(f"cannot print variant {number}: there are {len(report.variants)}")
+        from function_script.documents import to_yaml_stream  # noqa: PLC0415 - slow to import
+
+        return to_yaml_stream([report.variants[number]]), True
+    if flags["diagnostics"] != "text":
+        text = tool.render_diagnostics(report, flags["diagnostics"])
+    elif flags["output"] == "json":
         text = tool.render_json(report)
     elif flags["output"] == "sarif":
         text = tool.render_sarif(report)
@@ -131,8 +199,9 @@ def _watch(arguments: Sequence[str], flags: _Flags) -> None:
         raise click.UsageError("--watch: stdin cannot be read again and again")
     optional = (flags["xrd"], flags["program_root"])
     options_ = [*flags["crds"], *(path for path in optional if path is not None)]
+    project = tool.find_project(arguments, (), flags["allow_outside"])
     report = watcher.Task(
         run=lambda: _check(arguments, flags)[0],
-        files=lambda: [*tool.list_files(arguments), *options_],
+        files=lambda: [*tool.list_files(arguments, project), *options_],
     )
     watcher.watch(report, watch_output.TextDisplay(is_quiet=flags["quiet"]))

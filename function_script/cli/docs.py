@@ -22,8 +22,9 @@ def docs(name: str | None) -> None:
     """Print what NAME means in a program, an input or a document.
 
     NAME is a function, filter, test, variable or statement of any language, a field of an input by
-    its path, an annotation, or a meta document. A group lists its names; without NAME, all groups
-    are listed.
+    its path, an annotation, a meta document, or a key of a case. For a name of another language, it
+    says what to write. A group lists its names, and a word the names that contain it; without NAME,
+    all groups are listed.
     """
     from function_script.tools import manual  # noqa: PLC0415 - slow to import
 

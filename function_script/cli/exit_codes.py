@@ -9,13 +9,14 @@ import sys
 import traceback
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Final
+from typing import Final, cast
 
 import click
 
 from function_script import __version__
 from function_script.cli import terminal
-from function_script.errors import FatalError, InputError
+from function_script.texts.diagnostics import Form
+from function_script.texts.errors import FatalError, InputError
 
 OK: Final = 0
 PROBLEM: Final = 1
@@ -32,12 +33,13 @@ _PATH_ERRORS: Final = {errno.EACCES, errno.EPERM, errno.ENAMETOOLONG, errno.EROF
 def guard(command: Callable[[], int], flags: Mapping[str, object]) -> int:
     """Run ``command``, report what it raises, and return the exit code.
 
-    ``flags`` has ``debug`` after the command line has been parsed.
+    ``flags`` has ``debug`` and ``diagnostics`` after the command line of a command with these flags
+    has been parsed.
     """
     try:
         return command()
     except FatalError as error:
-        return report_problem(error)
+        return report_problem(error, _form(flags))
     except click.ClickException as error:
         error.show()
         return USAGE
@@ -46,10 +48,14 @@ def guard(command: Callable[[], int], flags: Mapping[str, object]) -> int:
     except OSError as error:
         problem = _to_problem(error)
         if problem is not None:
-            return report_problem(problem)
-        return _report_bug(error, debug=bool(flags.get("debug")))
+            return report_problem(problem, _form(flags))
+        return _report_bug(error, debug=flags.get("debug"))
     except Exception as error:  # noqa: BLE001 - any other exception is a bug
-        return _report_bug(error, debug=bool(flags.get("debug")))
+        return _report_bug(error, debug=flags.get("debug"))
+
+
+def _form(flags: Mapping[str, object]) -> Form | None:
+    return cast("Form | None", flags.get("diagnostics"))
 
 
 def _to_problem(error: OSError) -> InputError | None:
@@ -73,8 +79,12 @@ def _has_directory() -> bool:
     return True
 
 
-def report_problem(error: FatalError) -> int:
-    """Print every diagnostic with the source around it. Return the exit code."""
+def report_problem(error: FatalError, form: Form | None = None) -> int:
+    """Print every diagnostic in its form, by default that of the command. Return the exit code."""
+    if (form or terminal.form()) != "text":
+        for problem in error.diagnostics:
+            terminal.echo_problem(problem, "error", form)
+        return PROBLEM
     from function_script.tools import console  # noqa: PLC0415 - only failures need it
 
     text = console.to_text(
@@ -86,14 +96,18 @@ def report_problem(error: FatalError) -> int:
     return PROBLEM
 
 
-def _report_bug(error: Exception, *, debug: bool) -> int:
+def _report_bug(error: Exception, *, debug: object) -> int:
     if debug:
         traceback.print_exception(error)
     terminal.echo(
         f"bug: function-script {__version__} on Python {platform.python_version()}: "
         f"{type(error).__name__}: {error}\n"
         "  = this is our mistake, not yours: please report it"
-        + ("" if debug else "\n  = the same command with --debug prints the traceback to attach"),
+        + (
+            "\n  = the same command with --debug prints the traceback to attach"
+            if debug is False
+            else ""
+        ),
         err=True,
     )
     return BUG

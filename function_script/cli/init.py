@@ -6,9 +6,9 @@ from typing import Final, TypedDict, Unpack
 
 import click
 
-from function_script import release
 from function_script.cli import options, terminal
 from function_script.engines import NAMES
+from function_script.texts import release
 
 _EPILOG: Final = """\b
 Examples:

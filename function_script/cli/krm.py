@@ -1,18 +1,12 @@
 """The command ``krm``: a KRM function, which kustomize and kpt call."""
 
 import sys
-from functools import partial
 from pathlib import Path
 from typing import Final, Unpack
 
 import click
 
 from function_script.cli import exit_codes, options, render_options, terminal
-
-
-class _Flags(render_options.PipelineFlags):
-    required_schemas: Path | None
-
 
 _EPILOG: Final = """\b
 Examples:
@@ -31,7 +25,7 @@ Examples:
         render_options.required_schemas(),
     ],
 )
-def krm(**flags: Unpack[_Flags]) -> int:
+def krm(**flags: Unpack[render_options.PipelineFlags]) -> int:
     """Render the XRs of a ResourceList, as a KRM function of kustomize and kpt.
 
     Reads a ResourceList of config.kubernetes.io/v1 from stdin and prints it with what its
@@ -43,21 +37,25 @@ def krm(**flags: Unpack[_Flags]) -> int:
 
     After an error, the items are printed unchanged, with results, and the exit code is 1.
     """
-    from function_script import diagnostics  # noqa: PLC0415 - slow to import
     from function_script.sandbox import Pool, PoolOptions  # noqa: PLC0415 - slow to import
+    from function_script.texts import diagnostics  # noqa: PLC0415 - slow to import
     from function_script.tools import console, local_pool, sources  # noqa: PLC0415 - slow to import
     from function_script.tools import krm as tool  # noqa: PLC0415 - slow to import
-    from function_script.tools.render import loading  # noqa: PLC0415 - slow to import
+    from function_script.tools.render import loading, renderer  # noqa: PLC0415 - slow to import
     from function_script.tools.render.runtimes.servers import Servers  # noqa: PLC0415 - as above
 
-    source = sources.load_text(sources.STDIN)
+    source = sources.load_stdin()
     programs = flags["program_root"] or local_pool.programs_beside(Path("functionConfig"))
+    project = render_options.read_project(Path(), flags)
     pool = PoolOptions(
-        limits=options.read_limits(flags).with_root(programs),
+        limits=options.read_limits(flags).with_root(
+            None if programs is None else project.resolve(programs)
+        ),
         derive_seed=options.read_salt(flags),
         workers=1,
         min_idle=0,
         preload=local_pool.engines_in([source.text]),
+        module=local_pool.WORKER,
     )
     with Pool(pool) as sandbox:
         terminal.print_sandbox_note()
@@ -67,22 +65,29 @@ def krm(**flags: Unpack[_Flags]) -> int:
             credentials=flags["function_credentials"],
             context=render_options.context_files(flags),
             context_values=render_options.context_values(flags),
+            project=project,
         )
         pairs = render_options.split_pairs(
             flags["function_annotations"], "--function-annotations", ","
         )
-        run_options = tool.Options(
-            shared=loading.load_shared(paths),
+        rendering = renderer.Options(
             runtimes=options.read_runtimes(flags["function"]),
             annotations=dict(pairs),
             timeout_seconds=flags["timeout"],
             servers=Servers(options.read_packages(is_offline=flags["offline"], is_quiet=True)),
             is_strict=flags["strict_versions"],
-            directory=Path.cwd(),
-            programs=programs,
-            print=partial(terminal.echo, err=True),
+            allows_addresses=flags["allow_addresses"],
+            is_quiet=True,
+            print=terminal.echo_text,
         )
-        with run_options.servers:
+        run_options = tool.Options(
+            shared=loading.load_shared(paths),
+            rendering=rendering,
+            directory=Path.cwd(),
+            project=project,
+            programs=programs,
+        )
+        with rendering.servers:
             output = tool.run(source, run_options, sandbox)
     terminal.echo_exact(output.text)
     has_error = False
@@ -90,6 +95,9 @@ def krm(**flags: Unpack[_Flags]) -> int:
     for result in output.results:
         if result.severity != "info":
             has_error = has_error or result.severity == "error"
+            if terminal.form() != "text":
+                terminal.echo_problem(result.problem, result.severity)
+                continue
             frame = diagnostics.to_frame(result.problem, result.severity)
             is_colourful = console.is_colourful(sys.stderr)
             terminal.echo_coloured(

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import re
 import socket
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from itertools import groupby
@@ -18,10 +18,12 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeVar, get_args
 import click
 from click.decorators import FC
 
-from function_script import quantities
 from function_script.cli import terminal
-from function_script.limits import LIMITS, Limit, Limits
+from function_script.request import quantities
+from function_script.request.limits import LIMITS, Limit, Limits
+from function_script.texts.diagnostics import Form
 from function_script.tools.processes.options import PackageOptions
+from function_script.tools.project import FLAG
 
 if TYPE_CHECKING:
     from function_script.tools.render.functions import Selection
@@ -33,6 +35,7 @@ Group = Literal[
     "Project",
     "Input",
     "Functions",
+    "Runs",
     "Validation",
     "Cases",
     "Limits",
@@ -74,6 +77,8 @@ _HOST_NAME: Final = re.compile(r"[\w-]{1,63}(\.[\w-]{1,63})*", re.ASCII)
 PREFIX: Final = "FUNCTION_SCRIPT"
 # These commands run the function itself, so the same variables configure both in a container.
 _SHARING: Final = {"serve", "run"}
+# These run until they are interrupted, as every command does with --watch.
+_ENDLESS: Final = {"serve", "playground"}
 
 
 class Flag(click.Option):
@@ -90,7 +95,15 @@ def flag(*names: str, group: Group, **settings: object) -> Callable[[FC], FC]:
 
 
 class Command(click.Command):
-    """A command whose help lists its flags group by group."""
+    """A command whose help lists its flags group by group, and which shows when it takes long."""
+
+    def invoke(self, ctx: click.Context) -> object:
+        """Run the command; with ``--quiet`` and until an interrupt it shows nothing."""
+        is_endless = self.name in _ENDLESS or ctx.params.get("watch")
+        if is_endless or ctx.params.get("quiet"):
+            return super().invoke(ctx)
+        with terminal.show_activity(ctx.info_name or ""):
+            return super().invoke(ctx)
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write a section for each group."""
@@ -101,7 +114,7 @@ class Command(click.Command):
                     formatter.write_dl(rows)
 
 
-def by_group(parameters: list[click.Parameter]) -> Iterator[tuple[str, list[click.Option]]]:
+def by_group(parameters: Sequence[click.Parameter]) -> Iterator[tuple[str, list[click.Option]]]:
     """Yield each group with its options; those without a group, such as --help, are Other."""
     options = [each for each in parameters if isinstance(each, click.Option)]
     options.sort(key=lambda option: _GROUPS.index(_group(option)))
@@ -248,8 +261,8 @@ def read_limits(flags: Mapping[str, object]) -> Limits:
 
 def read_salt(flags: Mapping[str, object]) -> Callable[[bytes], bytes]:
     """Return the function that derives the seed of a request. Raises InputError."""
-    from function_script.salt import SaltFile  # noqa: PLC0415 - slow to import
-    from function_script.sandbox.pool import no_seed  # noqa: PLC0415 - slow to import
+    from function_script.request.salt import SaltFile  # noqa: PLC0415 - slow to import
+    from function_script.sandbox.identity import no_seed  # noqa: PLC0415 - slow to import
 
     path = flags["seed_file"]
     return SaltFile(path).derive_seed if isinstance(path, Path) else no_seed
@@ -303,6 +316,30 @@ def program_root(default: str = "") -> click.Option:
     )
 
 
+def allow_outside() -> click.Option:
+    """Return the flag of what files may lead to, though it is outside of the project."""
+    return Flag(
+        [FLAG],
+        group="Input",
+        type=PATH,
+        multiple=True,
+        metavar="PATH",
+        help="File or directory outside of the project that links and paths in the project's files "
+        "may lead to. May be repeated.",
+    )
+
+
+def allow_addresses() -> click.Option:
+    """Return the flag that allows addresses which files name."""
+    return Flag(
+        ["--allow-addresses"],
+        group="Functions",
+        is_flag=True,
+        help="Call functions at the addresses that annotations in files name. Without it, only "
+        "those of this machine's loopback are called.",
+    )
+
+
 def skip_xr_validation() -> click.Option:
     """Return the flag that accepts an XR which the API server would refuse."""
     return Flag(
@@ -310,6 +347,16 @@ def skip_xr_validation() -> click.Option:
         group="Validation",
         is_flag=True,
         help="Do not compare XRs with their XRD's schema.",
+    )
+
+
+def skip_validation() -> click.Option:
+    """Return the flag that accepts composed resources which the API server would refuse."""
+    return Flag(
+        ["--skip-validation"],
+        group="Validation",
+        is_flag=True,
+        help="Do not compare composed resources and the XR's status with the schemas at hand.",
     )
 
 
@@ -339,6 +386,7 @@ def read_packages(*, is_offline: bool, is_quiet: bool = False) -> PackageOptions
     """Return the choices about packages of functions."""
     return PackageOptions(
         pull="Never" if is_offline else "IfNotPresent",
+        never_hint="run the command once without --offline",
         progress=partial(terminal.show_progress, is_quiet=is_quiet),
     )
 
@@ -386,6 +434,27 @@ def output(*forms: str, short: str = "-o", what: str = "the report") -> click.Op
     )
 
 
+def reporting() -> list[click.Option]:
+    """Return the flags of the form of problems, and of reports of bugs."""
+    form = Flag(
+        ["--diagnostics"],
+        group="Output",
+        type=click.Choice(get_args(Form)),
+        default="text",
+        show_default=True,
+        callback=_remember,
+        help="Form of errors and warnings: with their source, on one line each, or as JSON on one "
+        "line each.",
+    )
+    return [form, debug()]
+
+
+def check_forms(output: str, form: Form) -> None:
+    """Raise UsageError for a form of problems beside another output than text."""
+    if "text" not in {output, form}:
+        raise click.UsageError("--diagnostics is for --output text: other outputs have them, too")
+
+
 def debug(meaning: str = "Print the traceback of a bug of ours.") -> click.Option:
     """Return the flag --debug, whose value the report of a bug uses, too."""
     return Flag(["--debug"], group="Other", is_flag=True, callback=_remember, help=meaning)
@@ -397,17 +466,17 @@ def _remember(context: click.Context, option: click.Parameter, value: object) ->
     return value
 
 
-def name_variables(group: click.Group, prefix: str = PREFIX) -> None:
-    """Set the environment variable of every flag below ``group`` that declares none."""
-    for name, command in group.commands.items():
-        below = prefix if name in _SHARING else f"{prefix}_{_upper(name)}"
-        if isinstance(command, click.Group):
-            name_variables(command, below)
-        for option in command.params:
-            if isinstance(option, click.Option) and not option.hidden:
-                option.show_envvar = name in _SHARING
-                if option.envvar is None:
-                    option.envvar = f"{below}_{_upper(max(option.opts, key=len))}"
+def name_variables(name: str, command: click.Command, prefix: str = PREFIX) -> None:
+    """Set the environment variable of every flag of a command, or below it, that declares none."""
+    below = prefix if name in _SHARING else f"{prefix}_{_upper(name)}"
+    if isinstance(command, click.Group):
+        for member, each in command.commands.items():
+            name_variables(member, each, below)
+    for option in command.params:
+        if isinstance(option, click.Option) and not option.hidden:
+            option.show_envvar = name in _SHARING
+            if option.envvar is None:
+                option.envvar = f"{below}_{_upper(max(option.opts, key=len))}"
 
 
 def _upper(name: str) -> str:

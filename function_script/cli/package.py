@@ -6,16 +6,23 @@ from typing import Final, Literal, TypedDict, Unpack
 import click
 
 from function_script.cli import options, terminal
-from function_script.errors import InputError
+from function_script.texts.errors import InputError
+from function_script.tools.project import Project
 
 _META: Final = "crossplane.yaml"
+_INPUT_CRDS: Final = Path("input_crds")
+
+_PLAIN_HTTP_HINT: Final = (
+    "--plain-http speaks HTTP without TLS to it; anybody on the way can read and change it"
+)
 
 
 class _BuildFlags(TypedDict):
     package_root: Path | None
-    input_crds: Path
+    input_crds: Path | None
     examples: Path | None
     ignore: tuple[str, ...]
+    allow_outside: tuple[Path, ...]
     output: Path | None
     runtime_image: tuple[Path, ...]
     quiet: bool
@@ -32,6 +39,7 @@ class _PushFlags(_RegistryFlags, TypedDict):
     name: str
     packages: tuple[Path, ...]
     module: bool
+    allow_outside: tuple[Path, ...]
     quiet: bool
 
 
@@ -72,7 +80,11 @@ Examples:
     cls=options.Command,
     short_help="Write a package file, without Docker.",
     epilog=_BUILD_EXAMPLES,
-    params=[options.quiet("progress, and which files are left out"), options.debug()],
+    params=[
+        options.allow_outside(),
+        options.quiet("progress, and which files are left out"),
+        *options.reporting(),
+    ],
 )
 @options.flag(
     "--package-root",
@@ -86,8 +98,7 @@ Examples:
     "--input-crds",
     group="Input",
     type=options.PATH,
-    default="input_crds",
-    show_default=True,
+    show_default=str(_INPUT_CRDS),
     metavar="DIR",
     help="Directory with the CRDs of the input kinds of a Function.",
 )
@@ -138,11 +149,18 @@ def build(**flags: Unpack[_BuildFlags]) -> None:
             f"cannot build the package: there is no {_META} in this directory",
             hint="run the command beside it, or name its directory: --package-root DIR",
         )
+    crds = flags["input_crds"] or _INPUT_CRDS
+    usual = Project([Path()], allowed=flags["allow_outside"])
+    for path, is_named in ((root, flags["package_root"]), (crds, flags["input_crds"])):
+        # A link that the command line does not name is not followed.
+        if not is_named:
+            usual.resolve(path)
     contents = xpkg.Contents(
         package_root=root,
-        input_crds=flags["input_crds"],
+        input_crds=crds,
         examples=flags["examples"],
         ignore=flags["ignore"],
+        allowed=flags["allow_outside"],
     )
     # Without an image the build is too short for progress.
     is_quiet = flags["quiet"] or not flags["runtime_image"]
@@ -171,7 +189,7 @@ Examples:
     cls=options.Command,
     short_help="Push package files to a registry.",
     epilog=_PUSH_EXAMPLES,
-    params=[options.quiet("progress"), options.debug()],
+    params=[options.allow_outside(), options.quiet("progress"), *options.reporting()],
 )
 @click.argument("name")
 @click.argument("packages", nargs=-1, required=True, type=options.PATH, metavar="FILE...")
@@ -192,12 +210,16 @@ def push(**flags: Unpack[_PushFlags]) -> None:
     """
     from function_script.tools import xpkg  # noqa: PLC0415 - slow to import
 
-    trust = xpkg.Trust(plain_http=flags["plain_http"], ca_file=flags["ca_file"])
+    trust = xpkg.Trust(
+        plain_http=flags["plain_http"], plain_http_hint=_PLAIN_HTTP_HINT, ca_file=flags["ca_file"]
+    )
     if flags["module"]:
         from function_script.tools.remote import oci  # noqa: PLC0415 - slow to import
 
         with terminal.show_progress(is_quiet=flags["quiet"]) as display:
-            pinned = oci.push(flags["name"], flags["packages"], display, trust)
+            pinned = oci.push(
+                flags["name"], flags["packages"], display, trust, flags["allow_outside"]
+            )
         terminal.echo(pinned)
         return
     with terminal.show_progress(is_quiet=flags["quiet"]) as display:
@@ -216,7 +238,7 @@ Examples:
     cls=options.Command,
     short_help="Print the contents of a package.",
     epilog=_INSPECT_EXAMPLES,
-    params=[options.output("text", "json"), options.debug()],
+    params=[options.output("text", "json"), *options.reporting()],
 )
 @click.argument("place", metavar="FILE|NAME")
 @_PLAIN_HTTP
@@ -229,7 +251,9 @@ def inspect(**flags: Unpack[_InspectFlags]) -> None:
     """
     from function_script.tools import xpkg  # noqa: PLC0415 - slow to import
 
-    trust = xpkg.Trust(plain_http=flags["plain_http"], ca_file=flags["ca_file"])
+    trust = xpkg.Trust(
+        plain_http=flags["plain_http"], plain_http_hint=_PLAIN_HTTP_HINT, ca_file=flags["ca_file"]
+    )
     report = xpkg.inspect(flags["place"], trust)
     is_json = flags["output"] == "json"
     terminal.echo(xpkg.to_json(report) if is_json else xpkg.to_text(report))

@@ -20,7 +20,9 @@ Examples:
     cls=options.Command,
     epilog=_EPILOG,
     params=[
+        options.allow_outside(),
         options.functions(),
+        options.allow_addresses(),
         options.strict_versions(),
         options.offline(),
         *options.operator(),
@@ -43,6 +45,8 @@ def playground(  # noqa: PLR0913 - one for each flag
     no_browser: bool,
     function: tuple[str, ...],
     offline: bool,
+    allow_outside: tuple[Path, ...],
+    allow_addresses: bool,
     strict_versions: bool,
     **flags: object,
 ) -> None:
@@ -55,19 +59,19 @@ def playground(  # noqa: PLR0913 - one for each flag
     import webbrowser  # noqa: PLC0415 - slow to import
 
     from function_script.tools.playground import Playground  # noqa: PLC0415 - slow to import
+    from function_script.tools.render import renderer  # noqa: PLC0415 - slow to import
+    from function_script.tools.render.runtimes.servers import Servers  # noqa: PLC0415 - as above
 
     terminal.print_sandbox_note()
-    runtimes = options.read_runtimes(function)
-    packages = options.read_packages(is_offline=offline)
+    render_options = renderer.Options(
+        runtimes=options.read_runtimes(function),
+        servers=Servers(options.read_packages(is_offline=offline)),
+        is_strict=strict_versions,
+        allows_addresses=allow_addresses,
+    )
     limits, salt = options.read_limits(flags), options.read_salt(flags)
     server = Playground(
-        directory,
-        port,
-        runtimes,
-        packages,
-        limits,
-        derive_seed=salt,
-        is_strict=strict_versions,
+        directory, port, render_options, limits, derive_seed=salt, allowed=allow_outside
     )
     with server:
         address = server.address

@@ -10,10 +10,11 @@ import click
 
 from function_script.cli import exit_codes, options, render_options, terminal, watch_output
 from function_script.cli.validate import ReportFlags, print_report, report_flags
-from function_script.errors import InputError
+from function_script.texts.errors import InputError
 
 if TYPE_CHECKING:
     from function_script.sandbox import Pool
+    from function_script.tools.project import Project
     from function_script.tools.render.command import Options
     from function_script.tools.render.loading import RenderPaths
     from function_script.tools.validate import Report
@@ -26,21 +27,25 @@ class _Flags(render_options.Flags, ReportFlags, TypedDict):
     include_full_xr: bool
     observed_resources: Path | None
     extra_resources: tuple[Path, ...]
-    required_schemas: Path | None
     xrd: Path | None
     skip_xr_validation: bool
+    skip_validation: bool
     watch: bool
     validate: bool
     crds: tuple[str, ...]
     quiet: bool
+    blame: bool
+    explain: str | None
 
 
+_NO_XRD: Final = "none"
 _EPILOG: Final = """\b
 Examples:
   function-script render examples/starlark-robots
   function-script render xr.yaml composition.yaml -o observed.yaml -r
   function-script render --watch
   function-script render --validate --crds crds/
+  function-script render --explain bucket.spec.forProvider.region
 """
 
 
@@ -53,6 +58,7 @@ Examples:
         render_options.required_schemas("-s"),
         *report_flags(),
         options.skip_xr_validation(),
+        options.skip_validation(),
         options.watch("Render or validate"),
         options.quiet("notes and warnings"),
     ],
@@ -88,7 +94,20 @@ Examples:
     group="Input",
     type=options.PATH,
     metavar="PATH",
-    help="XRD: the XR is validated by it; supplies defaults and the XR's scope.",
+    help="XRD: the XR is validated by it; supplies defaults and the XR's scope. Default: "
+    "definition.yaml or xrd.yaml beside the Composition, if one defines the XR. none: no XRD.",
+)
+@options.flag(
+    "--blame",
+    group="Output",
+    is_flag=True,
+    help="Print before each line the file and line that wrote it.",
+)
+@options.flag(
+    "--explain",
+    group="Output",
+    metavar="RESOURCE.FIELD",
+    help="Print one value, the line that wrote it, and what that line reads. The XR is xr.",
 )
 @options.flag(
     "--validate",
@@ -101,8 +120,8 @@ Examples:
     group="Validation",
     multiple=True,
     metavar="SOURCE",
-    help="Schemas for --validate: files, directories or packages, joined by commas. "
-    "The XRD is always one of them. May be repeated.",
+    help="Schemas of composed resources: files, directories or, for --validate, packages, joined "
+    "by commas. The XRD and crds/ beside the Composition are always among them. May be repeated.",
 )
 def render(**flags: Unpack[_Flags]) -> int:
     """Show what a Composition makes of an XR, without a cluster.
@@ -114,19 +133,14 @@ def render(**flags: Unpack[_Flags]) -> int:
     directory may also hold functions.yaml, observed.yaml, required.yaml, credentials.yaml,
     xrd.yaml, schemas/ and context/.
     """
-    if flags["crds"] and not flags["validate"]:
-        raise click.UsageError("--crds is for --validate")
-    if flags["output"] == "json" and not flags["validate"]:
-        raise click.UsageError("--output json is for --validate: documents are printed as YAML")
-    if flags["watch"] and "-" in ",".join(flags["crds"]).split(","):
-        raise click.UsageError("--watch: --crds cannot be read from stdin again and again")
+    _check_flags(flags)
     file = flags["composition"] or flags["xr"] / "composition.yaml"
     if flags["xr"].is_dir() and not file.exists():
         hint = "name a directory with xr.yaml and composition.yaml, or the two files"
         if (flags["xr"] / "operation.yaml").exists():
-            hint = f'it has an Operation: function-script {OPERATION} "{flags["xr"]}"'
+            hint = f'it has an Operation: function-script render operation "{flags["xr"]}"'
         raise InputError.of(f'cannot render "{flags["xr"]}": it has no composition.yaml', hint=hint)
-    with render_options.open_sandbox(file, flags, is_quiet=flags["quiet"]) as pool:
+    with render_options.open_sandbox(file, _project(flags), flags, is_quiet=flags["quiet"]) as pool:
         from function_script.tools.render import command  # noqa: PLC0415 - slow to import
 
         run_options = replace(
@@ -134,7 +148,12 @@ def render(**flags: Unpack[_Flags]) -> int:
                 flags, full_xr=flags["include_full_xr"], is_quiet=flags["quiet"]
             ),
             skips_xr_validation=flags["skip_xr_validation"],
+            skips_validation=flags["skip_validation"],
         )
+        xrd = _paths(flags).xrd
+        is_own = flags["composition"] is None and xrd is not None and xrd.name == "xrd.yaml"
+        if xrd is not None and flags["xrd"] is None and not is_own:
+            terminal.echo_note(f'the XRD is "{xrd}"; --xrd none renders without it')
         if flags["explain_functions"]:
             explanation = command.explain_composition(_paths(flags), run_options)
             return render_options.print_explanation(explanation)
@@ -144,8 +163,28 @@ def render(**flags: Unpack[_Flags]) -> int:
             if flags["validate"]:
                 report = _validate(flags, run_options, pool)
                 return print_report(report, flags, is_quiet=flags["quiet"])
-            terminal.echo_exact(command.render_text(_paths(flags), run_options, pool))
+            terminal.echo_exact(_render(flags, run_options, pool))
     return exit_codes.OK
+
+
+def _check_flags(flags: _Flags) -> None:
+    """Raise UsageError for flags that contradict each other."""
+    if flags["output"] == "json" and not flags["validate"]:
+        raise click.UsageError("--output json is for --validate: documents are printed as YAML")
+    if (flags["blame"] or flags["explain"] is not None) and (flags["watch"] or flags["validate"]):
+        raise click.UsageError("--blame and --explain are for documents that are printed once")
+    if flags["watch"] and "-" in ",".join(flags["crds"]).split(","):
+        raise click.UsageError("--watch: --crds cannot be read from stdin again and again")
+
+
+def _render(flags: _Flags, run_options: Options, pool: Pool) -> str:
+    """Return the documents, with or without a margin, or the chain behind a value."""
+    from function_script.tools.render import command  # noqa: PLC0415 - slow to import
+
+    if not flags["blame"] and flags["explain"] is None:
+        return command.render_text(_paths(flags), run_options, pool)
+    blame = command.render_blame(_paths(flags), run_options, pool)
+    return blame.to_text() if flags["explain"] is None else blame.explain(flags["explain"])
 
 
 def _watch(flags: _Flags, run_options: Options, pool: Pool) -> None:
@@ -155,7 +194,7 @@ def _watch(flags: _Flags, run_options: Options, pool: Pool) -> None:
 
     def files() -> list[Path]:
         paths = _paths(flags)
-        return [*loading.list_files(paths), *map(Path, _extensions(flags, paths))]
+        return [*loading.list_files(paths), *map(Path, _extensions(paths))]
 
     if flags["validate"]:
         report = watcher.Task(run=lambda: _validate(flags, run_options, pool), files=files)
@@ -166,44 +205,61 @@ def _watch(flags: _Flags, run_options: Options, pool: Pool) -> None:
     watcher.watch(documents, watch_output.DocumentDisplay(is_quiet=flags["quiet"]))
 
 
-def _extensions(flags: _Flags, paths: RenderPaths) -> list[str]:
-    """Return the sources of schemas: the XRD, and those of --crds."""
-    from function_script.tools import sources  # noqa: PLC0415 - slow to import
-
-    xrd = [] if paths.xrd is None else [str(paths.xrd)]
-    return xrd + sources.split(flags["crds"])
+def _extensions(paths: RenderPaths) -> list[str]:
+    """Return the sources of schemas: the XRD, and those of composed resources."""
+    return [*([] if paths.xrd is None else [str(paths.xrd)]), *paths.crds]
 
 
 def _validate(flags: _Flags, run_options: Options, pool: Pool) -> Report:
     """Return the report of ``render -x | validate``."""
-    from function_script.source import Source  # noqa: PLC0415 - slow to import
+    from function_script import documents  # noqa: PLC0415 - slow to import
+    from function_script.texts.source import Source  # noqa: PLC0415 - slow to import
     from function_script.tools import sources, validate  # noqa: PLC0415 - slow to import
     from function_script.tools.render import command, output  # noqa: PLC0415 - slow to import
 
     paths = _paths(flags)
-    extensions = _extensions(flags, paths)
+    extensions = _extensions(paths)
     cache, image = flags["cache_dir"], flags["crossplane_image"]
-    catalog, notes = validate.load_catalog(extensions, cache, image)
+    catalog, notes = validate.load_catalog(extensions, cache, image, paths.project)
     if not extensions:
         notes.append("there are no schemas: --xrd and --crds name them")
-    full = replace(run_options, output=output.OutputOptions(full_xr=True))
-    text = command.render_text(paths, full, pool)
-    documents = sources.read(Source(name="rendered", text=text))
-    return validate.check_documents(documents, catalog, notes)
+    full = replace(run_options, output=output.OutputOptions(full_xr=True), skips_validation=True)
+    blame = command.render_blame(paths, full, pool)
+    text = documents.to_yaml_stream(blame.documents)
+    rendered = sources.read(Source(name="rendered", text=text))
+    return validate.check_documents(rendered, catalog, notes, blame.find_writer)
+
+
+def _project(flags: _Flags) -> Project:
+    """Return the files that may be read: a Composition's directory, and what is named."""
+    named = (
+        *(flags["xr"], flags["functions"], flags["observed_resources"], flags["xrd"]),
+        *render_options.split_paths(flags["extra_resources"]),
+        *(Path(source) for source in ",".join(flags["crds"]).split(",") if source),
+    )
+    return render_options.read_project(flags["composition"] or flags["xr"], flags, named)
 
 
 def _paths(flags: _Flags) -> RenderPaths:
+    from function_script.tools import sources  # noqa: PLC0415 - slow to import
     from function_script.tools.render import loading  # noqa: PLC0415 - slow to import
 
     composition = flags["composition"]
+    project = _project(flags)
     if composition is None:
         if flags["xr"].is_file():
             raise click.UsageError("COMPOSITION is missing, and XR is no directory")
-        base = loading.find_render_paths(flags["xr"])
+        base = loading.find_render_paths(flags["xr"], project)
     else:
         base = loading.RenderPaths(
-            xr=flags["xr"], composition=composition, functions=flags["functions"]
+            xr=flags["xr"],
+            composition=composition,
+            functions=flags["functions"],
+            project=project,
+            xrd=loading.find_xrd(composition, flags["xr"], project),
+            crds=loading.find_crds(composition.parent),
         )
+    named = None if str(flags["xrd"]) == _NO_XRD else flags["xrd"]
     return replace(
         base,
         observed=flags["observed_resources"] or base.observed,
@@ -213,7 +269,8 @@ def _paths(flags: _Flags) -> RenderPaths:
         ),
         schemas=flags["required_schemas"] or base.schemas,
         credentials=flags["function_credentials"] or base.credentials,
-        xrd=flags["xrd"] or base.xrd,
+        xrd=base.xrd if flags["xrd"] is None else named,
+        crds=[*base.crds, *sources.split(flags["crds"])],
         context=[*base.context, *render_options.context_files(flags)],
         context_values=render_options.context_values(flags),
         programs=flags["program_root"],
@@ -225,11 +282,7 @@ class _OperationFlags(render_options.Flags, TypedDict):
     functions: Path | None
     include_full_operation: bool
     watched_resource: Path | None
-    required_schemas: Path | None
 
-
-# Two words for people; click takes them for one name.
-OPERATION: Final = "render operation"
 
 _OPERATION_EPILOG: Final = """\b
 Examples:
@@ -240,7 +293,7 @@ Examples:
 
 
 @click.command(
-    OPERATION,
+    "render operation",
     cls=options.Command,
     epilog=_OPERATION_EPILOG,
     params=[*render_options.shared("OPERATION"), render_options.required_schemas()],
@@ -273,14 +326,16 @@ def render_operation(**flags: Unpack[_OperationFlags]) -> int:
     """
     path = flags["operation"]
     file = path / "operation.yaml" if path.is_dir() else path
-    with render_options.open_sandbox(file, flags) as pool:
+    named = (flags["functions"], flags["watched_resource"])
+    project = render_options.read_project(path, flags, named)
+    with render_options.open_sandbox(file, project, flags) as pool:
         from function_script.tools.render import command, loading  # noqa: PLC0415 - slow to import
 
         run_options = render_options.read_options(flags)
         if path.is_dir():
-            base = loading.find_operation_paths(path)
+            base = loading.find_operation_paths(path, project)
         else:
-            base = loading.OperationPaths(operation=path)
+            base = loading.OperationPaths(operation=path, project=project)
         paths = replace(
             base,
             functions=flags["functions"] or base.functions,

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypedDict
 
 import click
 
 from function_script.cli import exit_codes, options, terminal
-from function_script.errors import InputError
+from function_script.texts.errors import InputError
+from function_script.tools import project
 
 if TYPE_CHECKING:
     from function_script.sandbox import Pool
@@ -31,6 +31,9 @@ class PipelineFlags(TypedDict):
     context_files: tuple[str, ...]
     context_values: tuple[str, ...]
     required_resources: tuple[Path, ...]
+    required_schemas: Path | None
+    allow_outside: tuple[Path, ...]
+    allow_addresses: bool
     function_credentials: Path | None
     function_annotations: tuple[str, ...]
     function: tuple[str, ...]
@@ -120,10 +123,12 @@ def pipeline(programs: str) -> list[click.Parameter]:
         options.timeout("all steps together"),
         *options.operator(has_timeout=True),
         options.program_root(programs),
+        options.allow_outside(),
         options.functions(),
+        options.allow_addresses(),
         options.strict_versions(),
         options.offline(),
-        options.debug(),
+        *options.reporting(),
     ]
 
 
@@ -153,20 +158,45 @@ def read_options(flags: Flags, *, full_xr: bool = False, is_quiet: bool = False)
         runtimes=options.read_runtimes(flags["function"]),
         annotations=dict(split_pairs(flags["function_annotations"], "--function-annotations", ",")),
         is_strict=flags["strict_versions"],
+        allows_addresses=flags["allow_addresses"],
         servers=Servers(options.read_packages(is_offline=flags["offline"], is_quiet=is_quiet)),
         is_quiet=is_quiet,
         timeout_seconds=flags["timeout"],
-        print=partial(terminal.echo, err=True),
+        print=terminal.echo_text,
+        report=terminal.echo_problem,
     )
 
 
-def open_sandbox(file: Path, flags: Flags, *, is_quiet: bool = False) -> Pool:
-    """Open a sandbox for the programs of ``file``; it starts while the tools are imported."""
+def read_project(
+    root: Path, flags: PipelineFlags, named: Iterable[Path | None] = ()
+) -> project.Project:
+    """Return the files that may be read: below ``root``, those that flags name, and ``named``."""
+    named = (
+        *(flags["program_root"], flags["function_credentials"], flags["required_schemas"]),
+        *split_paths(flags["required_resources"]),
+        *(path for _, path in context_files(flags)),
+        *named,
+    )
+    return project.Project.of(
+        [root],
+        named=[path for path in named if path is not None],
+        allowed=flags["allow_outside"],
+    )
+
+
+def open_sandbox(
+    file: Path, files: project.Project, flags: Flags, *, is_quiet: bool = False
+) -> Pool:
+    """Open a sandbox for the programs of ``file``; it starts while the tools are imported.
+
+    ``files`` are those that may be read.
+    """
     from function_script.tools import local_pool  # noqa: PLC0415 - slow to import
 
     programs = flags["program_root"] or local_pool.programs_beside(file)
     limits, salt = options.read_limits(flags), options.read_salt(flags)
-    pool = local_pool.open_pool(programs, file, limits, salt)
+    root = None if programs is None else files.resolve(programs)
+    pool = local_pool.open_pool(root, local_pool.engines_of(file, files), limits, salt)
     terminal.print_sandbox_note(is_quiet=is_quiet)
     return pool
 

@@ -35,7 +35,7 @@ Examples:
         *options.operator(),
         options.program_root(),
         options.offline(),
-        options.debug(),
+        *options.reporting(),
     ],
 )
 @click.argument("request", type=options.TEXT_PATH, default="-", metavar="[REQUEST]")
@@ -70,22 +70,23 @@ def run(**flags: Unpack[_Flags]) -> int:
 
     packages = options.read_packages(is_offline=flags["offline"])
     if package:
-        request = tool.parse(sources.load_text(flags["request"]))
+        request = tool.parse(sources.load_argument(flags["request"]))
         result = tool.run_package(package, request, packages)
     else:
+        root = flags["program_root"]
         pool = PoolOptions(
-            limits=options.read_limits(flags).with_root(flags["program_root"]),
+            limits=options.read_limits(flags).with_root(None if root is None else root.resolve()),
             derive_seed=options.read_salt(flags),
             workers=1,
             min_idle=0,
         )
         if path is not None:
             tool.check_name(path)
-        request = tool.parse(sources.load_text(flags["request"]))
+        request = tool.parse(sources.load_argument(flags["request"]))
         terminal.print_sandbox_note()
         result = tool.run(request, pool, case=path, packages=packages)
     if result.log:
-        terminal.echo(result.log, err=True)
+        terminal.echo_text(result.log)
     terminal.echo(result.text)
     if result.error is None:
         return exit_codes.OK

@@ -49,7 +49,7 @@ Examples:
 def _check_allowlist(
     _context: click.Context, _parameter: click.Parameter, entries: tuple[str, ...]
 ) -> tuple[str, ...]:
-    from function_script.remote.reference import Allowlist  # noqa: PLC0415 - seldom needed
+    from function_script.request.remote.reference import Allowlist  # noqa: PLC0415 - seldom needed
 
     try:
         Allowlist(entries)
@@ -220,7 +220,7 @@ def serve(**flags: Unpack[_Flags]) -> None:
 
     system.check_server()
     from function_script import server  # noqa: PLC0415 - grpc is slow to import
-    from function_script.remote.fetcher import FetcherOptions  # noqa: PLC0415 - slow to import
+    from function_script.request.remote.fetcher import FetcherOptions  # noqa: PLC0415 - slow to import
 
     # Workers have another current directory, so the path must be absolute.
     source = flags["default_source"]

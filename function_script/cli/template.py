@@ -1,12 +1,12 @@
 """The command ``template``: print the text of a template before it is parsed as YAML."""
 
-from functools import partial
 from pathlib import Path
 from typing import Final, TypedDict, Unpack
 
 import click
 
 from function_script.cli import options, terminal
+from function_script.tools.project import Project
 
 
 class _Flags(TypedDict):
@@ -15,6 +15,7 @@ class _Flags(TypedDict):
     data: str | None
     plain: bool
     program_root: Path | None
+    allow_outside: tuple[Path, ...]
     debug: bool
 
 
@@ -32,7 +33,8 @@ Examples:
     params=[
         *options.operator(),
         options.program_root("programs/ beside INPUT"),
-        options.debug(),
+        options.allow_outside(),
+        *options.reporting(),
     ],
 )
 @click.argument("input", type=options.TEXT_PATH, metavar="INPUT")
@@ -65,23 +67,28 @@ def template(**flags: Unpack[_Flags]) -> None:
     as in the protocol or in camelCase, bytes as base64. An XR alone stands for a request that
     observes it. A GoTemplate also takes any other object, as its root value.
     """
-    from function_script.tools import sources  # noqa: PLC0415 - slow to import
+    from function_script.tools import local_pool, sources  # noqa: PLC0415 - slow to import
     from function_script.tools import template as tool  # noqa: PLC0415 - slow to import
 
-    programs = flags["program_root"] or sources.programs_beside(Path(flags["input"]))
-    step_input = tool.load_input(sources.load_text(flags["input"]), flags["step"])
-    data = {} if flags["data"] is None else tool.load_data(sources.load_text(flags["data"]))
+    path = Path(flags["input"])
+    programs = flags["program_root"] or local_pool.programs_beside(path)
+    step_input = tool.load_input(sources.load_argument(flags["input"]), flags["step"])
+    data = {} if flags["data"] is None else tool.load_data(sources.load_argument(flags["data"]))
+    project = Project.of(
+        [path], named=[flags["program_root"] or path], allowed=flags["allow_outside"]
+    )
+    root = None if programs is None else project.resolve(programs)
     if not flags["plain"]:
         terminal.print_sandbox_note()
     text = tool.render(
         step_input,
         data,
         tool.Options(
-            limits=options.read_limits(flags).with_root(programs),
+            limits=options.read_limits(flags).with_root(root),
             derive_seed=options.read_salt(flags),
             programs=programs,
             plain=flags["plain"],
-            print=partial(terminal.echo, err=True),
+            print=terminal.echo_text,
         ),
     )
     terminal.echo_exact(text)

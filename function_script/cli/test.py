@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Final, Literal, TypedDict, Unpack
 import click
 
 from function_script.cli import exit_codes, options, terminal, watch_output
+from function_script.texts.diagnostics import Form
+from function_script.tools.project import Project
 
 if TYPE_CHECKING:
     from function_script.tools.cases.command import Options
@@ -26,8 +28,12 @@ class _Flags(TypedDict):
     jobs: int | None
     output: Literal["text", "json", "junit"]
     output_file: Path | None
+    diagnostics: Form
     function: tuple[str, ...]
+    allow_outside: tuple[Path, ...]
+    allow_addresses: bool
     skip_xr_validation: bool
+    skip_validation: bool
     strict_versions: bool
     offline: bool
     timeout: float
@@ -51,8 +57,11 @@ Examples:
     short_help="Run the tests of Compositions.",
     epilog=_EPILOG,
     params=[
+        options.allow_outside(),
         options.functions(),
+        options.allow_addresses(),
         options.skip_xr_validation(),
+        options.skip_validation(),
         *options.operator(has_timeout=True),
         options.timeout("each reconcile of a case"),
         options.strict_versions(),
@@ -60,7 +69,7 @@ Examples:
         options.output("text", "json", "junit"),
         options.watch("Run the cases"),
         options.quiet("cases that passed"),
-        options.debug(),
+        *options.reporting(),
     ],
 )
 @click.argument("paths", nargs=-1, type=options.PATH, metavar="[PATH]...")
@@ -70,13 +79,13 @@ Examples:
     "--update",
     group="Cases",
     is_flag=True,
-    help="Update the files of expected documents that differ.",
+    help="Write the files of expected documents that differ or do not exist.",
 )
 @options.flag(
     "--ci",
     group="Cases",
     is_flag=True,
-    help="Do not write expected documents. The default if the variable CI is set.",
+    help="Refuse --update. The default if the variable CI is set.",
 )
 @options.flag(
     "-j",
@@ -100,22 +109,26 @@ def run_cases(**flags: Unpack[_Flags]) -> int:
     A case is a folder with case.yaml, or a file NAME.case.yaml. It states an XR, the
     resources that exist, and the expected result: exact documents, parts of them, events, errors.
 
-    The exit code is 1 when a case fails, when there is none, and when expected documents were
-    written for the first time: review them.
+    The exit code is 1 when a case fails, when there is none, and when --update wrote expected
+    documents for the first time: review them.
     """
     from function_script.tools.cases import command  # noqa: PLC0415 - slow to import
+    from function_script.tools.cases.loader import FileCache  # noqa: PLC0415 - slow to import
 
+    if flags["output_file"] is None:
+        options.check_forms(flags["output"], flags["diagnostics"])
     terminal.print_sandbox_note(is_quiet=flags["quiet"])
     paths = flags["paths"] or (Path(),)
     if flags["watch"]:
         _watch(paths, flags)
-    is_fine = command.run(paths, _options(flags, terminal.echo_coloured))
+    cache = FileCache(Project.of(paths, allowed=flags["allow_outside"]))
+    is_fine = command.run(paths, _options(flags, terminal.echo_coloured), cache)
     return exit_codes.OK if is_fine else exit_codes.PROBLEM
 
 
 def _watch(paths: Sequence[Path], flags: _Flags) -> None:
     """Run the cases at every change of a file. Only an interrupt ends it."""
-    from function_script.tools import sources, watcher  # noqa: PLC0415 - slow to import
+    from function_script.tools import watcher  # noqa: PLC0415 - slow to import
     from function_script.tools.cases import command  # noqa: PLC0415 - slow to import
     from function_script.tools.cases.loader import FileCache  # noqa: PLC0415 - slow to import
 
@@ -124,10 +137,9 @@ def _watch(paths: Sequence[Path], flags: _Flags) -> None:
 
     def run() -> str:
         lines: list[str] = []
-        cache = FileCache()
+        cache = FileCache(Project.of(paths, allowed=flags["allow_outside"]))
         command.run(paths, _options(flags, lines.append), cache)
-        programs = map(sources.programs_beside, cache.paths)
-        files.update(cache.paths, (path for path in programs if path is not None))
+        files.update(cache.paths)
         return "\n".join(lines)
 
     task = watcher.Task(run=run, files=lambda: sorted(files))
@@ -138,6 +150,7 @@ def _options(flags: _Flags, print_text: Callable[[str], None]) -> Options:
     from function_script.sandbox import capacity  # noqa: PLC0415 - slow to import
     from function_script.tools import console  # noqa: PLC0415 - slow to import
     from function_script.tools.cases import command, runner  # noqa: PLC0415 - slow to import
+    from function_script.tools.render.runtimes.servers import Servers  # noqa: PLC0415 - as above
 
     is_ci = flags["ci"] or os.environ.get("CI", "").lower() not in {"", "0", "false"}
     if is_ci and flags["update"]:
@@ -145,11 +158,14 @@ def _options(flags: _Flags, print_text: Callable[[str], None]) -> Options:
     run_options = runner.RunOptions(
         runtimes=options.read_runtimes(flags["function"]),
         is_strict=flags["strict_versions"],
-        packages=options.read_packages(is_offline=flags["offline"], is_quiet=flags["quiet"]),
+        servers=Servers(
+            options.read_packages(is_offline=flags["offline"], is_quiet=flags["quiet"])
+        ),
         timeout_seconds=flags["timeout"],
-        may_create_snapshots=not is_ci,
+        allows_addresses=flags["allow_addresses"],
         updates_snapshots=flags["update"],
         skips_xr_validation=flags["skip_xr_validation"],
+        skips_validation=flags["skip_validation"],
         limits=options.read_limits(flags),
         derive_seed=options.read_salt(flags),
     )
@@ -159,6 +175,7 @@ def _options(flags: _Flags, print_text: Callable[[str], None]) -> Options:
         fails_fast=flags["fail_fast"],
         jobs=flags["jobs"] or capacity.count_cpus(),
         output=flags["output"],
+        form=flags["diagnostics"],
         file=flags["output_file"],
         is_quiet=flags["quiet"],
         colourful=console.is_colourful(sys.stdout),

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final, Literal, TypedDict, Unpack
 import click
 
 from function_script.cli import exit_codes, options, terminal
+from function_script.texts.diagnostics import Form
 
 if TYPE_CHECKING:
     from function_script.tools.validate import Report
@@ -24,6 +25,7 @@ class ReportFlags(TypedDict):
     crossplane_image: str
     error_on_missing_schemas: bool
     skip_success_results: bool
+    diagnostics: Form
 
 
 def report_flags(short: str = "") -> list[click.Parameter]:
@@ -67,9 +69,12 @@ def print_report(report: Report, flags: ReportFlags, *, is_quiet: bool) -> int:
     """Print the report, and its notes on stderr. Return the exit code."""
     from function_script.tools import validate as tool  # noqa: PLC0415 - slow to import
 
+    options.check_forms(flags["output"], flags["diagnostics"])
     for note in () if is_quiet else report.notes:
-        terminal.echo(f"note: {note}", err=True)
-    if flags["output"] == "text":
+        terminal.echo_note(note)
+    if flags["diagnostics"] != "text":
+        terminal.echo_exact(tool.render_diagnostics(report, flags["diagnostics"]))
+    elif flags["output"] == "text":
         skips = flags["skip_success_results"]
         terminal.echo(tool.render_text(report, skip_success_results=skips))
     elif flags["output"] == "json":
@@ -91,6 +96,7 @@ Examples:
 class _Flags(ReportFlags, TypedDict):
     extensions: str
     resources: str
+    allow_outside: tuple[Path, ...]
     quiet: bool
     debug: bool
 
@@ -99,7 +105,12 @@ class _Flags(ReportFlags, TypedDict):
     cls=options.Command,
     short_help="Validate resources by their schemas.",
     epilog=_EPILOG,
-    params=[*report_flags("-o"), options.quiet("notes"), options.debug()],
+    params=[
+        *report_flags("-o"),
+        options.allow_outside(),
+        options.quiet("notes"),
+        *options.reporting(),
+    ],
 )
 @click.argument("extensions", type=options.TEXT_PATH)
 @click.argument("resources", type=options.TEXT_PATH)
@@ -118,5 +129,6 @@ def validate(**flags: Unpack[_Flags]) -> int:
         [flags["resources"]],
         cache_directory=flags["cache_dir"],
         crossplane_image=flags["crossplane_image"],
+        allowed=flags["allow_outside"],
     )
     return print_report(report, flags, is_quiet=flags["quiet"])

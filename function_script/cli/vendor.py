@@ -6,6 +6,7 @@ from typing import Final, TypedDict, Unpack
 import click
 
 from function_script.cli import exit_codes, options, terminal
+from function_script.tools.project import Project
 
 
 class _Flags(TypedDict):
@@ -13,6 +14,7 @@ class _Flags(TypedDict):
     check: bool
     update: bool
     output: Path | None
+    allow_outside: tuple[Path, ...]
     debug: bool
 
 
@@ -28,7 +30,7 @@ Examples:
     cls=options.Command,
     short_help="Pin, lock and copy remote programs.",
     epilog=_EPILOG,
-    params=[options.debug()],
+    params=[options.allow_outside(), *options.reporting()],
 )
 @click.argument("compositions", nargs=-1, metavar="[COMPOSITION]...")
 @options.flag(
@@ -64,12 +66,16 @@ def vendor(**flags: Unpack[_Flags]) -> int:
     if flags["check"] and flags["update"]:
         raise click.UsageError("--check writes nothing, so --update is not possible with it")
     arguments = flags["compositions"] or (".",)
+    project = Project.of(map(Path, arguments), allowed=flags["allow_outside"])
     if flags["check"]:
-        differences = tool.check(arguments, flags["output"])
+        differences = tool.check(arguments, project, flags["output"])
         for difference in differences:
             terminal.echo(difference, err=True)
         return exit_codes.PROBLEM if differences else exit_codes.OK
     source = local.source_of(options.read_packages(is_offline=False))
-    for entry in tool.vendor(arguments, source, output=flags["output"], is_update=flags["update"]):
+    entries = tool.vendor(
+        arguments, project, source, output=flags["output"], is_update=flags["update"]
+    )
+    for entry in entries:
         terminal.echo(f"{entry.reference} {entry.reference.path}".rstrip())
     return exit_codes.OK

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Final
 
 from function_script.cli import exit_codes, terminal
 from function_script.cli.validate import ReportFlags, print_report
-from function_script.errors import FatalError
+from function_script.texts.errors import FatalError
 
 if TYPE_CHECKING:
+    from function_script.request.values import Object
     from function_script.tools.validate import Report
-    from function_script.values import Object
 
 # Changed files that a note lists; a checkout of another branch changes many.
 _MAX_FILES: Final = 5

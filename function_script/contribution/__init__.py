@@ -9,8 +9,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Final, NamedTuple
 
-from function_script import documents, objects
-from function_script.cache import ByteLruCache
+from function_script import documents
 from function_script.contribution import (
     deferral,
     from_documents,
@@ -24,13 +23,15 @@ from function_script.contribution.desired_resource import DesiredResource
 from function_script.contribution.dialects import SCRIPT
 from function_script.contribution.model import Composite, Contribution, DeferredDocument
 from function_script.contribution.ordering import Dependency, ResourcePolicy
-from function_script.diagnostics import Diagnostic
-from function_script.errors import DocumentError
-from function_script.limits import Limits
-from function_script.objects import Path
-from function_script.problems import ProblemList
-from function_script.program import Scope, ScriptResult, TemplateResult
-from function_script.source import Span
+from function_script.request import objects
+from function_script.request.cache import ByteLruCache
+from function_script.request.limits import Limits
+from function_script.request.objects import Path
+from function_script.request.program import Scope, ScriptResult, TemplateResult
+from function_script.texts.diagnostics import Diagnostic
+from function_script.texts.errors import DocumentError
+from function_script.texts.problems import ProblemList
+from function_script.texts.source import Span
 
 __all__ = [
     "Composite",
@@ -109,6 +110,7 @@ def _read_documents(
             text,
             locate=result.locate,
             explain=result.explain,
+            trace=result.trace,
             limits=limits,
             lenient=rules.is_lenient,
         )
@@ -122,7 +124,7 @@ def _read_documents(
     if dialect == "gotemplating":
         extra = gotemplating.extra_context(scope, input_warnings)
         contribution = from_documents.merge_parts([extra, contribution])
-    if warnings := lint.text_warnings(result):
+    if warnings := lint.text_warnings(result, contribution.composed):
         contribution = replace(contribution, results=contribution.results + warnings)
     return contribution
 

@@ -5,13 +5,9 @@ The keys are looked up in every document, so each set is built once.
 
 from typing import Final
 
-from function_script.values import Object
+from function_script.request.objects import MOVED_TO
+from function_script.request.values import Object
 
-MOVED_TO: Final = "script.fn.crossplane.io/moved-to"
-"""Annotation of a moved resource's object, with its name in the pipeline.
-
-The function writes it, so that a program may return an observed object that has it.
-"""
 MOVED_FROM: Final = "script.fn.crossplane.io/moved-from"
 """Annotation of documents of every dialect, with names that the resource had before."""
 _NAMES: Final = (

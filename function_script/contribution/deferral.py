@@ -11,14 +11,14 @@ from function_script import documents
 from function_script.contribution import ordering
 from function_script.contribution.dialects import Dialect
 from function_script.contribution.model import Contribution, DeferredDocument
-from function_script.diagnostics import Diagnostic
-from function_script.errors import DocumentError, FatalError
-from function_script.limits import Limits
-from function_script.objects import api_version_and_kind, find_path
-from function_script.problems import ProblemList
-from function_script.program import MissingValue, TemplateResult
-from function_script.reader import ObjectReader
-from function_script.values import Object
+from function_script.request.limits import Limits
+from function_script.request.objects import api_version_and_kind, find_path
+from function_script.request.program import MissingValue, TemplateResult
+from function_script.request.reader import ObjectReader
+from function_script.request.values import Object
+from function_script.texts.diagnostics import Diagnostic
+from function_script.texts.errors import DocumentError, FatalError
+from function_script.texts.problems import ProblemList
 
 _SEPARATOR = "\n---"
 _IN_SEPARATOR = "it is in a line that separates documents"

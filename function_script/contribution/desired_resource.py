@@ -10,7 +10,7 @@ from collections.abc import Hashable
 from typing import Final
 
 from function_script.contribution.ordering import ResourcePolicy
-from function_script.values import Object
+from function_script.request.values import Object
 
 
 class DesiredResource:

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from function_script.contribution.annotations import Annotations
 from function_script.contribution.from_response import read_response
 from function_script.contribution.model import Contribution
-from function_script.reader import ObjectReader
-from function_script.values import Object, Value
+from function_script.request.reader import ObjectReader
+from function_script.request.values import Object, Value
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

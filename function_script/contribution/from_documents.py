@@ -10,19 +10,21 @@ from dataclasses import replace
 from functools import partial
 from typing import Final, cast
 
-from function_script import objects, spelling, wire
-from function_script.cache import ByteLruCache
+from function_script import wire
 from function_script.contribution import lint, model, ordering, sanitize
 from function_script.contribution.desired_resource import DesiredResource
 from function_script.contribution.dialects import Dialect
 from function_script.contribution.from_response import READY
-from function_script.diagnostics import Diagnostic
 from function_script.documents import Document
-from function_script.errors import DocumentError
-from function_script.problems import ProblemList, suggest
-from function_script.reader import ObjectReader
-from function_script.source import Span
-from function_script.values import Object, Value
+from function_script.request import objects
+from function_script.request.cache import ByteLruCache
+from function_script.request.reader import ObjectReader
+from function_script.request.values import Object, Value
+from function_script.texts import spelling
+from function_script.texts.diagnostics import Diagnostic, Note
+from function_script.texts.errors import DocumentError
+from function_script.texts.problems import ProblemList, suggest
+from function_script.texts.source import Span
 
 _RESOURCE_NAME: Final = "resource name"
 _ANNOTATIONS: Final = "metadata.annotations"
@@ -170,9 +172,14 @@ class _Collector:
             )
             return
         span = self._locate(line)
-        first = span or f"line {line} of the rendered text"
-        problem = f'{what} "{name}" is used twice; first at {first}'
-        problems.add("", problem, hint=_UNIQUE_NAMES, mention=span)
+        problem = f'{what} "{name}" is used twice'
+        note = None
+        if span is None:
+            problem = f"{problem}; first at line {line} of the rendered text"
+        elif span != document.span():
+            # In a loop, both are at one place.
+            note = Note("first at", span, is_cause=True)
+        problems.add("", problem, hint=_UNIQUE_NAMES, note=note)
 
 
 def _diagnostics(problems: ProblemList, document: Document) -> list[Diagnostic]:
@@ -328,6 +335,7 @@ def merge_parts(
     composite, ttl_seconds, output = model.NOTHING, None, None
     reads_xr = False
     context: Object = {}
+    context_entries: dict[str, Object] = {}
     results: list[wire.Result] = []
     conditions: list[wire.Condition] = []
     resources: dict[str, wire.Selector] = {}
@@ -336,6 +344,7 @@ def merge_parts(
         composed.update(part.composed)
         composite = _merge_composites(composite, part.composite)
         objects.merge(context, part.context)
+        context_entries.update(part.context_entries)
         results += part.results
         conditions += part.conditions
         resources.update(part.resources)
@@ -347,6 +356,7 @@ def merge_parts(
         composed=composed,
         composite=composite,
         context=context,
+        context_entries=context_entries,
         results=tuple(results),
         conditions=tuple(conditions),
         resources=resources,

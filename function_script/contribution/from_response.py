@@ -11,15 +11,16 @@ from typing import Final
 
 import orjson
 
-from function_script import conditions, wire
-from function_script.cache import ByteLruCache
+from function_script import wire
 from function_script.contribution import lint, model, ordering
 from function_script.contribution.desired_resource import DesiredResource
 from function_script.contribution.sanitize import without_server_fields
-from function_script.problems import ProblemList
-from function_script.quantities import parse_duration
-from function_script.reader import ObjectReader
-from function_script.values import Object, Value
+from function_script.request.cache import ByteLruCache
+from function_script.request.quantities import parse_duration
+from function_script.request.reader import ObjectReader
+from function_script.request.values import Object, Value
+from function_script.step import conditions
+from function_script.texts.problems import ProblemList
 from function_script.wire import enums
 
 READY: Final = {
@@ -58,7 +59,7 @@ _BYTES_PER_CHARACTER: Final = 8
 
 
 class _ComposedText:
-    """Composed resources, read from one text, and the leavings in it; shared between requests."""
+    """Composed resources, read from one text, and the leftovers in it; shared between requests."""
 
     def __init__(
         self, composed: dict[str, DesiredResource], leftovers: list[lint.PlacedLeftover]
@@ -101,7 +102,7 @@ def read_response(
     """Read a response; add what is invalid to ``problems``.
 
     ``resources`` are more members of ``desired.resources``, as JSON: see `program.ScriptResult`.
-    The leavings in them are added to ``leftovers``.
+    The leftovers in them are added to ``leftovers``.
     """
     response = ObjectReader(value, "", problems)
     for key in value.keys() & _BELOW_DESIRED:
@@ -139,8 +140,8 @@ def _read_composed(
         part = _cache.get(text)
         if part is None:
             member = ObjectReader(orjson.loads(f"{{{text}}}"), resources.path, ProblemList())
-            leavings = lint.find_leftovers(text, member.value)
-            part = _ComposedText(_entries(member, key=text), leavings)
+            entries = _entries(member, key=text)
+            part = _ComposedText(entries, lint.find_leftovers(text, member.value))
             if member.problems:
                 resources.problems.extend(member.problems)
             else:

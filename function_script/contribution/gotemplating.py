@@ -8,17 +8,18 @@ import base64
 import re
 from collections.abc import Mapping, Sequence
 
-from function_script import conditions, wire
+from function_script import wire
 from function_script.contribution import annotations, dialects, lint
 from function_script.contribution.from_response import READY, STATUS, TARGET
 from function_script.contribution.model import Composite, Contribution
-from function_script.diagnostics import Diagnostic
-from function_script.objects import EXTRA_RESOURCES, find_path
-from function_script.problems import ProblemList
-from function_script.program import Scope, plain
-from function_script.quantities import parse_signed_duration
-from function_script.reader import ObjectReader
-from function_script.values import Object, Readable, Value
+from function_script.request.objects import EXTRA_RESOURCES, find_path
+from function_script.request.program import Scope, plain
+from function_script.request.quantities import parse_signed_duration
+from function_script.request.reader import ObjectReader
+from function_script.request.values import Object, Readable, Value
+from function_script.step import conditions
+from function_script.texts.diagnostics import Diagnostic
+from function_script.texts.problems import ProblemList
 
 PREFIX = "gotemplating.fn.crossplane.io"
 _BASE64 = re.compile(r"(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?")
@@ -43,19 +44,18 @@ def extra_context(scope: Scope, input_warnings: Sequence[Diagnostic]) -> Contrib
             seconds = 0.0
     return Contribution(
         composite=Composite(is_verbatim=True),
-        context={EXTRA_RESOURCES: copies} if copies else {},
+        context_entries={EXTRA_RESOURCES: copies} if copies else {},
         ttl_seconds=seconds,
         results=lint.dialect_warnings(warnings),
     )
 
 
 def _copies(*groups: Readable) -> Object:
-    """Return ``{name: {items: [{resource}]}}`` of the last group that is not empty."""
+    """Return ``{name: {items: [{resource}]}}`` of the groups; a later one wins."""
     copies: Object = {}
     for group in groups:
         entries = plain(group)
-        if isinstance(entries, dict) and entries:
-            copies = {}
+        if isinstance(entries, dict):
             for name, entry in entries.items():
                 items = entry.get("items") if isinstance(entry, dict) else None
                 copies[name] = {}

@@ -3,34 +3,36 @@
 Crossplane makes an event of the XR of each warning.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import chain, islice
 from typing import Final, NamedTuple
 
-from function_script import objects, wire
+from function_script import wire
 from function_script.contribution.desired_resource import DesiredResource
-from function_script.diagnostics import Diagnostic, to_line
+from function_script.documents.rendered_lines import Rendering
 from function_script.engines import kubernetes_kinds, leftovers
-from function_script.objects import Path
-from function_script.problems import ProblemList
-from function_script.program import ScriptResult, TemplateResult
-from function_script.reader import format_path
-from function_script.source import Span
-from function_script.values import Object, Value
+from function_script.request import objects
+from function_script.request.objects import Path
+from function_script.request.program import ScriptResult, TemplateResult
+from function_script.request.reader import format_path
+from function_script.request.values import Object, Value
+from function_script.texts.diagnostics import Diagnostic, to_line
+from function_script.texts.problems import ProblemList
+from function_script.texts.source import Span
 from function_script.wire import enums
 
 # The text that a Go template renders for a missing value.
 _NO_VALUE: Final = "<no value>"
 _MAX_SPANS: Final = 3
+_MAX_EXPRESSION: Final = 120
 _DOUBTFUL: Final = "Doubtful"
 _BAD_NAME: Final = "BadName"
 _IGNORED_FIELDS: Final = "IgnoredFields"
 _MISSING_VALUE: Final = "MissingValue"
-QUOTING: Final = frozenset({_DOUBTFUL, _BAD_NAME, _IGNORED_FIELDS})
+QUOTING: Final = frozenset({_DOUBTFUL, _BAD_NAME, _IGNORED_FIELDS, _MISSING_VALUE})
 """The reasons of warnings that may quote a program's text, and so need redaction."""
 PREDICTABLE: Final = "PredictableSecret"
-REASONS: Final = QUOTING | {_MISSING_VALUE, PREDICTABLE}
+REASONS: Final = QUOTING | {PREDICTABLE}
 """The reasons of all warnings of this package about a program's result."""
 _DESIRED: Final[Path] = ("desired",)
 _RESOURCES: Final[Path] = ("desired", "resources")
@@ -40,36 +42,90 @@ _IDENTITY_METADATA: Final = frozenset({"name", "namespace", "annotations"})
 
 
 class PlacedLeftover(NamedTuple):
-    """A leaving in a script's result, and the path of its text."""
+    """A leftover in a script's result, and the path of its text."""
 
     leftover: leftovers.Leftover
     path: Path
 
 
-def missing_value_warnings(result: TemplateResult) -> tuple[wire.Result, ...]:
-    """Warn of missing values that a Go template rendered, at three positions at most."""
+def missing_value_warnings(
+    result: TemplateResult, composed: Mapping[str, DesiredResource]
+) -> tuple[wire.Result, ...]:
+    """Warn of missing values that a Go template rendered, at three positions at most.
+
+    Each warning names the template's expression and the composed resource, where they are certain.
+    """
     # Most texts lack its first character, which is found in a fraction of the time.
     if _NO_VALUE[0] not in result.text or _NO_VALUE not in result.text:
         return ()
-    lines = enumerate(result.text.split("\n"), 1)
-    numbers = [number for number, line in lines if _NO_VALUE in line.partition("#")[0]]
-    problem = Diagnostic(
-        message=f'"{_NO_VALUE}" was written for a value that is missing',
-        hint="check the path, give the value a default, or make a missing key an error",
+    rendering = Rendering(result.text, result.trace())
+    problems = dict.fromkeys(
+        _missing_value(result, rendering, line, offset, composed)
+        for line, offset in islice(_find_missing_values(result.text), _MAX_SPANS)
     )
-    spans = dict.fromkeys(result.locate(number) for number in numbers[:_MAX_SPANS])
     return tuple(
-        wire.Result(enums.SEVERITY_WARNING, to_line((replace(problem, span=span),)), _MISSING_VALUE)
-        for span in spans
+        wire.Result(enums.SEVERITY_WARNING, to_line((problem,)), _MISSING_VALUE)
+        for problem in problems
     )
 
 
-def text_warnings(result: TemplateResult) -> tuple[wire.Result, ...]:
-    """Warn of missing values and other leavings in a template's text."""
-    warnings = missing_value_warnings(result)
+def _find_missing_values(text: str) -> Iterator[tuple[int, int]]:
+    """Yield each line with a missing value, and the offset of the first one in it."""
+    begin = 0
+    for number, line in enumerate(text.split("\n"), 1):
+        column = line.partition("#")[0].find(_NO_VALUE)
+        if column >= 0:
+            yield number, begin + column
+        begin += len(line) + 1
+
+
+def _missing_value(
+    result: TemplateResult,
+    rendering: Rendering,
+    line: int,
+    offset: int,
+    composed: Mapping[str, DesiredResource],
+) -> Diagnostic:
+    piece = rendering.find_expression(offset)
+    subject, span = "a value that", None
+    if piece is None:
+        span = result.locate(line)
+    elif piece.expression is not None:
+        subject, span = f"{_shorten(piece.expression)}, which", piece.span
+    name = _find_resource(result.text, offset, composed)
+    place = "" if name is None else f', in resource "{name}"'
+    return Diagnostic(
+        message=f'"{_NO_VALUE}" was written for {subject} is missing{place}',
+        hint="check the path, give the value a default, or make a missing key an error",
+        span=span,
+    )
+
+
+def _shorten(expression: str) -> str:
+    text = " ".join(expression.split())
+    return text if len(text) <= _MAX_EXPRESSION else f"{text[:_MAX_EXPRESSION]}…"
+
+
+def _find_resource(text: str, offset: int, composed: Mapping[str, DesiredResource]) -> str | None:
+    """Return the composed resource that was read from the document around an offset."""
+    for name, entry in composed.items():
+        # The key of a template's resource ends with the text of its document.
+        if isinstance(entry.key, tuple) and isinstance(document := entry.key[-1], str):
+            begin = text.find(document)
+            if 0 <= begin <= offset < begin + len(document):
+                return name
+    return None
+
+
+def text_warnings(
+    result: TemplateResult, composed: Mapping[str, DesiredResource]
+) -> tuple[wire.Result, ...]:
+    """Warn of missing values and other leftovers in a template's text."""
+    warnings = missing_value_warnings(result, composed)
     lists = ((leftovers.LIST, number) for number in result.list_lines)
     places = islice(chain(leftovers.find(result.text), lists), _MAX_SPANS)
     problems = (
+        *_find_outdents(result),
         *(
             Diagnostic(message=leftover.message, hint=leftover.hint, span=result.locate(number))
             for leftover, number in places
@@ -81,10 +137,17 @@ def text_warnings(result: TemplateResult) -> tuple[wire.Result, ...]:
     )
 
 
+def _find_outdents(result: TemplateResult) -> Iterator[Diagnostic]:
+    """Yield warnings of values whose later lines became part of another object."""
+    if result.outdents:
+        rendering = Rendering(result.text, result.trace())
+        yield from islice(rendering.find_outdents(result.outdents), _MAX_SPANS)
+
+
 def value_warnings(
     result: ScriptResult, in_resources: Sequence[PlacedLeftover]
 ) -> tuple[wire.Result, ...]:
-    """Warn of values of a script's result that are leavings of another language.
+    """Warn of values of a script's result that are leftovers of another language.
 
     ``in_resources`` are those of its ``resources``, the texts that are not in its value.
     """
@@ -112,13 +175,13 @@ def value_warnings(
 
 
 def find_leftovers(text: str, resources: Object) -> list[PlacedLeftover]:
-    """Return the leavings in members of ``desired.resources``; ``text`` is their JSON."""
+    """Return the leftovers in members of ``desired.resources``; ``text`` is their JSON."""
     # Most texts have none, and their values are not looked at.
     return _search(resources, _RESOURCES) if leftovers.may_be_in(text) else []
 
 
 def _search(value: Value, path: Path) -> list[PlacedLeftover]:
-    """Return the leavings in a value: the first ones, with and without `leftovers.NONE`."""
+    """Return the leftovers in a value: the first ones, with and without `leftovers.NONE`."""
     texts: list[tuple[Path, str]] = []
     _add_texts(value, path, texts)
     places: list[PlacedLeftover] = []

@@ -7,10 +7,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from function_script import wire
-from function_script.blocked import Blocked
 from function_script.contribution.desired_resource import DesiredResource
-from function_script.source import Span
-from function_script.values import Object
+from function_script.request.values import Object
+from function_script.step.blocked import Blocked
+from function_script.texts.source import Span
 from function_script.wire import enums
 
 
@@ -59,6 +59,7 @@ class Contribution:
     composed: Mapping[str, DesiredResource] = field(default_factory=dict)
     composite: Composite = NOTHING
     context: Object = field(default_factory=dict)
+    context_entries: Mapping[str, Object] = field(default_factory=dict)
     results: tuple[wire.Result, ...] = ()
     conditions: tuple[wire.Condition, ...] = ()
     resources: Mapping[str, wire.Selector] = field(default_factory=dict)

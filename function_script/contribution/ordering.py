@@ -7,10 +7,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from function_script.contribution.annotations import Annotations
-from function_script.objects import parse_path
-from function_script.problems import suggest
-from function_script.reader import ObjectReader
-from function_script.readiness import Rule, parse_rule
+from function_script.request.objects import parse_path
+from function_script.request.reader import ObjectReader
+from function_script.step.readiness import Rule, parse_rule
+from function_script.texts.problems import suggest
 
 _FLAGS = {"True": True, "False": False}
 

@@ -7,12 +7,13 @@ from collections.abc import Collection, Iterator
 from dataclasses import replace
 from typing import Final
 
-from function_script import objects, wire
+from function_script import wire
 from function_script.contribution import lint
 from function_script.contribution.model import Contribution
 from function_script.engines import secret_fields
-from function_script.reader import child
-from function_script.values import Value
+from function_script.request import objects
+from function_script.request.reader import child
+from function_script.request.values import Value
 from function_script.wire import enums
 
 # Shorter texts may be in a value by chance.

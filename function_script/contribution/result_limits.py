@@ -8,7 +8,7 @@ from typing import Final
 
 from function_script.contribution import lint
 from function_script.contribution.model import Contribution
-from function_script.errors import LimitError
+from function_script.texts.errors import LimitError
 from function_script.wire import enums
 
 MAX_RESULTS: Final = 1_000

@@ -10,11 +10,12 @@ from collections.abc import Mapping
 from typing import Final
 
 from function_script.contribution import text_fields
-from function_script.contribution.annotations import MOVED_TO, Annotations
-from function_script.names import LABEL_VALUE, MAX_LABEL, MAX_SUBDOMAIN, SUBDOMAIN
-from function_script.problems import ProblemList
-from function_script.reader import ObjectReader
-from function_script.values import Object
+from function_script.contribution.annotations import Annotations
+from function_script.request.names import LABEL_VALUE, MAX_LABEL, MAX_SUBDOMAIN, SUBDOMAIN
+from function_script.request.objects import MOVED_TO
+from function_script.request.reader import ObjectReader
+from function_script.request.values import Object
+from function_script.texts.problems import ProblemList
 
 # Owned by the API server: server-side apply rejects or ignores them.
 SERVER_METADATA: Final = frozenset(

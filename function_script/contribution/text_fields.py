@@ -7,9 +7,9 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from function_script.problems import ProblemList
-from function_script.reader import ObjectReader
-from function_script.values import type_phrase
+from function_script.request.reader import ObjectReader
+from function_script.request.values import type_phrase
+from function_script.texts.problems import ProblemList
 
 _ENCODED = re.compile(r"(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?")
 # The fields of maps of texts by kind, and whether they are in base64.

@@ -23,7 +23,7 @@ Property tests compare fast_path and json_objects with kubernetes_yaml.
 
 from function_script.documents.positions import EmbeddedText, find_embedded_text, is_folded
 from function_script.documents.stream import Document, read_source, read_stream, read_value
-from function_script.documents.writer import to_yaml, to_yaml_stream
+from function_script.documents.writer import to_flow_yaml, to_yaml, to_yaml_stream
 
 __all__ = [
     "Document",
@@ -33,6 +33,7 @@ __all__ = [
     "read_source",
     "read_stream",
     "read_value",
+    "to_flow_yaml",
     "to_yaml",
     "to_yaml_stream",
 ]

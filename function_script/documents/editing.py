@@ -12,10 +12,10 @@ import yaml
 
 from function_script.documents.stream import read_source
 from function_script.documents.writer import to_yaml
-from function_script.errors import FatalError
-from function_script.limits import Limits
-from function_script.source import Source
-from function_script.values import Object, Value
+from function_script.request.limits import Limits
+from function_script.request.values import Object, Value
+from function_script.texts.errors import FatalError
+from function_script.texts.source import Source
 
 # libyaml's parser is ten times as fast; it is not in every build of PyYAML.
 _LOADER: Final = getattr(yaml, "CSafeLoader", yaml.SafeLoader)

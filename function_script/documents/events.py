@@ -9,8 +9,9 @@ from typing import Literal, NamedTuple
 import yaml
 from yaml import events
 
-from function_script.documents.errors import explain_yaml_error, invalid_character
+from function_script.documents.errors import invalid_character
 from function_script.documents.kubernetes_yaml import event_source
+from function_script.documents.syntax_errors import explain_yaml_error
 
 Kind = Literal["scalar", "alias", "map", "list", "end", "other"]
 

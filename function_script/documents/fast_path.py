@@ -11,7 +11,7 @@ import re
 from typing import Final
 
 from function_script.documents.kubernetes_yaml import WORDS, ParsedDocument, resolve
-from function_script.values import Object, Value
+from function_script.request.values import Object, Value
 
 _LINE: Final = re.compile(
     r"""(?P<indent>[ ]*) (?P<item>-[ ])?

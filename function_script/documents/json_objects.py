@@ -6,10 +6,10 @@ It is ten times faster than `kubernetes_yaml` for the same text.
 import json
 import re
 
-from function_script.diagnostics import cut
 from function_script.documents import kubernetes_yaml
 from function_script.documents.errors import TooLargeError, YamlError
-from function_script.values import Object, Value, is_encodable
+from function_script.request.values import Object, Value, is_encodable
+from function_script.texts.diagnostics import cut
 
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]|[\ud800-\udfff]")
 _SHOWN_BYTES = 32

@@ -23,13 +23,9 @@ from yaml.events import (
 )
 
 from function_script.documents import errors
-from function_script.errors import LimitName
-from function_script.values import Object, Scalar, Value, type_phrase
-
-try:
-    from yaml._yaml import CParser as Parser
-except ImportError:  # PyYAML was built without libyaml: the same events, fifteen times slower
-    from yaml import SafeLoader as Parser  # type: ignore[assignment] # has the same get_event
+from function_script.documents.syntax_errors import Parser, explain_yaml_error
+from function_script.request.values import Object, Scalar, Value, type_phrase
+from function_script.texts.errors import LimitName
 
 # The characters that all aliases of a document may expand to.
 _MAX_EXPANDED = 16 << 20
@@ -96,7 +92,7 @@ def parse(
     try:
         return _DocumentParser(text, nodes, depth, warnings).parse()
     except yaml.MarkedYAMLError as error:
-        raise errors.explain_yaml_error(error, text) from error
+        raise explain_yaml_error(error, text) from error
     except (yaml.reader.ReaderError, UnicodeEncodeError) as error:
         raise errors.invalid_character(text) from error
 

@@ -3,23 +3,21 @@
 Maps positions in the text to positions that the author can edit.
 """
 
-import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from function_script.diagnostics import Diagnostic
 from function_script.documents.errors import (
     TooLargeError,
     YamlError,
     YamlSyntaxError,
     find_early_end,
 )
-from function_script.errors import DocumentError, FatalError, LimitError
-from function_script.source import Source, Span, excerpt
+from function_script.documents.rendered_lines import Rendering
+from function_script.texts.diagnostics import Diagnostic
+from function_script.texts.errors import DocumentError, FatalError, LimitError
+from function_script.texts.source import Piece, Source, Span, excerpt
 
 _MAX_NOTE_COLUMNS = 160
-# A tag that trims whitespace makes "port: 80---" of "port: 80" and the "---" below it.
-_JOINED_SEPARATOR = re.compile(r"[^\s-]---$")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,13 +26,15 @@ class TextOrigin:
 
     ``source`` is the file that holds this very text. ``locate`` maps a 1-based line of ``text`` to
     the place in the template that rendered it. Neither: positions stay those of the text.
-    ``explain`` returns the place to correct and a hint for a line that cannot be read, or None.
+    ``explain`` returns the place to correct and a hint for a line of another language, or None.
+    ``trace`` returns the pieces of the text.
     """
 
     text: str
     source: Source | None = None
     locate: Callable[[int], Span | None] | None = None
     explain: Callable[[int], tuple[Span, str] | None] | None = None
+    trace: Callable[[], Sequence[Piece]] | None = None
 
     def span(self, line: int, column: int | None = None) -> Span | None:
         """Map a 1-based line and column to the author's text.
@@ -55,11 +55,20 @@ class TextOrigin:
             return span
         return replace(span, column=column, width=1)
 
-    def error(self, error: YamlError, *, first_line: int, what: str) -> FatalError:
+    def error(
+        self,
+        error: YamlError,
+        *,
+        first_line: int,
+        what: str,
+        read: Callable[[str], object] | None = None,
+    ) -> FatalError:
         """Convert a YamlError; ``first_line`` is the 1-based line where the parsed text begins.
 
-        ``what`` names the text in the message, such as ``document 2``.
+        ``what`` names the text in the message, such as ``document 2``. ``read`` reads the text of a
+        document, to try what may mend it.
         """
+        syntax_error = error
         if not isinstance(error, TooLargeError):
             error = find_early_end(self.text.splitlines()[first_line - 1 :], error.line) or error
         line = first_line + error.line
@@ -72,18 +81,13 @@ class TextOrigin:
         where = f"line {line}" if self.locate is None else f"line {line} of the rendered text"
         message = f"cannot read {what}, {where}: {error.message}"
         lines = self.text.splitlines()
-        ends = range(first_line + 1, min(line, len(lines)) + 1)
-        joined = next((n for n in ends if _JOINED_SEPARATOR.search(lines[n - 1])), None)
-        hint = None
-        if joined is not None:
-            # The documents before and after it were parsed as one.
-            hint = (
-                f'line {joined} ends in "---", which only begins a document on a line of its '
-                'own: "-" in a tag such as {%- or {{- takes the line break before it'
-            )
-        elif self.explain is not None and isinstance(error, YamlSyntaxError):
-            span, hint = self.explain(line) or (span, None)
-        hint = hint or error.hint
+        reason = None
+        if self.explain is not None and isinstance(error, YamlSyntaxError):
+            reason = self.explain(line)
+        if reason is None and self.trace is not None and read is not None:
+            rendering = Rendering(self.text, self.trace())
+            reason = rendering.explain(first_line, syntax_error, read)
+        span, hint = reason or (span, error.hint)
         numbers = range(max(1, line - 1), min(len(lines), line + 1) + 1)
         notes = tuple(f"rendered {n}: {lines[n - 1][:_MAX_NOTE_COLUMNS]}" for n in numbers)
         diagnostic = Diagnostic(message=message, span=span, hint=hint, notes=notes)

@@ -4,9 +4,10 @@ The text is parsed again, for errors and for the tools only, so that the first p
 record positions.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from functools import lru_cache
+from typing import Final, TypeAlias
 
 import yaml
 from yaml import events
@@ -16,6 +17,9 @@ from function_script.documents.kubernetes_yaml import event_source, key_text, st
 
 # Keys of maps and indices of lists, from the outside in.
 Path: TypeAlias = tuple[str | int, ...]
+
+# The texts whose place is remembered: the tools ask for many positions in one program.
+_MAX_TEXTS: Final = 32
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,6 +61,47 @@ def find_position(text: str, path: Path) -> Position | None:
         return None
 
 
+def list_positions(text: str) -> dict[Path, Position]:
+    """Find all fields in one pass; return none for text that is not YAML.
+
+    A field below an alias or a merged map is not listed: the nearest field above it is.
+    """
+    try:
+        return dict(_list_positions(event_source(text)))
+    except (yaml.YAMLError, YamlError, UnicodeEncodeError):
+        return {}
+
+
+def _list_positions(read: Callable[[], events.Event]) -> Iterator[tuple[Path, Position]]:
+    read()
+    if not isinstance(read(), yaml.DocumentStartEvent):
+        return
+    value = read()
+    # Of each open map or list: its path, and the number of its entries so far; None for a map.
+    above: list[tuple[Path, int | None]] = []
+    path: Path = ()
+    line, column = start_of(value)
+    while True:
+        yield path, Position(line=line, column=column, value=value, is_exact=True)
+        if isinstance(value, events.CollectionStartEvent):
+            above.append((path, 0 if isinstance(value, events.SequenceStartEvent) else None))
+        while above and isinstance(value := read(), events.CollectionEndEvent):
+            above.pop()
+        if not above:
+            return
+        parent, index = above[-1]
+        line, column = start_of(value)
+        if index is None:
+            # The key that an alias stands for is not followed: no field has this name.
+            key = key_text(value) if isinstance(value, events.ScalarEvent) else "\0"
+            value = read()
+            path = (*parent, key)
+        else:
+            above[-1] = (parent, index + 1)
+            path = (*parent, index)
+
+
+@lru_cache(maxsize=_MAX_TEXTS)
 def find_embedded_text(text: str, path: Path) -> EmbeddedText | None:
     """Find the lines of the string at ``path`` in ``text``.
 

@@ -8,18 +8,20 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Final, cast
 
-from function_script.cache import ByteLruCache
-from function_script.diagnostics import Diagnostic
+from yaml import events
+
 from function_script.documents.errors import TooLargeError, YamlError
 from function_script.documents.fast_path import parse_simple
 from function_script.documents.json_objects import parse_object
-from function_script.documents.kubernetes_yaml import ParsedDocument, parse
+from function_script.documents.kubernetes_yaml import ParsedDocument, parse, start_of
 from function_script.documents.origin import TextOrigin
-from function_script.documents.positions import Path, find_position
-from function_script.errors import FatalError
-from function_script.limits import Limits
-from function_script.source import Source, Span
-from function_script.values import Object, Value, type_phrase
+from function_script.documents.positions import Path, find_position, list_positions
+from function_script.request.cache import ByteLruCache
+from function_script.request.limits import Limits
+from function_script.request.values import Object, Value, type_phrase
+from function_script.texts.diagnostics import Diagnostic
+from function_script.texts.errors import FatalError
+from function_script.texts.source import Piece, Source, Span
 
 _LIMITS = Limits()
 _EMPTY: Final = ParsedDocument(value=None, line=0, nodes=0, depth=0)
@@ -72,29 +74,47 @@ class Document:
             return self.origin.span(self.line)
         return self.origin.span(self.first_line + position.line, position.column + 1)
 
+    def spans(self) -> dict[Path, Span]:
+        """Return the author's position of every field: `span` for all, in one pass.
+
+        A value that begins in a later line than its key is where it begins.
+        """
+        spans: dict[Path, Span] = {}
+        for path, position in list_positions(self.text).items():
+            line, column = position.line, position.column
+            value_line, value_column = start_of(position.value)
+            if isinstance(position.value, events.ScalarEvent) and value_line > line:
+                line, column = value_line, value_column
+            span = self.origin.span(self.first_line + line, column + 1)
+            if span is not None:
+                spans[path] = span
+        return spans
+
     def to_diagnostic(self, warning: YamlError) -> Diagnostic:
         """Return one of the warnings with its position in the author's text."""
         span = self.origin.span(self.first_line + warning.line, warning.column + 1)
         return Diagnostic(message=warning.message, span=span, hint=warning.hint)
 
 
-def read_stream(
+def read_stream(  # noqa: PLR0913 # a text and what may explain it
     text: str,
     *,
     locate: Callable[[int], Span | None] | None = None,
     explain: Callable[[int], tuple[Span, str] | None] | None = None,
+    trace: Callable[[], Sequence[Piece]] | None = None,
     limits: Limits = _LIMITS,
     lenient: bool = False,
 ) -> list[Document]:
     """Read the objects of a rendered stream without its empty, null and comment-only documents.
 
     ``locate`` maps a 1-based line of ``text`` to the place that rendered it; it is called for
-    errors only, as is ``explain``, which gives the place to correct and a hint for a line that is
-    no YAML. Raises DocumentError, or LimitError for more than ``limits`` allow in the whole
-    stream: documents, nodes (maps, lists and scalars, aliases expanded), depth. ``lenient``:
-    repeated keys and labels that are not strings are warnings, not errors.
+    errors only, as are ``explain``, which gives the place to correct and a hint for a line of
+    another language, and ``trace``, which returns the pieces of ``text``. Raises DocumentError, or
+    LimitError for more than ``limits`` allow in the whole stream: documents, nodes (maps, lists and
+    scalars, aliases expanded), depth. ``lenient``: repeated keys and labels that are not strings
+    are warnings, not errors.
     """
-    origin = TextOrigin(text=text, locate=locate, explain=explain)
+    origin = TextOrigin(text=text, locate=locate, explain=explain, trace=trace)
     return _StreamReader(origin, limits, lenient=lenient).read()
 
 
@@ -178,21 +198,27 @@ class _StreamReader:
         warnings: list[YamlError] = []
         nodes, depth = self._nodes_left, self._limits.depth
         if parsed is None or parsed.nodes > nodes or parsed.depth > depth:
-            sink = warnings if self._lenient else None
             try:
-                parsed = (
-                    parse_simple(text, nodes=nodes, depth=depth)
-                    or parse(text, nodes=nodes, depth=depth, warnings=sink)
-                    or _EMPTY
-                )
-                if parsed.value is not None:
-                    _check_object(parsed, text, sink)
+                parsed = self._parse(text, nodes, depth, warnings)
             except YamlError as error:
                 raise self._error(error, line) from error
             if not warnings:
                 _cache.put(text, parsed, len(text) * _BYTES_PER_CHARACTER)
         if parsed.value is not None:
             self._add(parsed, text, line, warnings)
+
+    def _parse(
+        self, text: str, nodes: int, depth: int, warnings: list[YamlError]
+    ) -> ParsedDocument:
+        sink = warnings if self._lenient else None
+        parsed = (
+            parse_simple(text, nodes=nodes, depth=depth)
+            or parse(text, nodes=nodes, depth=depth, warnings=sink)
+            or _EMPTY
+        )
+        if parsed.value is not None:
+            _check_object(parsed, text, sink)
+        return parsed
 
     def _add(
         self, parsed: ParsedDocument, text: str, line: int, warnings: Sequence[YamlError]
@@ -210,7 +236,13 @@ class _StreamReader:
 
     def _error(self, error: YamlError, line: int) -> FatalError:
         what = f"document {len(self._documents) + 1}"
-        return self._origin.error(error, first_line=line, what=what)
+        limits = self._limits
+        return self._origin.error(
+            error,
+            first_line=line,
+            what=what,
+            read=lambda text: self._parse(text, limits.nodes, limits.depth, []),
+        )
 
 
 def _check_object(parsed: ParsedDocument, text: str, warnings: list[YamlError] | None) -> None:

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from functools import cmp_to_key
 
 from function_script.documents.kubernetes_yaml import NUMBER_STARTS, WORDS, number_text
-from function_script.values import Object, Value
+from function_script.request.values import Object, Value
 
 # Numbers or dates to some readers: base 60, underscores, binary, octal, infinities, dates.
 _NUMBER_LIKE = re.compile(
@@ -26,8 +26,13 @@ _NUMBER_LIKE = re.compile(
 # The keys of YAML 1.1 for merging and for default values.
 _SPECIAL = frozenset({"<<", "="})
 # Tabs, characters that do not print, and all beyond the basic plane: only an escape can write them.
+# The embeddings and overrides of bidirectional text show lines that are not what they are.
 # (A negated class of all others takes Python ten times longer to compile.)
-_UNPRINTABLE_CLASS = r"\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe-\U0010ffff"
+_UNPRINTABLE_CLASS = (
+    r"\x00-\x09\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufeff\ufffe-\U0010ffff"
+)
+# JSON does not escape these, but a YAML reader rejects them or reads them as line breaks.
+_ONLY_IN_JSON = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
 # Most strings match this and skip the other expressions.
 _SURELY_PLAIN = re.compile(r"[A-Za-z/][A-Za-z0-9_./-]*\Z")
 _UNPRINTABLE = re.compile(f"[{_UNPRINTABLE_CLASS}]")
@@ -63,6 +68,13 @@ def to_yaml(value: Value) -> str:
 def to_yaml_stream(values: Iterable[Value]) -> str:
     """Write values as a stream of documents, each after a line with ``---``."""
     return "".join(f"---\n{to_yaml(value)}" for value in values)
+
+
+def to_flow_yaml(json: str) -> str:
+    """Escape a JSON text, so that readers of YAML and of JSON read the same value."""
+    if json.isascii() and "\x7f" not in json:
+        return json
+    return _ONLY_IN_JSON.sub(lambda match: f"\\u{ord(match[0]):04x}", json)
 
 
 def _write(value: Object | list[Value], margin: str, lines: list[str]) -> None:

@@ -7,7 +7,7 @@ less than the response, so it gets a share of the time that remains.
 import time
 from typing import Final
 
-from function_script.limits import Limits
+from function_script.request.limits import Limits
 
 # The rest is for reading the documents and building the response.
 _SHARE: Final = 0.5

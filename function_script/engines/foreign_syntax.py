@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 
-from function_script.diagnostics import Diagnostic
-from function_script.source import Source, Span, excerpt
+from function_script.texts.diagnostics import Diagnostic
+from function_script.texts.source import Source, Span, excerpt
 
 
 class ForeignSyntax(NamedTuple):
@@ -66,9 +66,9 @@ DIRECTIVE: Final = ForeignSyntax(
     _TAGS,
 )
 IN_GO: Final = (JINJA_TAG, JINJA_COMMENT, DIRECTIVE._replace(hint=JINJA_TAG.hint))
-"""Leavings of a Go template in its text."""
+"""Leftovers of a Go template in its text."""
 IN_JINJA: Final = (LINE_STATEMENT, COMMENT_STATEMENT, DIRECTIVE)
-"""Leavings of a Jinja template in its text."""
+"""Leftovers of a Jinja template in its text."""
 
 
 def find(source: Source, text: str, syntax: Iterable[ForeignSyntax]) -> Iterator[Diagnostic]:

@@ -14,10 +14,10 @@ from typing import ClassVar, Final, Literal, Protocol, cast
 
 from function_script.engines.lint import Lint
 from function_script.engines.manual import Entry
-from function_script.limits import Limits
-from function_script.program import Program, Scope, ScriptResult, TemplateResult
-from function_script.reader import ObjectReader
-from function_script.values import Object
+from function_script.request.limits import Limits
+from function_script.request.program import Program, Scope, ScriptResult, TemplateResult
+from function_script.request.reader import ObjectReader
+from function_script.request.values import Object
 
 # Names of the protocol, as protobuf's JSON spells them.
 _JSON_NAMES: Final = {

@@ -1,4 +1,4 @@
-"""Texts in a program's result that are leavings of a language, and no value that anybody means."""
+"""Texts in a program's result that are leftovers of a language, and no value that anybody means."""
 
 import re
 from collections.abc import Iterator
@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 
 
 class Leftover(NamedTuple):
-    """A leaving: a text that each of its lines or values has, the pattern, message and hint."""
+    """A leftover: a text that each of its lines or values has, the pattern, message and hint."""
 
     part: str
     pattern: re.Pattern[str]
@@ -116,7 +116,7 @@ LIST: Final = Leftover(
 
 
 def _sign(part: str) -> str:
-    """Return a character of a leaving that most data lacks; without one, the whole leaving."""
+    """Return a character of a leftover that most data lacks; without one, the whole leftover."""
     return next((each for each in part if not each.islower() and each not in "{ "), part)
 
 
@@ -126,7 +126,7 @@ _VALUE_SIGNS: Final = tuple((_sign(each.part), each.part) for each in (*_FOR_VAL
 
 
 def find(text: str) -> Iterator[tuple[Leftover, int]]:
-    """Yield leavings in a rendered stream with the numbers of their lines."""
+    """Yield leftovers in a rendered stream with the numbers of their lines."""
     candidates = [each for sign, each in _LINE_SIGNS if sign in text and each.part in text]
     if not candidates:
         return
@@ -139,17 +139,17 @@ def find(text: str) -> Iterator[tuple[Leftover, int]]:
 
 
 def of_line(line: str) -> Leftover | None:
-    """Return the leaving that a rendered line has; None if it has none."""
+    """Return the leftover that a rendered line has; None if it has none."""
     return next((leftover for leftover, _ in find(line)), None)
 
 
 def may_be_in(text: str) -> bool:
-    """Report whether data, as JSON, may have a value with leavings."""
+    """Report whether data, as JSON, may have a value with leftovers."""
     return any(sign in text and part in text for sign, part in _VALUE_SIGNS)
 
 
 def of_value(text: str) -> Leftover | None:
-    """Return the leaving in a value of data; None if there is none, and for texts of many lines.
+    """Return the leftover in a value of data; None if there is none, and for texts of many lines.
 
     Texts of many lines are programs and files of others, with a language of their own.
     """

@@ -8,11 +8,11 @@ import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from function_script.diagnostics import Diagnostic
 from function_script.engines import secret_fields
 from function_script.engines.reads import FieldAccess, FieldComparison
-from function_script.program import Program
-from function_script.source import Source, Span, span_at
+from function_script.request.program import Program
+from function_script.texts.diagnostics import Diagnostic
+from function_script.texts.source import Source, Span, span_at
 
 _API_VERSION = re.compile(r"(?m)^apiVersion: +[\"']?(?P<value>[a-z0-9./-]+)[\"']?[ \t]*$")
 _KIND = re.compile(r"(?m)^kind: +[\"']?(?P<value>[A-Za-z0-9]+)[\"']?[ \t]*$")
@@ -37,11 +37,13 @@ class Lint:
     """The analyses of a language of which nothing is known: they find nothing.
 
     ``random_call`` matches calls of functions that give random texts, ``clock_call`` those of
-    functions that read the clock, with the name in group ``name``.
+    functions that read the clock, with the name in group ``name``. ``observed_getter`` matches
+    calls of getters of observed resources, with a name that is written out in group ``name``.
     """
 
     random_call: re.Pattern[str] | None = None
     clock_call: re.Pattern[str] | None = None
+    observed_getter: re.Pattern[str] | None = None
 
     def find_reads(self, _program: Program) -> Iterable[FieldAccess]:
         """Find the fields of the request that a program certainly reads."""
@@ -66,6 +68,20 @@ class Lint:
     def find_credentials(self, _program: Program) -> Iterable[Mention]:
         """Find names of credentials that are arguments of a getter."""
         return ()
+
+    def find_observed_names(self, program: Program) -> Iterable[Mention]:
+        """Find names of observed resources that are written out."""
+        for read in self.find_reads(program):
+            match read.path:
+                case ("observed", "resources", str(name)):
+                    yield Mention(name, read.source, read.span)
+                case _:
+                    pass
+        if self.observed_getter is not None:
+            for source in program.sources():
+                for match in self.observed_getter.finditer(source.text):
+                    span = span_at(source, match.start("name"), len(match["name"]))
+                    yield Mention(match["name"], source, span)
 
     def find_composed_kinds(self, _program: Program) -> Iterable[tuple[str, ResourceKind]]:
         """Find resources whose name and kind are written out, by name."""

@@ -6,7 +6,6 @@ a docstring or another table are in ``manual.yaml``, by section.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from importlib import resources
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,6 +35,8 @@ class Entry:
 
 def read_table(package: str) -> Iterator[Entry]:
     """Read the entries in a language's ``manual.yaml``."""
+    from importlib import resources  # noqa: PLC0415 - slow, and no run needs it
+
     from function_script import documents  # noqa: PLC0415 - slow, and `docs` alone reads tables
 
     sections = documents.read_value((resources.files(package) / "manual.yaml").read_text("utf-8"))

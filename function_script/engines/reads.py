@@ -6,8 +6,8 @@
 from collections.abc import Collection, Iterable
 from typing import Final, NamedTuple
 
-from function_script.objects import Path
-from function_script.source import Source, Span
+from function_script.request.objects import Path
+from function_script.texts.source import Source, Span
 
 # In a path: an index, or a key that only a run knows.
 ANY: Final = 0

@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-from function_script.program import Program
-from function_script.source import Source, Span, span_at
+from function_script.request.program import Program
+from function_script.texts.source import Source, Span, span_at
 
 _SECRET: Final = re.compile(
     r"(?:pass|pwd|secret|tokens?|credentials?|"

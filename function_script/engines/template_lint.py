@@ -8,8 +8,8 @@ from dataclasses import replace
 from typing import Final
 
 from function_script.engines.lint import Lint, Mention, ResourceKind
-from function_script.program import Program
-from function_script.source import Source, Span, span_at
+from function_script.request.program import Program
+from function_script.texts.source import Source, Span, span_at
 
 QUOTED: Final = r"""["'](?P<name>[^"'\\]+)["']"""
 """A name that is written out, in quotes."""

@@ -7,15 +7,16 @@ name of each Source leads its author to the text.
 from collections.abc import Callable
 from typing import TypeAlias
 
-from function_script import objects, wire
+from function_script import wire
 from function_script.inputs.requirements import field_path
 from function_script.inputs.step import ProgramSources
-from function_script.problems import ProblemList, suggest
-from function_script.program import OWN_REQUIREMENTS
-from function_script.reader import ObjectReader
-from function_script.remote import parsing
-from function_script.source import Source
-from function_script.values import Readable, type_phrase
+from function_script.request import objects
+from function_script.request.program import OWN_REQUIREMENTS
+from function_script.request.reader import ObjectReader
+from function_script.request.remote import parsing
+from function_script.request.values import Readable, type_phrase
+from function_script.texts.problems import ProblemList, suggest
+from function_script.texts.source import Source
 
 CONTEXT = "Context"
 ENVIRONMENT = "Environment"

@@ -11,8 +11,9 @@ from functools import cache
 from itertools import islice
 from pathlib import Path
 
-from function_script.cache import ByteLruCache
-from function_script.diagnostics import cut
+from function_script.inputs import beneath
+from function_script.request.cache import ByteLruCache
+from function_script.texts.diagnostics import cut
 
 _MAX_FILES = 1_000
 _MAX_BYTES = 8 << 20
@@ -20,13 +21,14 @@ _MAX_DEPTH = 10
 _MAX_SHOWN_BYTES = 200
 _CACHE_BYTES = 64 << 20
 _MAX_CACHED_DIRECTORIES = 64
+_OUTSIDE = "it leads outside of the program root"
 
 # Path, inode, size and modification time of each file: they change when a file does.
 Signature = tuple[tuple[str, int, int, int], ...]
 
 
 class Files:
-    """Directories below ``root``; without a root none can be read."""
+    """Directories below ``root``, a path without links; without a root none can be read."""
 
     def __init__(self, root: Path | None) -> None:
         self.root = root
@@ -46,16 +48,16 @@ class Files:
         if cached is not None and cached[0] == signature:
             return cached[1]
         _check_size(dir_path, signature)
-        texts = {name: _read_text(directory, name) for name, *_ in signature}
+        texts = {name: _read_text(directory, inside, name) for name, *_ in signature}
         size_bytes = sum(size for _, _, size, _ in signature)
         self._cache.put(dir_path, (signature, texts), size_bytes)
         return texts
 
     def _find(self, dir_path: str) -> tuple[Path, Path]:
-        """Return the resolved directory, and the resolved root that it is below."""
+        """Return the directory without links, and the root that it is below."""
         if self.root is None:
             raise ValueError(f'cannot read "{dir_path}": no directory is allowed')
-        root = self.root.resolve()
+        root = self.root
         try:
             directory = (root / dir_path).resolve()
             # The same error for outside and absent: an input must not probe for paths.
@@ -90,7 +92,7 @@ def _walk(
 
 def _entry(path: Path, root: Path, name: str, depth: int) -> Iterator[tuple[str, int, int, int]]:
     if path.is_symlink() and not path.resolve().is_relative_to(root):
-        raise ValueError(f'cannot read "{name}": it leads outside of the program root')
+        raise ValueError(f'cannot read "{name}": {_OUTSIDE}')
     try:
         status = path.stat()
     except OSError as error:
@@ -108,11 +110,13 @@ def _check_size(dir_path: str, signature: Signature) -> None:
         raise ValueError(f'cannot read "{dir_path}": more than {_MAX_BYTES >> 20} MiB')
 
 
-def _read_text(directory: Path, name: str) -> str:
+def _read_text(directory: Path, root: Path, name: str) -> str:
     try:
-        return (directory / name).read_bytes().decode()
+        return beneath.read((root,), directory / name).decode()
     except UnicodeDecodeError as error:
         raise ValueError(f'cannot read "{name}": it is not UTF-8 text') from error
+    except beneath.OutsideError as error:
+        raise ValueError(f'cannot read "{name}": {_OUTSIDE}') from error
     except OSError as error:
         raise ValueError(f'cannot read "{name}": {_cause(error)}') from error
 

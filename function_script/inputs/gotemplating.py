@@ -6,18 +6,18 @@ without the other, `template` beside `templates`, a source beside the one chosen
 
 from collections.abc import Mapping
 
-from function_script import objects, quantities
 from function_script.engines.gotemplate.language import DELIMS, LANGUAGE, check_delims
 from function_script.inputs import kinds, program_source
 from function_script.inputs.files import files_below
 from function_script.inputs.step import ProgramSources, Step
-from function_script.limits import Limits
-from function_script.problems import ProblemList
-from function_script.program import Program
-from function_script.reader import ObjectReader
-from function_script.remote import parsing
-from function_script.source import Source
-from function_script.values import Object, Value, type_phrase
+from function_script.request import objects, quantities
+from function_script.request.limits import Limits
+from function_script.request.program import Program
+from function_script.request.reader import ObjectReader
+from function_script.request.remote import parsing
+from function_script.request.values import Object, Value, type_phrase
+from function_script.texts.problems import ProblemList
+from function_script.texts.source import Source
 
 API_VERSION = "gotemplating.fn.crossplane.io/v1beta1"
 KIND = "GoTemplate"

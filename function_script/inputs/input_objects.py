@@ -7,15 +7,16 @@ object, so that the function needs no permissions, and calls the step again when
 from collections.abc import Sequence
 from typing import Final
 
-from function_script import objects, wire
-from function_script.diagnostics import Diagnostic
+from function_script import wire
 from function_script.engines.language import Language
-from function_script.errors import InputError
 from function_script.inputs import external_sources, kinds, program_source
 from function_script.inputs.step import InputReference
-from function_script.problems import Problem, ProblemList
-from function_script.reader import ObjectReader
-from function_script.values import Object
+from function_script.request import objects
+from function_script.request.reader import ObjectReader
+from function_script.request.values import Object
+from function_script.texts.diagnostics import Diagnostic
+from function_script.texts.errors import InputError
+from function_script.texts.problems import Problem, ProblemList
 
 FIELD: Final = "inputRef"
 REQUIREMENT: Final = external_sources.requirement_name("input")

@@ -3,13 +3,13 @@
 from dataclasses import replace
 from typing import TypeVar
 
-from function_script import quantities
 from function_script.engines.language import Language
 from function_script.inputs import external_sources, program_source, readiness_options, requirements
 from function_script.inputs.step import ProgramSources, Step
-from function_script.limits import Limits
-from function_script.reader import ObjectReader
-from function_script.values import to_integer, type_phrase
+from function_script.request import quantities
+from function_script.request.limits import Limits
+from function_script.request.reader import ObjectReader
+from function_script.request.values import to_integer, type_phrase
 
 Number = TypeVar("Number", int, float)
 

@@ -5,12 +5,10 @@ from dataclasses import replace
 from functools import partial
 from typing import Final, cast
 
-from function_script import objects, wire
-from function_script.cache import ByteLruCache
+from function_script import wire
 from function_script.engines import registry
 from function_script.engines.gotemplate.language import LANGUAGE as GOTEMPLATE
 from function_script.engines.language import Language
-from function_script.errors import InputError
 from function_script.inputs import gotemplating, input_objects, kinds
 from function_script.inputs.files import files_below
 from function_script.inputs.program_source import FILE_SYSTEM, INLINE, NO_PROGRAM
@@ -22,10 +20,13 @@ from function_script.inputs.step import (
     ProgramSources,
     Step,
 )
-from function_script.limits import Limits
-from function_script.problems import ProblemList, suggest
-from function_script.reader import ObjectReader
-from function_script.values import Object
+from function_script.request import objects
+from function_script.request.cache import ByteLruCache
+from function_script.request.limits import Limits
+from function_script.request.reader import ObjectReader
+from function_script.request.values import Object
+from function_script.texts.errors import InputError
+from function_script.texts.problems import ProblemList, suggest
 
 Kind = tuple[str, str]
 

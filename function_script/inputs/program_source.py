@@ -11,12 +11,12 @@ from dataclasses import replace
 from function_script.engines.language import Language
 from function_script.inputs import external_sources
 from function_script.inputs.step import ProgramSources
-from function_script.problems import suggest
-from function_script.program import Program
-from function_script.reader import ObjectReader
-from function_script.remote import parsing
-from function_script.source import Source
-from function_script.values import type_phrase
+from function_script.request.program import Program
+from function_script.request.reader import ObjectReader
+from function_script.request.remote import parsing
+from function_script.request.values import type_phrase
+from function_script.texts.problems import suggest
+from function_script.texts.source import Source
 
 INLINE = "Inline"
 FILE_SYSTEM = "FileSystem"

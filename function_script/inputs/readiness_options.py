@@ -6,8 +6,8 @@ A step without any of them costs nothing.
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from function_script import conditions
-from function_script.reader import ObjectReader
+from function_script.request.reader import ObjectReader
+from function_script.step import conditions
 
 FIELDS = ("autoReady", "resourcesCondition", "usages", "missing", "onExisting")
 # Judge readiness of the step's own resources, or of all that are desired.

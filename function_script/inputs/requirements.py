@@ -7,9 +7,10 @@ request.
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from function_script import objects, wire
-from function_script.program import OWN_REQUIREMENTS
-from function_script.reader import ObjectReader
+from function_script import wire
+from function_script.request import objects
+from function_script.request.program import OWN_REQUIREMENTS
+from function_script.request.reader import ObjectReader
 
 MAX_REQUIREMENTS = 100
 _MAX_LABELS = 100

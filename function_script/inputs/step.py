@@ -4,19 +4,20 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal, NamedTuple, TypeAlias
 
-from function_script import objects, reader, wire
-from function_script.diagnostics import Diagnostic
+from function_script import wire
 from function_script.engines.language import Language
 from function_script.inputs.files import Files
 from function_script.inputs.readiness_options import ReadinessOptions
 from function_script.inputs.requirements import Requirements
-from function_script.limits import Limits
-from function_script.problems import Problem
-from function_script.program import Program
-from function_script.remote.content import Content
-from function_script.remote.reference import RemoteReference
-from function_script.source import Source
-from function_script.values import Object, Readable
+from function_script.request import objects, reader
+from function_script.request.limits import Limits
+from function_script.request.program import Program
+from function_script.request.remote.content import Content
+from function_script.request.remote.reference import RemoteReference
+from function_script.request.values import Object, Readable
+from function_script.texts.diagnostics import Diagnostic
+from function_script.texts.problems import Problem
+from function_script.texts.source import Source
 
 NOTHING_REQUIRED = Requirements()
 

@@ -7,7 +7,8 @@ The server and the local tools use ``Pool``, which passes bytes to ``function.ha
 and bytes back, and explains lost workers. Nothing in here knows gRPC, Crossplane or a language.
 
 In the server's process: ``pool`` (configuration, the blocking front), ``dispatcher`` (the asyncio
-front), ``scheduler`` (slots and queues), ``idle_workers``, ``execution`` (one run),
+front), ``identity`` and ``run`` (a request), ``batch`` (runs in one worker), ``scheduler`` (slots
+and queues), ``history`` (its estimates), ``execution`` (polls and replies), ``idle_workers``,
 ``worker_process`` and ``fork_server`` (a worker and the zygote, seen from here), ``capacity`` and
 ``cgroups`` (how many), ``outcome`` (results and errors), ``threads``.
 

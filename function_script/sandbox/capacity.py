@@ -30,6 +30,11 @@ def heavy_slots() -> int:
     return max(1, int(_cpus()))
 
 
+def usual_share(runs: int) -> float:
+    """Return the share of a CPU that each of so many runs gets while nothing else is busy."""
+    return min(_cpus() / max(runs, 1), 1.0)
+
+
 def max_slow_slots(memory_bytes: int, workers: int) -> int:
     """Return how many more workers may each use ``memory_bytes`` of the container's memory."""
     fitting = int(_memory_bytes() * _SHARE_OF_MEMORY) // memory_bytes - workers

@@ -15,7 +15,6 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 
-from function_script.errors import SandboxError
 from function_script.sandbox import confinement, ipc, spawn_errors
 from function_script.sandbox.confinement import UNKNOWN, Confinement, Measure
 from function_script.sandbox.outcome import ExitStatus
@@ -24,6 +23,7 @@ from function_script.sandbox.spawn import spawn
 from function_script.sandbox.threads import Reaper
 from function_script.sandbox.worker_process import ForkedWorker, WorkerProcess
 from function_script.sandbox.zygote_config import ANSWER_SECONDS, ZygoteConfig
+from function_script.texts.errors import SandboxError
 
 # A new process that is killed exits in a moment.
 _MAX_POLLS = 100

@@ -1,13 +1,15 @@
-"""The history of runs: the CPU time that programs needed lately, and the keys that lost a worker.
+"""The history of runs: the CPU time that programs needed and got, and those that lost a worker.
 
-The scheduler decides by it which run is short, which is heavy, and which is penalized.
+The scheduler decides by it which run is short, heavy or penalized, and which cannot end in time.
 """
 
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Hashable
+from collections.abc import Hashable
 from typing import Generic, TypeVar
+
+from function_script.sandbox.identity import RequestIdentity
 
 HEAVY_SECONDS = 0.05
 """A run that needs more CPU time than this is heavy: others need not wait behind it."""
@@ -22,6 +24,12 @@ _UNKNOWN_SECONDS = 1.0
 # A penalized run that gets no CPU can neither crash nor complete, and a program that is refused
 # for its cost never shows that it became cheap: both kinds of entries expire.
 _EXPIRY_SECONDS = 60.0
+# The share of a CPU follows what heavy runs got in the last ten seconds or so, and is the usual one
+# again half a minute after the last of them. A part of a run is mostly as long as a poll.
+_HALF_LIFE_SECONDS = 5.0
+_USUAL_SECONDS = 0.2
+_MAX_PART_SECONDS = 0.5
+_MIN_SHARE = 0.001
 _MAX_PENALTIES = 1_000
 _MAX_PROGRAMS = 1_000
 _MAX_RUNS = 10_000
@@ -51,20 +59,55 @@ class RuntimeEstimate:
         return _BATCH_DELAY_SECONDS if self._usual_seconds <= _SHORT_SECONDS else 0.0
 
 
+class CpuShare:
+    """The share of a CPU that heavy runs got lately while they were not paused.
+
+    It is the ``usual`` one until some have run, and again when none has for some time: who is
+    refused for a small share cannot show that it has grown.
+    """
+
+    def __init__(self, usual: float = 1.0) -> None:
+        self._usual = usual
+        self._lock = threading.Lock()
+        self._cpu_seconds = self._seconds = 0.0
+        self._changed_at = time.monotonic()
+
+    def observe(self, cpu_seconds: float, seconds: float) -> None:
+        """Take a part of a run into account, which took so long on the clock."""
+        # One that is much longer shows that the pool itself did not run.
+        seconds = min(seconds, _MAX_PART_SECONDS)
+        with self._lock:
+            self._fade()
+            self._cpu_seconds += min(cpu_seconds, seconds)
+            self._seconds += seconds
+
+    def value(self) -> float:
+        """Return the share, more than 0 and at most 1."""
+        with self._lock:
+            self._fade()
+            cpu_seconds = self._cpu_seconds + self._usual * _USUAL_SECONDS
+            return max(cpu_seconds / (self._seconds + _USUAL_SECONDS), _MIN_SHARE)
+
+    def _fade(self) -> None:
+        now = time.monotonic()
+        weight = 0.5 ** ((now - self._changed_at) / _HALF_LIFE_SECONDS)
+        self._cpu_seconds *= weight
+        self._seconds *= weight
+        self._changed_at = now
+
+
 class PenaltyBox:
     """Keys that lost a worker lately and have not completed a run since. Thread-safe.
 
-    The next run of such a key gets the worker that is missed least. Keys are passed as functions,
-    since computing one costs more than the answer while the box is empty.
+    The next run of such a key gets the worker that is missed least. None is never penalized.
     """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._expiry_by_key: OrderedDict[Hashable, float] = OrderedDict()
 
-    def add(self, key_of: Callable[[], Hashable]) -> None:
+    def add(self, key: Hashable) -> None:
         """Penalize a key, unless it is None."""
-        key = key_of()
         if key is None:
             return
         with self._lock:
@@ -73,26 +116,26 @@ class PenaltyBox:
             if len(self._expiry_by_key) > _MAX_PENALTIES:
                 self._expiry_by_key.popitem(last=False)
 
-    def clear(self, key_of: Callable[[], Hashable]) -> None:
+    def clear(self, key: Hashable) -> None:
         """End the penalty of a key."""
         if self._expiry_by_key:
-            key = key_of()
             with self._lock:
                 self._expiry_by_key.pop(key, None)
 
-    def contains(self, key_of: Callable[[], Hashable]) -> bool:
+    def __bool__(self) -> bool:
+        """Report whether any key may be penalized."""
+        return bool(self._expiry_by_key)
+
+    def contains(self, key: Hashable) -> bool:
         """Report whether a key is penalized."""
-        if not self._expiry_by_key:
-            return False
-        return self._expiry_by_key.get(key_of(), 0.0) > time.monotonic()
+        return self._expiry_by_key.get(key, 0.0) > time.monotonic()
 
 
 class CostEstimates:
     """The CPU seconds that heavy programs needed lately. Thread-safe.
 
-    A run is identified by its program and its XR. Only programs with heavy runs are remembered; a
-    new XR is expected to cost what its program costs for other XRs. Keys are passed as functions,
-    since computing one costs more than the answer while no program is heavy.
+    Only programs with heavy runs are remembered, and what they needed for each owner; a new owner
+    is expected to cost what its program costs for others.
     """
 
     def __init__(self) -> None:
@@ -100,39 +143,40 @@ class CostEstimates:
         self._programs: _Averages[Hashable] = _Averages(_MAX_PROGRAMS)
         self._runs: _Averages[Hashable] = _Averages(_MAX_RUNS)
 
-    def observe(
-        self,
-        program_of: Callable[[], Hashable],
-        run_of: Callable[[], Hashable],
-        cpu_seconds: float,
-    ) -> None:
+    def __bool__(self) -> bool:
+        """Report whether any program is remembered."""
+        return bool(self._programs)
+
+    def observe(self, identity: RequestIdentity, cpu_seconds: float) -> None:
         """Take a run into account that has ended."""
-        if cpu_seconds <= HEAVY_SECONDS and not self._programs:
+        program, is_heavy = identity.program, cpu_seconds > HEAVY_SECONDS
+        if program is None or not (is_heavy or self._programs):
             return
-        program = program_of()
         with self._lock:
-            if program is None or (cpu_seconds <= HEAVY_SECONDS and program not in self._programs):
+            if not is_heavy and program not in self._programs:
                 return
-            self._runs.add(run_of(), cpu_seconds)
+            self._runs.add(identity.key, cpu_seconds)
             if self._programs.add(program, cpu_seconds) < HEAVY_SECONDS / 2:
                 self._programs.remove(program)
 
-    def raise_to(self, program_of: Callable[[], Hashable], cpu_seconds: float) -> None:
-        """Take a run into account that has used so much already and goes on."""
-        program = program_of()
+    def raise_to(self, identity: RequestIdentity, cpu_seconds: float) -> None:
+        """Take a run into account that has used so much, and goes on or was lost."""
+        program = identity.program
+        if program is None or cpu_seconds <= HEAVY_SECONDS:
+            return
         with self._lock:
-            if program is not None and (self._programs.get(program) or 0.0) < cpu_seconds:
+            if (self._programs.get(program) or 0.0) < cpu_seconds:
                 self._programs.set(program, cpu_seconds)
 
-    def estimate(self, program_of: Callable[[], Hashable], run_of: Callable[[], Hashable]) -> float:
+    def estimate(self, identity: RequestIdentity) -> float:
         """Return the expected CPU seconds of a run, 0.0 unless it is known to be heavy."""
         if not self._programs:
             return 0.0
         with self._lock:
-            program_seconds = self._programs.get(program_of())
+            program_seconds = self._programs.get(identity.program)
             if program_seconds is None:
                 return 0.0
-            run_seconds = self._runs.get(run_of())
+            run_seconds = self._runs.get(identity.key)
         seconds = program_seconds if run_seconds is None else run_seconds
         return seconds if seconds > HEAVY_SECONDS else 0.0
 

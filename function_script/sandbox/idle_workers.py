@@ -8,11 +8,11 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Protocol
 
-from function_script.errors import SandboxError
 from function_script.sandbox.confinement import Confinement
 from function_script.sandbox.outcome import ExitStatus
 from function_script.sandbox.threads import start_threads
 from function_script.sandbox.worker_process import WorkerProcess
+from function_script.texts.errors import SandboxError
 
 
 class Reaper(Protocol):

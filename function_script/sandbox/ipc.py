@@ -43,6 +43,17 @@ _FORKED = struct.Struct("<QqBi")
 _EXIT_STATUS = struct.Struct("<Q?iQ")
 
 
+class Begun(NamedTuple):
+    """The request at ``position`` of a batch, which its worker has begun last.
+
+    The limits are those that its input narrowed, 0 if it has not, or not yet.
+    """
+
+    position: int = 0
+    timeout_seconds: float = 0.0
+    memory_bytes: int = 0
+
+
 class RequestHeader(NamedTuple):
     """Asks a worker to evaluate a request of ``length`` bytes.
 
@@ -98,9 +109,11 @@ class ReplyHeader(NamedTuple):
         return header
 
     @classmethod
-    def unpack_batch(cls, frame: bytes) -> list[ReplyHeader]:
-        """Parse the frame of a worker for a batch; raise ValueError as ``unpack`` does."""
+    def unpack_batch(cls, frame: bytes, size: int) -> list[ReplyHeader]:
+        """Parse the frame for ``size`` requests; raise ValueError as ``unpack`` does."""
         starts = range(0, len(frame), REPLY_BYTES)
+        if len(starts) > size:
+            raise ValueError(f"{len(starts)} replies to {size} requests")
         return [cls.unpack(frame[start : start + REPLY_BYTES]) for start in starts]
 
 
@@ -131,17 +144,17 @@ class Channel(ABC):
     def receive(self) -> list[RequestHeader] | None:
         """Wait for the next batch; return None when the pool has closed the connection."""
 
+    @abstractmethod
     def begin(self, index: int) -> bool:
         """Begin the request at ``index``; return False when the pool has taken it back."""
-        return index == 0
 
     @abstractmethod
     def read_request(self, length: int, index: int) -> bytes:
         """Return the ``length`` bytes that the header at ``index`` has announced."""
 
     @abstractmethod
-    def write_limits(self, timeout_seconds: float, memory_bytes: int) -> None:
-        """Publish the effective limits, which the pool reads after a crash."""
+    def narrow(self, index: int, timeout_seconds: float, memory_bytes: int) -> None:
+        """Publish the limits of the request that has begun, which the pool reads after a crash."""
 
     @abstractmethod
     def write_reply(self, index: int, response: bytes, report: bytes) -> None:

@@ -35,13 +35,6 @@ class FairQueue(Generic[T]):
         self._items_by_key.move_to_end(key, last=False)
         self._length += 1
 
-    def add_before(self, key: Hashable, item: T, is_later: Callable[[T], bool]) -> None:
-        """Insert an item before the first one of the same key for which ``is_later`` is true."""
-        items = self._items_by_key.setdefault(key, deque())
-        later = (index for index, other in enumerate(items) if is_later(other))
-        items.insert(next(later, len(items)), item)
-        self._length += 1
-
     def next(self, may_start: Callable[[T], bool]) -> T | None:
         """Remove and return the next item, or None.
 
@@ -57,6 +50,10 @@ class FairQueue(Generic[T]):
         if not items:
             del self._items_by_key[key]
         return item
+
+    def items(self) -> list[T]:
+        """List all items."""
+        return [item for items in self._items_by_key.values() for item in items]
 
     def ahead(self, key: Hashable) -> list[T]:
         """List the items that are served before a new item of ``key``."""

@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Final, TypeAlias
 
-from function_script.blocked import Blocked
-from function_script.diagnostics import CONTROL, Diagnostic, cut
-from function_script.errors import FatalError, LimitError, LimitName, SandboxError
 from function_script.inputs import MissingContent
-from function_script.limits import LIMITS, MIB
-from function_script.telemetry import RequestInfo
+from function_script.request.limits import LIMITS, MIB
+from function_script.step.blocked import Blocked
+from function_script.step.telemetry import RequestInfo
+from function_script.texts.diagnostics import CONTROL, Diagnostic, cut
+from function_script.texts.errors import FatalError, LimitError, LimitName, SandboxError
 
 # A program that prints more is ended.
 MAX_LOG_BYTES = 64 * 1024
@@ -178,30 +178,30 @@ def starved_error(cpu_seconds: float, seconds: float, *, is_at_deadline: bool) -
     return _limit(f"it was not done {when}: it had {_seconds(cpu_seconds)} of CPU time", _BUSY_HINT)
 
 
-def wait_timeout_error(seconds: float, expected_seconds: float) -> Failed:
-    """Build the failure of a request that waited for a worker as long as its deadline allowed."""
-    until = "until the call's deadline"
-    if expected_seconds:
-        until += f" left less than the {_seconds(expected_seconds)} of CPU time that it needs"
-    text = f"it waited {_seconds(seconds)} for a free worker, {until}"
+def wait_timeout_error(seconds: float) -> Failed:
+    """Build the failure of a request that waited for a worker as long as a request may."""
+    text = f"it waited {_seconds(seconds)} for a free worker, as long as its deadline allows"
     error = _limit(text, _BUSY_HINT)
     return Failed(error=error, cause=Cause.WAITED, waited_seconds=seconds)
 
 
-def too_late_error(expected_seconds: float, remaining_seconds: float) -> Failed:
-    """Build the failure of a request that needs more CPU time than its deadline leaves."""
+def too_late_error(
+    expected_seconds: float, needed_seconds: float, remaining_seconds: float
+) -> Failed:
+    """Build the failure of a request that needs more time on the clock than its deadline leaves."""
     text = (
-        f"it needed {_seconds(expected_seconds)} of CPU time before, and the call's deadline "
-        f"leaves {_seconds(remaining_seconds)}"
+        f"it needed {_seconds(expected_seconds)} of CPU time before, which programs get in "
+        f"{_seconds(needed_seconds)} here, and the call's deadline leaves "
+        f"{_seconds(max(remaining_seconds, 0.0))}"
     )
-    return Failed(error=_limit(text, "it is tried again"), cause=Cause.REFUSED)
+    return Failed(error=_limit(text, _BUSY_HINT), cause=Cause.REFUSED)
 
 
 def too_busy_error(wait_seconds: float, remaining_seconds: float) -> Failed:
     """Build the failure of a request behind more heavy programs than its deadline allows."""
     text = (
-        f"programs before it need the CPUs for {_seconds(wait_seconds)}, and the call's "
-        f"deadline leaves {_seconds(remaining_seconds)}"
+        f"programs before it need the CPUs for {_seconds(wait_seconds)}, and it may wait for half "
+        f"of the {_seconds(remaining_seconds)} until the call's deadline"
     )
     return Failed(error=_limit(text, _BUSY_HINT), cause=Cause.REFUSED)
 

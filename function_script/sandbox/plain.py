@@ -21,7 +21,7 @@ from typing import IO, TYPE_CHECKING
 
 from function_script.sandbox import spawn_errors, stream
 from function_script.sandbox.confinement import UNKNOWN, Confinement
-from function_script.sandbox.ipc import ReplyHeader, RequestHeader
+from function_script.sandbox.ipc import Begun, ReplyHeader, RequestHeader
 from function_script.sandbox.outcome import MAX_LOG_BYTES, Cause, ExitStatus
 from function_script.sandbox.spawn import spawn
 from function_script.sandbox.worker_process import EXIT_SECONDS, WorkerProcess
@@ -83,7 +83,7 @@ class PlainWorker(WorkerProcess):
         ((data, seed),) = requests
         self._started = time.monotonic()
         self._next_poll = self._started + _POLL_SECONDS
-        self._frames.limits = (0.0, 0)
+        self._frames.begun = None
         self._connection.settimeout(self._max_seconds)
         try:
             self._connection.sendall(RequestHeader(len(data), seed).pack())
@@ -119,20 +119,12 @@ class PlainWorker(WorkerProcess):
         payload, self._frames.payload = self._frames.payload, (b"", b"")
         return payload
 
-    def has_begun(self) -> bool:
-        """Report whether the worker has begun with the last request."""
-        return self._frames.limits[0] != 0
-
     def take_back(self) -> None:
         """Do nothing: a batch is one request."""
 
-    def begun_index(self) -> int:
-        """Return the index of the only request."""
-        return 0
-
-    def applied_limits(self) -> tuple[float, int]:
-        """Return timeout in seconds and memory in bytes as the last input narrowed them."""
-        return self._frames.limits
+    def begun(self) -> Begun | None:
+        """Return the only request, or None before the worker has begun with it."""
+        return self._frames.begun
 
     def trim(self, used_bytes: int) -> None:
         """Do nothing: no memory is shared."""
@@ -181,7 +173,8 @@ class PlainWorker(WorkerProcess):
 
     def _poll_memory(self) -> None:
         """Kill the worker when it exceeds its memory limit, or when its size is unknown."""
-        limit_bytes = self._frames.limits[1] or self._max_bytes
+        begun = self._frames.begun
+        limit_bytes = self._max_bytes if begun is None else begun.memory_bytes or self._max_bytes
         try:
             grown_bytes = resident_bytes(self.pid) - self._idle_bytes
         except OSError:

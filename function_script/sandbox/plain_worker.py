@@ -12,7 +12,7 @@ import threading
 from collections.abc import Callable
 from pathlib import Path
 
-from function_script.limits import Limits
+from function_script.request.limits import Limits
 from function_script.sandbox import rlimits
 from function_script.sandbox.stream import StreamChannel
 from function_script.sandbox.worker import Handle, HandlerResult, Memory, Worker, exception_site
@@ -23,12 +23,12 @@ _STATM = Path("/proc/self/statm")
 _MAXRSS_BYTES = 1 if sys.platform == "darwin" else 1024
 
 
-def main(connection_fd: int, log_fd: int, config_json: str) -> None:
+def main(connection_fd: int, log_fd: int, config_text: str) -> None:
     """Answer requests until the pool closes the connection."""
     # Ctrl-C in a terminal reaches the whole group; only the pool decides when workers end.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
-    config = ZygoteConfig.from_json(config_json)
+    config = ZygoteConfig.from_literal(config_text)
     threading.stack_size(rlimits.STACK_BYTES)
     thread = threading.Thread(target=_run_worker, args=(connection_fd, log_fd, config))
     thread.start()

@@ -6,45 +6,33 @@ A zygote forks the workers (``fork_server``, ``zygote``). A request gets a slot 
 ``Dispatcher``. Requests are opaque bytes.
 """
 
+import queue
 import threading
 import time
-from collections.abc import Callable, Hashable
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import partial
 from types import TracebackType
-from typing import Self
+from typing import Final, Self
 
-from function_script.errors import SandboxError
-from function_script.limits import MIB, Limits
+from function_script.request.limits import MIB, Limits
 from function_script.sandbox import capacity, outcome, system
+from function_script.sandbox.batch import Batch
 from function_script.sandbox.confinement import Confinement
-from function_script.sandbox.execution import (
-    Execution,
-    NotBegun,
-    PoolContext,
-    Result,
-    TakenBack,
-    WorkerLost,
-)
-from function_script.sandbox.history import CostEstimates, PenaltyBox, RuntimeEstimate
+from function_script.sandbox.execution import Executor, Result, WorkerLost
+from function_script.sandbox.history import CostEstimates, CpuShare, PenaltyBox, RuntimeEstimate
+from function_script.sandbox.identity import RequestIdentity, identify_nothing, no_seed
 from function_script.sandbox.idle_workers import IdleWorkers
 from function_script.sandbox.outcome import Cause, Failed, Reply
-from function_script.sandbox.scheduler import Scheduler, Slot
+from function_script.sandbox.run import Run
+from function_script.sandbox.scheduler import Scheduler
 from function_script.sandbox.zygote_config import ANSWER_SECONDS, ZygoteConfig
+from function_script.texts.errors import SandboxError
 
-# The longest wait for a worker: Crossplane gives a whole pipeline two minutes.
-_MAX_WAIT_SECONDS = 600.0
+# The deadline of calls without one: Crossplane gives a whole pipeline two minutes.
+_MAX_SECONDS = 600.0
 # A response is at most the desired state of the request and the additions of the step.
 _OUTPUT_BYTES = 16 * MIB
-
-
-def _no_key(_: bytes) -> Hashable:
-    return None
-
-
-def no_seed(_: bytes) -> bytes:
-    """Return the seed of a request without a salt."""
-    return b""
+_CANCELLED = Failed(error=SandboxError.of("the run was cancelled"), cause=Cause.KILLED)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,11 +44,9 @@ class PoolOptions:
     (None: as many as there are CPUs). ``min_idle`` idle workers are kept ready when others are
     lost. ``queue_size`` bounds the requests that wait.
 
-    ``fairness_key`` returns the owner of a request: those that wait are served round robin by it.
-    ``penalty_key`` returns the key that is penalized for a lost worker and that costs are estimated
-    by (None: the fairness key); ``program_key`` the key that a new one's cost is estimated by.
-    ``derive_seed`` returns the secret from which a request's random values derive, of 32 bytes, or
-    b"" without a salt.
+    ``identify`` returns the facts about a request by which it is scheduled; it is called at most
+    once for each. ``derive_seed`` returns the secret from which a request's random values derive,
+    of 32 bytes, or b"" without a salt.
     ``batches``: short runs wait a moment for a running worker, which needs a ``Dispatcher``.
     ``module``, ``preload`` and ``warmup_requests``: see ``ZygoteConfig``.
     ``requires_confinement``: a worker that lacks a measure is not used.
@@ -75,12 +61,10 @@ class PoolOptions:
     queue_size: int = 1_000
     max_request_bytes: int = 64 * MIB
     max_runs: int = 10_000
-    fairness_key: Callable[[bytes], Hashable] = _no_key
-    penalty_key: Callable[[bytes], Hashable] | None = None
-    program_key: Callable[[bytes], Hashable] = _no_key
+    identify: Callable[[bytes], RequestIdentity] = identify_nothing
     derive_seed: Callable[[bytes], bytes] = no_seed
     batches: bool = False
-    module: str = "function_script.function"
+    module: str = "function_script.step.function"
     preload: tuple[str, ...] = ()
     warmup_requests: tuple[bytes, ...] = ()
     requires_confinement: bool = False
@@ -106,6 +90,10 @@ class Pool:
 
     def __init__(self, options: PoolOptions) -> None:
         self._options = options
+        self.module: Final = options.module
+        self._cancel_lock = threading.Lock()
+        self._is_cancelled = False
+        self._running: set[Batch] = set()
         slow = options.slow_workers
         if slow is None:
             slow = capacity.max_slow_slots(options.limits.memory_bytes, options.workers)
@@ -118,33 +106,39 @@ class Pool:
             max_runs=options.max_runs,
             capacity_bytes=options.max_request_bytes + _OUTPUT_BYTES,
         )
-        runtimes = RuntimeEstimate()
-        scheduler = Scheduler(
-            fast_slots=options.workers,
-            heavy_slots=heavy,
-            slow_slots=slow,
-            queue_size=options.queue_size,
-            batch_delay=runtimes.batch_delay if options.batches else float,
-        )
         self._factory = system.build_factory(
             config,
             answer_seconds=options.answer_seconds,
             is_strict=options.requires_confinement,
         )
-        self.context = PoolContext(
+        runtimes, costs, share = (
+            RuntimeEstimate(),
+            CostEstimates(),
+            CpuShare(capacity.usual_share(heavy)),
+        )
+        self._penalties = PenaltyBox()
+        self.scheduler = Scheduler(
+            fast_slots=options.workers,
+            heavy_slots=heavy,
+            slow_slots=slow,
+            queue_size=options.queue_size,
+            costs=costs,
+            share=share,
+            batch_delay=runtimes.batch_delay if options.batches else float,
+        )
+        self.workers = IdleWorkers(
+            self._factory,
+            max_idle=options.workers + min(heavy, slow) + options.min_idle,
+            min_idle=options.min_idle,
+        )
+        self.executor = Executor(
             limits=options.limits,
-            scheduler=scheduler,
-            workers=IdleWorkers(
-                self._factory,
-                max_idle=options.workers + min(heavy, slow) + options.min_idle,
-                min_idle=options.min_idle,
-            ),
+            scheduler=self.scheduler,
+            workers=self.workers,
             runtimes=runtimes,
-            penalties=PenaltyBox(),
-            costs=CostEstimates(),
-            penalty_key=options.penalty_key or options.fairness_key,
-            program_key=options.program_key,
-            derive_seed=options.derive_seed,
+            penalties=self._penalties,
+            costs=costs,
+            share=share,
         )
 
     def __enter__(self) -> Self:
@@ -160,17 +154,28 @@ class Pool:
 
     def prefork(self) -> None:
         """Spawn all workers before the first request; raise SandboxError when that fails."""
-        self.context.workers.prefork(self._options.workers)
+        self.workers.prefork(self._options.workers)
 
-    def request_slot(
-        self, data: bytes, deadline: float, on_grant: Callable[[Slot], None]
-    ) -> Slot | Failed:
-        """Return a slot for a request (see ``Scheduler.request_slot``), or why there is none."""
+    def submit(
+        self,
+        data: bytes,
+        timeout_seconds: float | None,
+        on_start: Callable[[Batch], None],
+        on_reply: Callable[[Reply], None],
+    ) -> Run:
+        """Begin to evaluate a request, queue it, or refuse it; see ``Run`` for the callbacks."""
+        seconds = _MAX_SECONDS if timeout_seconds is None else min(timeout_seconds, _MAX_SECONDS)
+        deadline = time.monotonic() + seconds
+        run = Run(data, self._options.identify, deadline, on_start, on_reply)
+        run.seed = self._options.derive_seed(data)
         if len(data) > self._options.max_request_bytes:
-            return outcome.request_too_large_error(len(data), self._options.max_request_bytes)
-        profile = self.context.profile(data, deadline - time.monotonic())
-        key_of = partial(self._options.fairness_key, data)
-        return self.context.scheduler.request_slot(key_of, on_grant, profile)
+            max_bytes = self._options.max_request_bytes
+            run.reply(outcome.request_too_large_error(len(data), max_bytes))
+        else:
+            if self._penalties:
+                run.is_penalized = self._penalties.contains(run.identity.key)
+            self.scheduler.submit(run)
+        return run
 
     def run(self, data: bytes, timeout_seconds: float | None = None) -> Reply:
         """Evaluate a request in a worker.
@@ -178,36 +183,39 @@ class Pool:
         ``timeout_seconds`` is the time until the caller's deadline, waiting for a worker included;
         None: only the step's own limit holds. Never raises because of what a program does.
         """
-        deadline = deadline_after(timeout_seconds)
-        granted = threading.Event()
-        slot = self.request_slot(data, deadline, lambda _: granted.set())
-        if isinstance(slot, Failed):
-            return slot
-        if slot.is_waiting:
-            granted.wait(max(0.0, deadline - slot.expected_seconds - time.monotonic()))
-            if not granted.is_set() and slot.abandon():
-                return outcome.wait_timeout_error(slot.age_seconds(), slot.expected_seconds)
-        with slot:
+        events: queue.SimpleQueue[Batch | Reply] = queue.SimpleQueue()
+        run = self.submit(data, timeout_seconds, events.put, events.put)
+        reply: Reply | None = None
+        while reply is None:
             try:
-                worker = self.context.workers.acquire(coldest=slot.is_penalized)
-                execution = Execution(self.context, slot, data, deadline, worker)
-                result = self._run(execution)
-            except SandboxError as error:
-                return Failed(error=error, cause=Cause.KILLED)
-        if isinstance(result, WorkerLost):
-            # Without the slot, which the next run may use: a large process takes long to exit.
-            return execution.explain(result)
-        return result
+                event = events.get(timeout=max(run.latest_start - time.monotonic(), 0.0))
+            except queue.Empty:
+                self.scheduler.refuse_overdue(time.monotonic())
+                continue
+            reply = self._evaluate(event) if isinstance(event, Batch) else event
+        # A worker that `cancel` killed is explained and replaced like any other.
+        return _CANCELLED if self._is_cancelled else reply
+
+    def cancel(self) -> None:
+        """Fail the runs of `run` that have begun or wait, and later ones until `allow_runs`."""
+        with self._cancel_lock:
+            self._is_cancelled = True
+            for batch in self._running:
+                batch.worker.kill()
+
+    def allow_runs(self) -> None:
+        """Run again after `cancel`; call it when the cancelled runs have returned."""
+        with self._cancel_lock:
+            self._is_cancelled = False
 
     def stats(self) -> PoolStats:
         """Return how busy the pool is."""
-        scheduler, workers = self.context.scheduler, self.context.workers
         return PoolStats(
-            waiting=scheduler.waiting,
-            busy=scheduler.busy,
-            slow=scheduler.slow,
-            idle=workers.idle,
-            retired=workers.retired,
+            waiting=self.scheduler.waiting,
+            busy=self.scheduler.busy,
+            slow=self.scheduler.slow,
+            idle=self.workers.idle,
+            retired=self.workers.retired,
         )
 
     def confinement(self) -> Confinement:
@@ -220,30 +228,40 @@ class Pool:
 
     def close(self) -> None:
         """End all processes."""
-        self.context.workers.close()
+        self.workers.close()
 
-    def _run(self, execution: Execution) -> Reply | WorkerLost:
-        """Run to the end; retry when the worker was exiting already.
+    def _evaluate(self, batch: Batch) -> Reply | None:
+        """Evaluate the only run of a batch; return None if it is queued again."""
+        unfinished: list[Run] = []
+        try:
+            if self._is_cancelled:
+                return _CANCELLED
+            batch.start(self.workers.acquire(coldest=batch.run.is_penalized))
+            result = self._wait(batch)
+            if not isinstance(result, WorkerLost) and result[0] is None:
+                unfinished = [batch.run]
+        except SandboxError as error:
+            return Failed(error=error, cause=Cause.KILLED)
+        finally:
+            self.scheduler.release(batch, unfinished)
+        if isinstance(result, WorkerLost):
+            # Without the slot, which the next run may use: a large process takes long to exit.
+            return self.executor.explain(batch, result)
+        return result[0]
 
-        Raise SandboxError when there is no worker for another attempt.
-        """
-        execution.start()
-        while isinstance(result := _wait(execution), NotBegun | TakenBack):
-            execution.retry(self.context.workers.acquire(coldest=execution.slot.is_penalized))
-        return result
-
-
-def _wait(execution: Execution) -> Result:
-    """Poll a run until its reply comes or its time is over."""
-    while True:
-        frame = execution.worker.read_reply(execution.next_poll - time.monotonic())
-        if frame is not None:
-            return execution.finish(frame)
-        if not execution.poll(time.monotonic()):
-            return execution.expire()
-
-
-def deadline_after(timeout_seconds: float | None) -> float:
-    """Return the deadline (monotonic seconds) of a caller with that much time left."""
-    remaining = _MAX_WAIT_SECONDS if timeout_seconds is None else timeout_seconds
-    return time.monotonic() + min(remaining, _MAX_WAIT_SECONDS)
+    def _wait(self, batch: Batch) -> Result:
+        """Poll a run until its reply comes or its time is over; `cancel` may kill its worker."""
+        with self._cancel_lock:
+            self._running.add(batch)
+            if self._is_cancelled:
+                batch.worker.kill()
+        try:
+            while True:
+                frame = batch.worker.read_reply(batch.next_poll - time.monotonic())
+                if frame is not None or not self.executor.poll(batch, time.monotonic()):
+                    break
+        finally:
+            # Later, others may have reaped it.
+            with self._cancel_lock:
+                self._running.remove(batch)
+        return self.executor.expire(batch) if frame is None else self.executor.finish(batch, frame)

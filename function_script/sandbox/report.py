@@ -5,22 +5,23 @@ Reports are untrusted input: parsing raises ValueError for anything unexpected.
 
 import json
 from dataclasses import astuple, dataclass, field, replace
-from typing import Final
+from typing import Final, get_args
 
 import orjson
 
-from function_script.blocked import Blocked
-from function_script.diagnostics import Diagnostic, Note, cut
 from function_script.inputs import MissingContent
-from function_script.remote import parsing
-from function_script.remote.reference import RemoteReference
+from function_script.request.remote import parsing
+from function_script.request.remote.reference import RemoteReference
+from function_script.request.values import Object, Value
 from function_script.sandbox.ipc import MAX_REPORT_BYTES
 from function_script.sandbox.outcome import Cause
-from function_script.source import Excerpt, Span
-from function_script.telemetry import COUNTS, RequestInfo
-from function_script.values import Object, Value
+from function_script.step.blocked import Blocked
+from function_script.step.telemetry import COUNTS, RequestInfo
+from function_script.texts.diagnostics import Diagnostic, Kind, Note, cut
+from function_script.texts.source import Excerpt, Span
 
 _PARSE_ERRORS = (ValueError, TypeError, KeyError, AttributeError, RecursionError)
+_KINDS: Final[dict[str, Kind]] = {kind: kind for kind in get_args(Kind)}
 # Bounds of a report that is too long; JSON may need six bytes for one.
 _MAX_PROBLEMS = 50
 _MAX_LOG_BYTES = 16 * 1024
@@ -156,13 +157,13 @@ def _diagnostic_to_json(problem: Diagnostic) -> Object:
         "message": problem.message,
         "hint": problem.hint,
         "notes": [
-            note if isinstance(note, str) else [note.text, _span_to_json(note.span)]
+            note if isinstance(note, str) else [note.text, _span_to_json(note.span), note.is_cause]
             for note in problem.notes
         ],
         "span": _span_to_json(problem.span),
         "excerpt": [excerpt.first_line, excerpt.first_column, *excerpt.lines] if excerpt else None,
         "field": problem.field,
-        "mention": _span_to_json(problem.mention),
+        "kind": problem.kind,
     }
 
 
@@ -171,7 +172,7 @@ def _span_to_json(span: Span | None) -> Value:
 
 
 def _parse_diagnostic(document: Object) -> Diagnostic:
-    span, mention, excerpt = document["span"], document["mention"], document["excerpt"]
+    span, excerpt = document["span"], document["excerpt"]
     hint = document["hint"]
     return Diagnostic(
         message=_check_text(document["message"]),
@@ -180,7 +181,7 @@ def _parse_diagnostic(document: Object) -> Diagnostic:
         span=None if span is None else _parse_span(_check_list(span)),
         excerpt=None if excerpt is None else _parse_excerpt(_check_list(excerpt)),
         field=_check_text(document["field"]),
-        mention=None if mention is None else _parse_span(_check_list(mention)),
+        kind=_KINDS[_check_text(document["kind"])],
     )
 
 
@@ -206,8 +207,8 @@ def _parse_missing(value: Value) -> MissingContent:
 def _parse_note(value: Value) -> str | Note:
     if isinstance(value, str):
         return value
-    text, span = _check_list(value)
-    return Note(_check_text(text), _parse_span(_check_list(span)))
+    text, span, is_cause = _check_list(value)
+    return Note(_check_text(text), _parse_span(_check_list(span)), is_cause is True)
 
 
 def _parse_span(parts: list[Value]) -> Span:

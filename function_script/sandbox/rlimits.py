@@ -13,7 +13,7 @@ import sys
 import time
 from typing import Final
 
-from function_script.limits import MIB
+from function_script.request.limits import MIB
 from function_script.sandbox import seccomp
 from function_script.sandbox.confinement import NOT_IN_FORCE, Confinement, Measure
 from function_script.sandbox.outcome import MAX_LOG_BYTES

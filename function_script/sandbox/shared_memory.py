@@ -10,13 +10,23 @@ import os
 import socket
 import struct
 
-from function_script.sandbox.ipc import MAX_BATCH, Channel, ReplyHeader, RequestHeader, receive
+from function_script.sandbox.ipc import (
+    MAX_BATCH,
+    Begun,
+    Channel,
+    ReplyHeader,
+    RequestHeader,
+    receive,
+)
 
-# The limits and the index of the request that the worker has begun, and the pool's word that it
-# has taken back those that follow.
+# One byte says which request the worker has begun, and whether the record of that request is
+# complete: 0 for none, 1 and 2 for the first request without and with its record, 3 and 4 for the
+# second. Nobody can read half of a byte, and no request has the record of another.
+_BEGUN_BYTE = 0
+# The pool's word that it has taken back the requests that follow.
+_TAKEN_BACK_BYTE = 1
 _LIMITS = struct.Struct("<dQ")
-_INDEX_BYTE = _LIMITS.size
-_TAKEN_BACK_BYTE = _INDEX_BYTE + 1
+_RECORDS = _LIMITS.size
 _HEADER_BYTES = mmap.PAGESIZE
 # Pages beyond this are returned after each request; below it, keeping them is faster.
 _RESIDENT_BYTES = 4 << 20
@@ -25,7 +35,7 @@ REGION_BYTES = _RESIDENT_BYTES // MAX_BATCH
 
 
 class SharedMemory:
-    """A mapping that one worker and its pool share: the effective limits, then the payload.
+    """A mapping that one worker and its pool share: the request that has begun, then the payload.
 
     The file behind it is sealed: a compromised worker cannot shrink it while the pool reads. Only
     touched pages use memory.
@@ -65,33 +75,37 @@ class SharedMemory:
         start += _HEADER_BYTES
         return self._map[start : start + length]
 
-    def write_limits(self, timeout_seconds: float, memory_bytes: int) -> None:
-        """Store the effective limits where the pool can read them after a crash."""
-        _LIMITS.pack_into(self._map, 0, timeout_seconds, memory_bytes)
-
-    def read_limits(self) -> tuple[float, int]:
-        """Return the timeout in seconds and the memory in bytes that were written last."""
-        timeout_seconds, memory_bytes = _LIMITS.unpack_from(self._map, 0)
-        return timeout_seconds, memory_bytes
-
     def start_batch(self) -> None:
         """Forget what the worker and the pool have noted about the last batch."""
-        self.write_limits(0.0, 0)
-        self._map[_INDEX_BYTE] = self._map[_TAKEN_BACK_BYTE] = 0
+        self._map[_BEGUN_BYTE] = self._map[_TAKEN_BACK_BYTE] = 0
 
     def begin(self, index: int) -> bool:
         """Note that the worker begins a request; return False when the pool has taken it back."""
         # The pool writes and reads in the other order, so one of both sees what the other wrote.
-        self._map[_INDEX_BYTE] = index
-        return not self._map[_TAKEN_BACK_BYTE]
+        self._map[_BEGUN_BYTE] = 2 * index + 1
+        return not (index and self._map[_TAKEN_BACK_BYTE])
+
+    def narrow(self, index: int, timeout_seconds: float, memory_bytes: int) -> None:
+        """Store the limits of the request that has begun where the pool can read them."""
+        self._map[_BEGUN_BYTE] = 2 * index + 1
+        _LIMITS.pack_into(self._map, _RECORDS + index * _LIMITS.size, timeout_seconds, memory_bytes)
+        self._map[_BEGUN_BYTE] = 2 * index + 2
 
     def take_back(self) -> None:
         """Note that the worker must not begin any more requests of its batch."""
         self._map[_TAKEN_BACK_BYTE] = 1
 
-    def begun_index(self) -> int:
-        """Return the index of the request that the worker has begun last, as it claims."""
-        return self._map[_INDEX_BYTE]
+    def begun(self) -> Begun | None:
+        """Return what the worker has begun last, as it claims; None before the first request."""
+        mark = self._map[_BEGUN_BYTE]
+        if not 0 < mark <= 2 * MAX_BATCH:
+            return None
+        index = (mark - 1) // 2
+        if mark % 2:
+            return Begun(index)
+        start = _RECORDS + index * _LIMITS.size
+        timeout_seconds, memory_bytes = _LIMITS.unpack_from(self._map, start)
+        return Begun(index, timeout_seconds, memory_bytes)
 
     def trim(self, used_bytes: int) -> None:
         """Return the pages of a large payload to the system."""
@@ -121,15 +135,15 @@ class SharedMemoryChannel(Channel):
 
     def begin(self, index: int) -> bool:
         """Begin the request at ``index``; return False when the pool has taken it back."""
-        return index == 0 or self._memory.begin(index)
+        return self._memory.begin(index)
 
     def read_request(self, length: int, index: int) -> bytes:
         """Return the ``length`` bytes that the header at ``index`` has announced."""
         return self._memory.read(length, index=index)
 
-    def write_limits(self, timeout_seconds: float, memory_bytes: int) -> None:
-        """Publish the effective limits, which the pool reads after a crash."""
-        self._memory.write_limits(timeout_seconds, memory_bytes)
+    def narrow(self, index: int, timeout_seconds: float, memory_bytes: int) -> None:
+        """Publish the limits of the request that has begun, which the pool reads after a crash."""
+        self._memory.narrow(index, timeout_seconds, memory_bytes)
 
     def write_reply(self, index: int, response: bytes, report: bytes) -> None:
         """Store a response and its report, which fit into the capacity."""

@@ -32,7 +32,7 @@ def spawn(module: str, descriptors: Sequence[int], config: ZygoteConfig) -> subp
     paths = [root, *(path for path in sys.path if path not in {"", root})]
     flags = ["-I", "-S", "-X", "utf8", "-c", _MAIN.format(module=module)]
     return subprocess.Popen(  # noqa: S603 # our own interpreter and program
-        [sys.executable, *flags, " ".join(map(str, descriptors)), config.to_json(), *paths],
+        [sys.executable, *flags, " ".join(map(str, descriptors)), config.to_literal(), *paths],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         pass_fds=descriptors,

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from enum import IntEnum
 from typing import Final
 
-from function_script.errors import SandboxError
+from function_script.texts.errors import SandboxError
 
 
 class Call(IntEnum):

@@ -10,6 +10,7 @@ import time
 from function_script.sandbox.ipc import (
     REPLY_BYTES,
     REQUEST_BYTES,
+    Begun,
     Channel,
     ReplyHeader,
     RequestHeader,
@@ -49,8 +50,13 @@ class StreamChannel(Channel):
             raise EOFError
         return data
 
-    def write_limits(self, timeout_seconds: float, memory_bytes: int) -> None:
-        """Publish the effective limits, which the pool reads after a crash."""
+    def begin(self, index: int) -> bool:
+        """Begin the only request: its limits are those of the pool so far."""
+        self.narrow(index, 0.0, 0)
+        return True
+
+    def narrow(self, index: int, timeout_seconds: float, memory_bytes: int) -> None:  # noqa: ARG002 # always 0
+        """Publish the limits of the request that has begun, which the pool reads after a crash."""
         self._connection.sendall(LIMITS + _LIMITS.pack(timeout_seconds, memory_bytes))
 
     def write_reply(self, index: int, response: bytes, report: bytes) -> None:  # noqa: ARG002 # 0
@@ -66,14 +72,14 @@ class StreamChannel(Channel):
 class FrameReader:
     """The pool's end of a worker's stream. Input is untrusted.
 
-    The contents of the last frame of each kind are in ``limits``, ``reply`` and ``payload``.
+    The contents of the last frame of each kind are in ``begun``, ``reply`` and ``payload``.
     """
 
     def __init__(self, connection: socket.socket, capacity_bytes: int) -> None:
         self._connection = connection
         self._capacity_bytes = capacity_bytes
         self._buffer = bytearray()
-        self.limits = (0.0, 0)
+        self.begun: Begun | None = None
         self.reply = b""
         self.payload = b"", b""
 
@@ -118,7 +124,7 @@ class FrameReader:
             return b""
         body = bytes(self._buffer[1:length])
         if kind == LIMITS:
-            self.limits = _LIMITS.unpack(body)
+            self.begun = Begun(0, *_LIMITS.unpack(body))
         elif kind == REPLY:
             try:
                 header = ReplyHeader.unpack(body)

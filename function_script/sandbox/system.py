@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from function_script.errors import SandboxError
+from function_script.texts.errors import SandboxError
 
 if TYPE_CHECKING:
     from function_script.sandbox.idle_workers import WorkerFactory

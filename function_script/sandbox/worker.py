@@ -14,16 +14,16 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
-from function_script import redaction
-from function_script.blocked import Blocked
-from function_script.diagnostics import Diagnostic
 from function_script.inputs import MissingContent
-from function_script.limits import MIB, Limits
+from function_script.request.limits import MIB, Limits
 from function_script.sandbox import report
 from function_script.sandbox.ipc import Channel, ReplyHeader, RequestHeader
 from function_script.sandbox.outcome import MAX_LOG_BYTES, Cause, sanitize_stderr
 from function_script.sandbox.report import WorkerReport
-from function_script.telemetry import RequestInfo
+from function_script.step.blocked import Blocked
+from function_script.step.telemetry import RequestInfo
+from function_script.texts import redaction
+from function_script.texts.diagnostics import Diagnostic
 
 if TYPE_CHECKING:
     from function_script.sandbox.rlimits import Watchdog
@@ -107,6 +107,7 @@ class Worker:
         """Evaluate requests until one fails or the pool takes the rest back; store the replies."""
         start = self._watchdog.now()
         if len(requests) == 1:
+            self._channel.begin(0)
             return [self._answer_request(requests[0], 0, self._channel.capacity_bytes, start)]
         headers: list[ReplyHeader] = []
         for index, request in enumerate(requests):
@@ -151,10 +152,9 @@ class Worker:
         self, request: RequestHeader, index: int, start: float
     ) -> tuple[bytes, WorkerReport]:
         data = self._channel.read_request(request.length, index)
-        limits = self._limits
-        self._channel.write_limits(limits.timeout_seconds, limits.memory_bytes)
         try:
-            result = self._handle(data, limits, self._limit_setter(limits, start), request.seed)
+            on_limits = self._limit_setter(index, start)
+            result = self._handle(data, self._limits, on_limits, request.seed)
         except BaseException as error:  # noqa: BLE001 # panics are BaseExceptions, and so are tricks
             self._memory.limit(self._limits.memory_bytes)
             failure = _classify_failure(error, data)
@@ -169,13 +169,16 @@ class Worker:
             log=log,
         )
 
-    def _limit_setter(self, limits: Limits, start: float) -> Callable[[Limits], None]:
+    def _limit_setter(self, index: int, start: float) -> Callable[[Limits], None]:
         """Return the function by which the handler applies the limits of its input."""
+        limits = self._limits
 
         def apply_limits(narrowed: Limits) -> None:
-            self._channel.write_limits(narrowed.timeout_seconds, narrowed.memory_bytes)
+            is_shorter = narrowed.timeout_seconds < limits.timeout_seconds
+            if is_shorter or narrowed.memory_bytes < limits.memory_bytes:
+                self._channel.narrow(index, narrowed.timeout_seconds, narrowed.memory_bytes)
             self._memory.limit(narrowed.memory_bytes)
-            if narrowed.timeout_seconds < limits.timeout_seconds:
+            if is_shorter:
                 now = self._watchdog.now()
                 self._watchdog.set(start + narrowed.timeout_seconds - now, now)
 

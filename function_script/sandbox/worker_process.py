@@ -11,7 +11,7 @@ from abc import ABC, abstractmethod
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from function_script.sandbox.ipc import MAX_BATCH, ReplyHeader, RequestHeader, receive
+from function_script.sandbox.ipc import MAX_BATCH, Begun, ReplyHeader, RequestHeader, receive
 from function_script.sandbox.outcome import MAX_LOG_BYTES
 
 if TYPE_CHECKING:
@@ -70,20 +70,12 @@ class WorkerProcess(ABC):
         """
 
     @abstractmethod
-    def has_begun(self) -> bool:
-        """Report whether the worker has begun with the last batch."""
-
-    @abstractmethod
     def take_back(self) -> None:
         """Have the worker begin no more requests of its batch."""
 
     @abstractmethod
-    def begun_index(self) -> int:
-        """Return the index of the request that the worker has begun last."""
-
-    @abstractmethod
-    def applied_limits(self) -> tuple[float, int]:
-        """Return timeout in seconds and memory in bytes as the last input narrowed them."""
+    def begun(self) -> Begun | None:
+        """Return the request of its batch that the worker has begun last, with its limits."""
 
     @abstractmethod
     def trim(self, used_bytes: int) -> None:
@@ -189,22 +181,13 @@ class ForkedWorker(WorkerProcess):
         response = self._memory.read(length, index=index)
         return response, self._memory.read(header.report_length, index=index, offset=length)
 
-    def has_begun(self) -> bool:
-        """Report whether the worker has begun with the last batch."""
-        timeout_seconds, _ = self._memory.read_limits()
-        return timeout_seconds != 0
-
     def take_back(self) -> None:
         """Have the worker begin no more requests of its batch."""
         self._memory.take_back()
 
-    def begun_index(self) -> int:
-        """Return the index of the request that the worker has begun last."""
-        return self._memory.begun_index()
-
-    def applied_limits(self) -> tuple[float, int]:
-        """Return timeout in seconds and memory in bytes as the last input narrowed them."""
-        return self._memory.read_limits()
+    def begun(self) -> Begun | None:
+        """Return the request of its batch that the worker has begun last, with its limits."""
+        return self._memory.begun()
 
     def trim(self, used_bytes: int) -> None:
         """Return the memory of a large request to the system."""

@@ -18,10 +18,10 @@ from function_script.sandbox.worker import Handle, Worker, exception_site
 from function_script.sandbox.zygote_config import ZygoteConfig, load_handler
 
 
-def main(control_fd: int, config_json: str) -> None:
+def main(control_fd: int, config_text: str) -> None:
     """Warm up, report readiness, and execute orders until the pool closes the socket."""
     control = socket.socket(fileno=control_fd)
-    config = ZygoteConfig.from_json(config_json)
+    config = ZygoteConfig.from_literal(config_text)
     rlimits.harden_zygote()
     handle = load_handler(config)
     # A pool that was never used closes the socket with ZYGOTE_READY unread, which resets it.

@@ -5,14 +5,13 @@
 
 from __future__ import annotations
 
-import base64
+import ast
 import gc
 import importlib
-import json
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, cast
 
-from function_script.limits import Limits
+from function_script.request.limits import Limits
 
 if TYPE_CHECKING:
     from function_script.sandbox.worker import Handle
@@ -38,24 +37,15 @@ class ZygoteConfig:
     max_runs: int
     capacity_bytes: int
 
-    def to_json(self) -> str:
-        """Return one line of JSON."""
-        encoded = [base64.b64encode(request).decode() for request in self.warmup_requests]
-        return json.dumps(asdict(self) | {"warmup_requests": encoded})
+    def to_literal(self) -> str:
+        """Return one line, a literal of Python."""
+        return repr(asdict(self))
 
     @classmethod
-    def from_json(cls, text: str) -> ZygoteConfig:
-        """Parse what ``to_json`` returned."""
-        document = json.loads(text)
-        requests = document["warmup_requests"]
-        return cls(
-            module=document["module"],
-            preload=tuple(document["preload"]),
-            warmup_requests=tuple(base64.b64decode(request) for request in requests),
-            limits=Limits(**document["limits"]),
-            max_runs=document["max_runs"],
-            capacity_bytes=document["capacity_bytes"],
-        )
+    def from_literal(cls, text: str) -> ZygoteConfig:
+        """Parse what ``to_literal`` returned."""
+        fields = ast.literal_eval(text)
+        return cls(**fields | {"limits": Limits(**fields["limits"])})
 
 
 def load_handler(config: ZygoteConfig) -> Handle:

@@ -1,8 +1,9 @@
-"""Admission: the open calls of a server, and the memory that their messages may hold.
+"""Admission: the open calls of a server, its connections, and the memory that they may hold.
 
-gRPC's library bounds neither. A request that is not read holds one stream window; a request that is
-read may grow to the size limit, and a response stays in memory until the client takes it or
-disconnects. The gRPC server opens every call here, and a call is closed when its task ends.
+gRPC's library bounds none. A request that is not read holds one stream window; a request that is
+read may grow to the size limit, a response stays in memory until the client takes it or
+disconnects, and headers of 16 MiB may come before a client has acknowledged the server's settings.
+The gRPC server opens every call here, and a call is closed when its task ends.
 """
 
 from __future__ import annotations
@@ -12,11 +13,13 @@ import logging
 import time
 from collections import defaultdict
 from collections.abc import Iterator
+from collections.abc import Set as AbstractSet
 from enum import Enum
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from function_script.limits import MIB
-from function_script.server import compression, log, memory, sockets
+from function_script.request.limits import MIB
+from function_script.server import channel_args, compression, connections, log, memory
+from function_script.server.connections import Connection, Connections
 from function_script.server.rpc import RpcError, Status, record_rejection
 
 if TYPE_CHECKING:
@@ -31,6 +34,9 @@ MAX_CALLS: Final = 2_000
 # The time to send a request, and the time to take a response.
 MAX_SECONDS: Final = 60.0
 _CHECK_SECONDS: Final = 0.1
+_SCAN_SECONDS: Final = 1.0
+# While memory is short, scans take at most one part in so many of a CPU.
+_SCAN_DIVISOR: Final = 5
 # The interval while many requests arrive slowly, which could fill the memory in 0.1 s.
 _FREQUENT_CHECK_SECONDS: Final = 0.02
 _MAX_SLOW_READS: Final = 4
@@ -42,6 +48,13 @@ _SMALL_BYTES: Final = 1 * MIB
 _SMALL_RESERVE_BYTES: Final = 64 * MIB
 # One connection in this many is shed at a time.
 _SHED_DIVISOR: Final = 4
+# A connection may hold so much without being suspected when memory is short.
+_UNSUSPECTED_BYTES: Final = 1 * MIB
+# The calls that a connection may cancel between two scans before their message is read, if they
+# are more than those that it lets be read: a sound client may cancel all calls that it has open.
+_MAX_RESETS: Final = 1_000
+# The share of all connections beyond which those are closed that have never completed a message.
+_SCARCE_SHARE: Final = 0.75
 
 
 class Stage(Enum):
@@ -55,11 +68,18 @@ class Stage(Enum):
 class Call:
     """One open call. ``held_bytes`` is the size of its request or, later, of its response."""
 
-    __slots__ = ("context", "held_bytes", "rejection", "stage", "stage_start", "task")
+    __slots__ = (
+        *("connection", "context", "held_bytes", "rejection", "stage", "stage_start", "task"),
+        "has_message",
+    )
 
-    def __init__(self, context: Context, task: asyncio.Task[object]) -> None:
+    def __init__(
+        self, context: Context, connection: Connection, task: asyncio.Task[object]
+    ) -> None:
         self.context: Final = context
+        self.connection: Final = connection
         self.task: Final = task
+        self.has_message = False
         self.stage = Stage.READING
         self.stage_start = time.monotonic()
         self.held_bytes = 0
@@ -68,6 +88,14 @@ class Call:
     def enter(self, stage: Stage) -> None:
         """Move to a stage, whose time begins now."""
         self.stage, self.stage_start = stage, time.monotonic()
+
+    def count_bytes(self) -> int:
+        """Return the memory that the call is known to hold: its metadata, or its response."""
+        if self.stage is Stage.READING:
+            return sum(
+                len(key) + len(value) for key, value in self.context.invocation_metadata() or ()
+            )
+        return self.held_bytes
 
     def reject(self, text: str) -> None:
         """End the read in progress, so that it returns an error with ``text``."""
@@ -80,6 +108,7 @@ class Admission:
     """All open calls of one server. Every method runs in ``loop``."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop, max_request_bytes: int) -> None:
+        self.connections: Final = Connections()
         self._loop = loop
         self._max_request_bytes = max_request_bytes
         self._max_held_bytes = max(_MAX_REQUESTS_HELD * max_request_bytes, _MIN_HELD_BYTES)
@@ -88,10 +117,13 @@ class Admission:
         self._calls: dict[asyncio.Task[object], Call] = {}
         self._requests_bytes = 0
         self._responses_bytes = 0
-        self._baseline_bytes = 0
-        self._trimmer: memory.HeapTrimmer | None = None
+        self._baseline_bytes = memory.resident_bytes()
+        self._trimmer = memory.HeapTrimmer()
+        self._scan_end = 0.0
+        self._scan_cost = 0.0
         self._has_activity = False
-        self._timer: asyncio.TimerHandle | None = None
+        self._has_dropped = False
+        self._timer = loop.call_later(_SCAN_SECONDS, self._check)
 
     def __len__(self) -> int:
         return len(self._calls)
@@ -101,18 +133,13 @@ class Admission:
         task = asyncio.current_task(self._loop)
         if task is None:
             raise RuntimeError("calls are opened by the task that handles them")
-        call = Call(context, task)
+        call = Call(context, self.connections.find(context.peer()), task)
         text = "this server has too many open calls"
         if len(self._calls) >= MAX_CALLS and not self._shed(text):
             call.rejection = _error(text)
         self._calls[task] = call
         task.add_done_callback(self._close)
-        if self._trimmer is None:
-            self._trimmer = memory.HeapTrimmer()
-            self._baseline_bytes = memory.resident_bytes()
         self._has_activity = True
-        if self._timer is None:
-            self._timer = self._loop.call_later(_CHECK_SECONDS, self._check, self._trimmer)
         return call
 
     async def read(self, call: Call, max_bytes: int | None = None) -> bytes | RpcError | None:
@@ -134,6 +161,8 @@ class Admission:
             return record_rejection(call.rejection)
         if not isinstance(message, bytes):
             return None
+        call.has_message = True
+        call.connection.messages += 1
         if not compression.is_gzip(message):
             return self._reserve(call, len(message)) or message
         return await self._decompress(call, message, max_bytes or self._max_request_bytes)
@@ -149,8 +178,7 @@ class Admission:
 
     def stop(self) -> None:
         """Cancel the timer."""
-        if self._timer is not None:
-            self._timer.cancel()
+        self._timer.cancel()
 
     def _reserve(self, call: Call, size: int) -> RpcError | None:
         """Reserve memory for a request of ``size`` bytes; return an error if there is none.
@@ -208,30 +236,94 @@ class Admission:
 
     def _close(self, task: asyncio.Task[object]) -> None:
         call = self._calls.pop(task, None)
-        if call is not None:
-            self._release(call)
+        if call is None:
+            return
+        self._release(call)
+        if call.has_message or call.rejection is not None:
+            return
+        connection = call.connection
+        connection.resets += 1
+        if connection.resets == max(_MAX_RESETS, connection.messages):
+            _drop({connection}, "it cancels most of its calls before they are read")
 
-    def _check(self, trimmer: memory.HeapTrimmer) -> None:
-        """End calls that take too long, and trim the heap. Repeats until the process is idle."""
+    def _check(self) -> None:
+        """End calls that take too long, drop connections that fill the memory, trim the heap."""
         for call in self._stalled(MAX_SECONDS, Stage.READING):
             call.reject(f"the request was not complete after {MAX_SECONDS:g} s")
         late = self._stalled(MAX_SECONDS, Stage.SENDING)
-        for peer in {call.context.peer() for call in late}:
-            _drop(peer, "its client did not take a response in time")
-        resident = memory.resident_bytes()
-        if resident - self._baseline_bytes > self._max_held_bytes:
-            # Requests under evaluation use memory, too, so calls that make progress are spared.
-            text = "requests and responses on their way take too much memory"
-            self._shed(text, only_stalled=True)
+        _drop({call.connection for call in late}, "its client did not take a response in time")
+        excess = self._count_excess()
+        if excess > 0 and self._has_dropped:
+            # gRPC has freed what they held, and the heap has it still.
+            memory.trim()
+            excess = self._count_excess()
+        self._has_dropped = False
+        now = time.monotonic()
+        is_due = now - self._scan_end >= _SCAN_SECONDS
+        has_scan = is_due or (
+            excess > 0 and now - self._scan_end >= self._scan_cost * _SCAN_DIVISOR
+        )
+        if has_scan:
+            used_seconds = time.thread_time()
+            self.connections.scan()
+            self._scan_cost = time.thread_time() - used_seconds
+            # The pause begins at the end, however long the thread was kept off its CPU.
+            self._scan_end = time.monotonic()
+        if has_scan and excess > 0:
+            self._relieve(excess)
+        if is_due:
+            self._make_room()
         if self._has_activity:
-            trimmer.note_activity()
+            self._trimmer.note_activity()
             self._has_activity = bool(self._calls)
-        trimmer.trim_if_due(resident)
+        self._trimmer.trim_if_due(memory.resident_bytes())
         slow_reads = len(self._stalled(_STALL_SECONDS, Stage.READING))
         seconds = _FREQUENT_CHECK_SECONDS if slow_reads > _MAX_SLOW_READS else _CHECK_SECONDS
-        self._timer = None
-        if not trimmer.is_settled:
-            self._timer = self._loop.call_later(seconds, self._check, trimmer)
+        self._timer = self._loop.call_later(seconds, self._check)
+
+    def _count_excess(self) -> int:
+        """Return the bytes beyond those that requests and responses may hold."""
+        return memory.resident_bytes() - self._baseline_bytes - self._max_held_bytes
+
+    def _relieve(self, excess: int) -> None:
+        """End what holds this much memory, the largest first, by connections.
+
+        A connection holds what it has sent and no call has read, and what its stalled calls hold.
+        Requests under evaluation use memory, too, so calls that make progress are spared.
+        """
+        reason = "requests and responses on their way take too much memory"
+        stalled: defaultdict[Connection, list[Call]] = defaultdict(list)
+        for call in self._stalled(_STALL_SECONDS, Stage.READING, Stage.SENDING):
+            stalled[call.connection].append(call)
+        sizes = {
+            connection: connection.pending_bytes
+            + sum(call.count_bytes() for call in stalled[connection])
+            for connection in self.connections
+        }
+        unwanted = set()
+        for connection in sorted(sizes, key=sizes.__getitem__, reverse=True):
+            if excess <= 0 or sizes[connection] < _UNSUSPECTED_BYTES:
+                break
+            excess -= sizes[connection]
+            self._has_dropped = True
+            for call in stalled[connection]:
+                call.reject(reason)
+            if all(call.stage is Stage.SENDING for call in stalled[connection]):
+                unwanted.add(connection)
+        _drop(unwanted, reason)
+
+    def _make_room(self) -> None:
+        """Close connections without a message when they are scarce, of the host with most first."""
+        excess = len(self.connections) - int(_SCARCE_SHARE * channel_args.max_connections())
+        if excess <= 0:
+            return
+        by_host: defaultdict[str, list[Connection]] = defaultdict(list)
+        for connection in self.connections:
+            if connection.address is not None and not connection.has_messages:
+                by_host[connection.address[0]].append(connection)
+        hosts = sorted(by_host.values(), key=len, reverse=True)
+        unwanted = [connection for host in hosts for connection in host][:excess]
+        _drop(set(unwanted), "connections are scarce, and it has sent no message")
 
     def _stalled(self, seconds: float, *stages: Stage) -> list[Call]:
         """Return the calls that have been at one of these stages for longer than ``seconds``."""
@@ -242,35 +334,37 @@ class Admission:
             if call.stage in stages and call.stage_start < start
         ]
 
-    def _shed(self, reason: str, *, only_stalled: bool = False) -> bool:
+    def _shed(self, reason: str) -> bool:
         """End calls of the connections that hold most for longest; return False if there are none.
 
-        Calls that are not stalled are ended only if none is, and not with ``only_stalled``.
+        Calls that are not stalled are ended only if none is.
         """
         stages = (Stage.READING, Stage.SENDING)
-        candidates = self._stalled(_STALL_SECONDS, *stages)
-        if not candidates and not only_stalled:
-            candidates = self._stalled(0, *stages)
-        calls_by_peer: defaultdict[str, list[Call]] = defaultdict(list)
-        weights: defaultdict[str, float] = defaultdict(float)
+        candidates = self._stalled(_STALL_SECONDS, *stages) or self._stalled(0, *stages)
+        calls_by_connection: defaultdict[Connection, list[Call]] = defaultdict(list)
+        weights: defaultdict[Connection, float] = defaultdict(float)
         now = time.monotonic()
         for call in candidates:
-            peer = call.context.peer()
-            calls_by_peer[peer].append(call)
-            weights[peer] += (call.held_bytes or MIB) * (now - call.stage_start)
-        peers = sorted(weights, key=weights.__getitem__, reverse=True)
-        for peer in peers[: len(peers) // _SHED_DIVISOR + 1]:
-            calls = sorted(calls_by_peer[peer], key=lambda call: call.stage_start)
+            calls_by_connection[call.connection].append(call)
+            weights[call.connection] += (call.held_bytes or MIB) * (now - call.stage_start)
+        heaviest = sorted(weights, key=weights.__getitem__, reverse=True)
+        unwanted = set()
+        for connection in heaviest[: len(heaviest) // _SHED_DIVISOR + 1]:
+            calls = sorted(calls_by_connection[connection], key=lambda call: call.stage_start)
             for call in calls[: len(calls) // 2 + 1]:
                 call.reject(reason)
             if any(call.stage is Stage.SENDING for call in calls):
-                _drop(peer, reason)
-        return bool(peers)
+                unwanted.add(connection)
+        _drop(unwanted, reason)
+        return bool(heaviest)
 
 
-def _drop(peer: str, reason: str) -> None:
-    if sockets.shut_down(peer):
-        _LOG.warning("dropped a connection: %s", reason, extra=log.fields(client=peer))
+def _drop(unwanted: AbstractSet[Connection], reason: str) -> None:
+    if not unwanted or not (count := connections.shut_down({each.address for each in unwanted})):
+        return
+    clients = [f"{each.address[0]}:{each.address[1]}" for each in unwanted if each.address]
+    values = log.fields(client=clients[0], connections=count)
+    _LOG.warning("dropped a connection: %s", reason, extra=values)
 
 
 def _error(text: str) -> RpcError:

@@ -15,11 +15,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from function_script import capture, telemetry
-from function_script.diagnostics import Diagnostic
-from function_script.errors import FatalError
-from function_script.limits import MIB
+from function_script.request import capture
+from function_script.request.limits import MIB
 from function_script.server import log
+from function_script.step import telemetry
+from function_script.texts.diagnostics import Diagnostic
+from function_script.texts.errors import FatalError
 
 _LOG = logging.getLogger(__name__)
 MAX_REQUEST_BYTES: Final = 4 * MIB

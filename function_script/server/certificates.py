@@ -18,7 +18,7 @@ from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import ec, rsa
 from cryptography.hazmat.primitives.asymmetric.types import PublicKeyTypes
 
-from function_script.errors import InputError
+from function_script.texts.errors import InputError
 
 _LOG = logging.getLogger(__name__)
 _FILES = ("tls.crt", "tls.key", "ca.crt")

@@ -37,6 +37,8 @@ _COMMON: Final[Arguments] = {
     "grpc.max_metadata_size": 16 * 1024,
     "grpc.absolute_max_metadata_size": 16 * 1024,
     "grpc.server_handshake_timeout_ms": 10_000,
+    # Until a client has acknowledged the server's settings, its headers may have 16 MiB.
+    "grpc.http2.settings_timeout": 10_000,
     KEEPALIVE_MS: 20_000,
     KEEPALIVE_TIMEOUT_MS: 20_000,
     PING_TIMEOUT_MS: 20_000,

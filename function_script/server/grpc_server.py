@@ -133,8 +133,11 @@ class GrpcServer:
             server.add_generic_rpc_handlers((methods,))
             self._servers.append(server)
             if credentials is None:
-                return server.add_insecure_port(address)
-            return server.add_secure_port(address, credentials)
+                port = server.add_insecure_port(address)
+            else:
+                port = server.add_secure_port(address, credentials)
+            self._admission.connections.ports.add(port)
+            return port
 
         try:
             with _batch_scheduling():

@@ -6,55 +6,38 @@ The gRPC server calls ``RequestHandler.start`` in its event loop. This module do
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from function_script import function, wire
+from function_script import wire
 from function_script.sandbox import Answered, Reply
 from function_script.sandbox.dispatcher import Dispatcher
+from function_script.sandbox.identity import RequestIdentity
 from function_script.sandbox.outcome import RETRIED
 from function_script.server import log, request_record
 from function_script.server.rpc import RpcError, Status
+from function_script.step import function
 
 if TYPE_CHECKING:
-    from function_script.sandbox.dispatcher import PendingRequest
+    from function_script.sandbox.run import Run
     from function_script.server.capture_writer import CaptureWriter
     from function_script.server.remote_programs import RemotePrograms
     from function_script.server.request_record import RequestRecord
     from function_script.server.rpc import Cancel, Outcome, RpcRequest
 
 
-def fairness_key(data: bytes) -> Hashable:
-    """Return the identity of a request's XR; queued requests are served round robin by it."""
-    return wire.read_owner(data)
-
-
-def penalty_key(data: bytes) -> Hashable:
-    """Return the identity of a request's program and XR, which is penalized for a lost worker.
+def identify(data: bytes) -> RequestIdentity:
+    """Return the XR of a request and its program.
 
     The size of the input stands for the program: nearly every edit changes it. Its bytes do not,
     because Crossplane changes the order of maps on every call.
     """
     identity = wire.read_identity(data)
-    return (
-        identity.api_version,
-        identity.kind,
-        identity.namespace,
-        identity.name,
-        identity.input_bytes,
-    )
-
-
-def program(data: bytes) -> Hashable:
-    """Return the identity of a request's program for any XR; run times are estimated by it."""
-    identity = wire.read_identity(data)
-    return (
-        identity.api_version,
-        identity.kind,
-        identity.input_kind,
-        identity.input_name,
-        identity.input_bytes,
+    api_version, kind = identity.api_version, identity.kind
+    return RequestIdentity(
+        (api_version, kind, identity.namespace, identity.name),
+        (api_version, kind, identity.input_kind, identity.input_name, identity.input_bytes),
     )
 
 
@@ -140,7 +123,7 @@ class _RemoteCall:
         self._request = request
         self._respond = respond
         self._start_time = time.perf_counter()
-        self._pending: PendingRequest | None = None
+        self._pending: Run | None = None
         self._is_cancelled = False
 
     def start(self) -> Cancel:

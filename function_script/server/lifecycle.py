@@ -17,22 +17,24 @@ from pathlib import Path
 from types import FrameType, TracebackType
 from typing import TYPE_CHECKING, Self
 
-from function_script import __version__, build
+from function_script import __version__, wire
 from function_script.engines.registry import ENGINE_MODULES
-from function_script.errors import InputError
-from function_script.limits import MIB
-from function_script.remote.fetcher import Fetcher
-from function_script.remote.reference import Allowlist
-from function_script.salt import SaltFile
+from function_script.request.limits import MIB
+from function_script.request.remote.fetcher import Fetcher
+from function_script.request.remote.reference import Allowlist
+from function_script.request.salt import SaltFile
 from function_script.sandbox import Pool, PoolOptions, capacity, rlimits
 from function_script.sandbox.confinement import Measure
 from function_script.sandbox.dispatcher import Dispatcher
-from function_script.sandbox.pool import no_seed
+from function_script.sandbox.identity import no_seed
+from function_script.sandbox.lane import FairQueue
 from function_script.server import handler, log, memory, preflight, tracing, warmup
 from function_script.server.handler import RequestHandler
 from function_script.server.ops import OpsEndpoints
 from function_script.server.options import ServeOptions
 from function_script.server.remote_programs import RemotePrograms
+from function_script.texts.errors import InputError
+from function_script.wire import build
 
 if TYPE_CHECKING:
     from function_script.server.capture_writer import CaptureWriter
@@ -59,6 +61,7 @@ def serve(options: ServeOptions) -> int:
     start_time = time.monotonic()
     preflight.check(options.workers or capacity.cpu_count())
     log.start(debug=options.debug)
+    is_traced = tracing.is_on(os.environ)
     # This process's memory holds private keys and the requests of all XRs.
     rlimits.forbid_inspection()
     certificates = _read_certificates(options)
@@ -68,7 +71,7 @@ def serve(options: ServeOptions) -> int:
         fetcher = _start_fetcher(options, stack)
         memory.limit_heap()
         ops = OpsEndpoints(pool, options, certificates, fetcher)
-        tracers = tracing.observers(os.environ, stack)
+        tracers = [stack.enter_context(tracing.build_tracing()).observe] if is_traced else []
         capture_writer = _open_capture_writer(options, stack)
         printed_text_logger = log.PrintedTextLogger() if options.debug else None
         if printed_text_logger is not None:
@@ -82,7 +85,7 @@ def serve(options: ServeOptions) -> int:
             capture_writer=capture_writer,
             printed_text_logger=printed_text_logger,
             remote_programs=_build_remote_programs(options, fetcher),
-            is_traced=bool(tracers),
+            is_traced=is_traced,
         )
         server = _build_server(loop, request_handler, options, certificates)
         # The dispatcher stops before the server cancels the remaining calls.
@@ -140,14 +143,13 @@ def _read_certificates(options: ServeOptions) -> CertificateFiles | None:
 
 def _pool_options(options: ServeOptions) -> PoolOptions:
     root = None if options.program_root is None else str(options.program_root.resolve())
+    salt = _open_salt(options)
     return PoolOptions(
         limits=replace(options.limits, program_root=root),
-        derive_seed=_open_salt(options),
+        identify=handler.identify,
+        derive_seed=no_seed if salt is None else salt.derive_seed,
         workers=options.workers or capacity.cpu_count(),
         max_request_bytes=options.max_recv_message_size_mib * MIB,
-        fairness_key=handler.fairness_key,
-        penalty_key=handler.penalty_key,
-        program_key=handler.program,
         batches=True,
         preload=ENGINE_MODULES,
         warmup_requests=warmup.build_requests(),
@@ -155,11 +157,11 @@ def _pool_options(options: ServeOptions) -> PoolOptions:
     )
 
 
-def _open_salt(options: ServeOptions) -> Callable[[bytes], bytes]:
-    """Return the function that derives the seed of a request's XR. Raises InputError."""
+def _open_salt(options: ServeOptions) -> SaltFile | None:
+    """Return the salt of random values, if there is one. Raises InputError."""
     path = options.seed_file
     if path is None:
-        return no_seed
+        return None
     sources = (options.program_root, Path(options.limits.default_source or os.devnull))
     for directory in sources:
         if directory is not None and path.resolve().is_relative_to(directory.resolve()):
@@ -167,7 +169,7 @@ def _open_salt(options: ServeOptions) -> Callable[[bytes], bytes]:
                 f'cannot use the salt "{path}": a program could read it in "{directory}"',
                 hint="mount it elsewhere",
             )
-    return SaltFile(path).derive_seed
+    return SaltFile(path)
 
 
 def _start_fetcher(options: ServeOptions, stack: ExitStack) -> Fetcher | None:
@@ -175,7 +177,7 @@ def _start_fetcher(options: ServeOptions, stack: ExitStack) -> Fetcher | None:
     if not options.remote_allow:
         return None
     try:
-        fetcher = Fetcher(options.fetcher)
+        fetcher = Fetcher(options.fetcher, FairQueue())
     except OSError as error:
         raise InputError.of(f"cannot start the process that fetches: {error.strerror}") from error
     stack.callback(fetcher.close)
@@ -187,7 +189,7 @@ def _build_remote_programs(options: ServeOptions, fetcher: Fetcher | None) -> Re
         return None
     max_bytes = options.max_recv_message_size_mib * MIB
     allowlist = Allowlist(options.remote_allow)
-    return RemotePrograms(fetcher.store, allowlist, handler.program, max_bytes)
+    return RemotePrograms(fetcher.store, allowlist, handler.identify, max_bytes)
 
 
 def _open_capture_writer(options: ServeOptions, stack: ExitStack) -> CaptureWriter | None:
@@ -253,6 +255,8 @@ def _announce(
     )
     ops.is_serving = True
     _LOG.info("serving", extra=values)
+    if not wire.is_compiled():
+        _LOG.warning("this installation is plain Python: %s", build.ADVICE)
     if not confinement.is_full:
         _LOG.warning("workers are not fully confined: without %s", confinement.describe_missing())
 

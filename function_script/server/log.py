@@ -21,9 +21,9 @@ from typing import Final, NamedTuple, TypeAlias
 
 import orjson
 
-from function_script import diagnostics, redaction
-from function_script.limits import MIB
+from function_script.request.limits import MIB
 from function_script.server.request_record import RequestRecord
+from function_script.texts import diagnostics, redaction
 
 Fields: TypeAlias = Mapping[str, str | int | float]
 Schedule: TypeAlias = "Callable[[Callable[[], None]], object]"

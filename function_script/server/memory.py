@@ -1,6 +1,7 @@
 """Memory of this process: its size, and the return of free memory to the system."""
 
 import ctypes
+import gc
 import os
 import time
 from pathlib import Path
@@ -25,7 +26,11 @@ def resident_bytes() -> int:
 
 
 def trim() -> None:
-    """Return free memory of the heap to the system: glibc keeps it otherwise, musl does not."""
+    """Return free memory of the heap to the system: glibc keeps it otherwise, musl does not.
+
+    Calls that were cancelled leave reference cycles, which the collector would find much later.
+    """
+    gc.collect()
     function = getattr(ctypes.CDLL(None), "malloc_trim", None)
     if function is not None:
         function(0)

@@ -3,8 +3,8 @@
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from function_script.limits import Limits
-from function_script.remote.fetcher import NO_OPTIONS, FetcherOptions
+from function_script.request.limits import Limits
+from function_script.request.remote.fetcher import NO_OPTIONS, FetcherOptions
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

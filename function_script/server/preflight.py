@@ -6,9 +6,9 @@ error with a number before the library is loaded.
 
 import threading
 
-from function_script.errors import SandboxError
 from function_script.sandbox import capacity
 from function_script.server import channel_args
+from function_script.texts.errors import SandboxError
 
 # An idle server has 20 descriptors, a long run as many as a worker, a connection one.
 _DESCRIPTORS = 64

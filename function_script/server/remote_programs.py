@@ -10,19 +10,21 @@ from collections.abc import Hashable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from function_script import function, wire
-from function_script.cache import ByteLruCache
-from function_script.errors import InputError
-from function_script.problems import Problem
-from function_script.remote import content, login
-from function_script.remote.reference import Allowlist
-from function_script.remote.store import ContentStore, Failure, FetchKey
+from function_script import wire
+from function_script.request.cache import ByteLruCache
+from function_script.request.remote import content, login
+from function_script.request.remote.reference import Allowlist
+from function_script.request.remote.store import ContentStore, Failure, FetchKey
+from function_script.step import function
+from function_script.texts.errors import InputError
+from function_script.texts.problems import Problem
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from function_script.remote.reference import RemoteReference
+    from function_script.request.remote.reference import RemoteReference
     from function_script.sandbox import Answered
+    from function_script.sandbox.identity import RequestIdentity
 
 _MAX_STEPS: Final = 1_000
 _MAX_ATTACHED_BYTES: Final = 2 * content.MAX_BYTES
@@ -31,20 +33,20 @@ _MAX_ATTACHED_BYTES: Final = 2 * content.MAX_BYTES
 class RemotePrograms:
     """The remote programs of a server.
 
-    ``program_key`` identifies the input of a request. A request with its content has at most
-    ``max_bytes``.
+    ``identify`` returns the identity of a request, with its program. A request with its content has
+    at most ``max_bytes``.
     """
 
     def __init__(
         self,
         store: ContentStore,
         allowlist: Allowlist,
-        program_key: Callable[[bytes], Hashable],
+        identify: Callable[[bytes], RequestIdentity],
         max_bytes: int,
     ) -> None:
         self._store = store
         self._allowlist = allowlist
-        self._program_key = program_key
+        self._identify = identify
         self._max_bytes = max_bytes
         self._references: ByteLruCache[Hashable, tuple[RemoteReference, ...]] = ByteLruCache(
             _MAX_STEPS, max_entries=_MAX_STEPS
@@ -54,7 +56,7 @@ class RemotePrograms:
         """Return a request with the content of the references that its input had before."""
         if not self._references:
             return data
-        references = self._references.get(self._program_key(data))
+        references = self._references.get(self._identify(data).program)
         return data if references is None else self._attach(data, references) or data
 
     def resolve(self, data: bytes, reply: Answered) -> bytes | Answered:
@@ -63,7 +65,7 @@ class RemotePrograms:
         While it is not there, return the reply with the state of the fetches as its FATAL result.
         """
         references = tuple(reference for _, reference in reply.missing)
-        self._references.put(self._program_key(data), references, 1)
+        self._references.put(self._identify(data).program, references, 1)
         problems = [
             problem
             for path, reference in reply.missing
@@ -117,7 +119,7 @@ class RemotePrograms:
         key = FetchKey(reference, login.scope(credentials))
         if self._store.has(key):
             return None
-        failure = self._store.request(key, credentials)
+        failure = self._store.request(key, credentials, wire.read_owner(data))
         return _describe(path, reference, failure)
 
 

@@ -5,10 +5,11 @@ A record holds the identity of the XR, times and sizes, and never the contents o
 
 from typing import NamedTuple
 
-from function_script import diagnostics, telemetry
 from function_script.sandbox import Answered, Reply
 from function_script.sandbox.outcome import Cause
-from function_script.telemetry import RequestInfo
+from function_script.step import telemetry
+from function_script.step.telemetry import RequestInfo
+from function_script.texts import diagnostics
 
 OK = "ok"
 FATAL = "fatal"

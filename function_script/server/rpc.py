@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import Protocol, TypeAlias
 
-from function_script.limits import MIB
+from function_script.request.limits import MIB
 from function_script.server import log
 
 _LOG = logging.getLogger(__name__)

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Mapping
-from contextlib import ExitStack
+from collections.abc import Mapping
 from importlib.util import find_spec
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
@@ -25,16 +24,25 @@ _ENDPOINTS = ("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT
 _NANOSECONDS = 1_000_000_000
 
 
-def observers(
-    environ: Mapping[str, str], stack: ExitStack
-) -> list[Callable[[RequestRecord], None]]:
-    """Return the observer that sends spans until ``stack`` closes; none if tracing is off."""
+def is_on(environ: Mapping[str, str]) -> bool:
+    """Report whether spans are sent; a line of the log says what is missing, if they should be."""
     if not is_enabled(environ):
-        return []
-    if find_spec("opentelemetry") is None or find_spec("opentelemetry.sdk") is None:
-        _LOG.warning("not tracing: the extra otel is not installed")
-        return []
-    return [stack.enter_context(build_tracing()).observe]
+        return False
+    if has_exporter():
+        return True
+    _LOG.warning(
+        "not tracing: an OTLP endpoint is set, and no exporter is installed: "
+        "the image and the package with -otel in their name have it, and so has the extra otel"
+    )
+    return False
+
+
+def has_exporter() -> bool:
+    """Report whether the exporter is installed, without importing it."""
+    try:
+        return find_spec("opentelemetry.exporter.otlp.proto.http") is not None
+    except ModuleNotFoundError:
+        return False
 
 
 def is_enabled(environ: Mapping[str, str]) -> bool:

@@ -5,29 +5,58 @@ The arguments are the keys of a case, and the rendering is that of `function-scr
 
 import atexit
 import os
+import time
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Final
 
 from function_script import documents
-from function_script.errors import FatalError
-from function_script.salt import SaltFile
+from function_script.request.salt import SaltFile
+from function_script.request.values import Object, Value
 from function_script.sandbox import Pool
-from function_script.source import Source
-from function_script.tools import sources
+from function_script.texts import diagnostics
+from function_script.texts.errors import FatalError
+from function_script.texts.source import Source
+from function_script.tools import sources, watcher
 from function_script.tools.cases import command, fake_cluster, outcome, parser, runner
 from function_script.tools.cases.discovery import FOLDER_FILE, CaseFile
 from function_script.tools.cases.loader import FileCache
-from function_script.tools.render.runtimes.model import FunctionCaller
+from function_script.tools.project import Project
 from function_script.tools.render.runtimes.servers import Servers
-from function_script.values import Object, Value
 
 __all__ = ["FatalError", "render"]
 
 _WORKERS: Final = 1
 # Those that a case starts stay for the others, and end with the process.
 SERVERS: Final = Servers()
+_NOTES: Final[set[str]] = set()
+# Two writes of a file within this time may leave the same stamp, on the coarsest file systems.
+_MOMENT_NANOSECONDS: Final = 2_000_000_000
+
+
+class _ParsedFiles:
+    """The files that calls have read and parsed, until one of them changes."""
+
+    def __init__(self) -> None:
+        self._files: FileCache | None = None
+        self._state: watcher.State = {}
+
+    def fresh(self, project: Project) -> FileCache:
+        """Return the parsed files as they are now; an empty cache after a change."""
+        if self._files is None or watcher.poll(self._files.paths) != self._state:
+            return FileCache(project)
+        return self._files
+
+    def keep(self, files: FileCache, started: int) -> None:
+        """Keep what a call has read since ``started``, unless a file is as young as the call."""
+        self._state = watcher.poll(files.paths)
+        stamps = watcher.stamps(self._state).values()
+        youngest = max((stamp[0] for stamp in stamps if stamp), default=0)
+        self._files = files if youngest < started - _MOMENT_NANOSECONDS else None
+
+
+_parsed: Final[dict[tuple[Path, ...], _ParsedFiles]] = {}
 
 
 def render(
@@ -50,13 +79,34 @@ def render(
     # The case is a text, so that diagnostics have positions.
     source = Source(name="the case given", text=documents.to_yaml(keys))
     (document,) = sources.read(source)
-    case = parser.read(document, CaseFile(path=Path(directory) / FOLDER_FILE), FileCache())
+    # The test's author names these paths.
+    texts = (text for value in keys.values() for text in _texts(value))
+    named = [Path(os.path.normpath(Path(directory, text))) for text in texts]
+    project = Project.of([Path(directory), *named])
+    started = time.time_ns()
+    # Other paths may be read when others are named.
+    parsed = _parsed.setdefault((Path(directory), *named), _ParsedFiles())
+    files = parsed.fresh(project)
+    case = parser.read(document, CaseFile(path=Path(directory) / FOLDER_FILE), files)
+    parsed.keep(files, started)
     (step,) = case.steps
     cluster = fake_cluster.before_step(fake_cluster.first(case.setup), step)
     salt = None if seed_file is None else Path(seed_file)
-    caller = FunctionCaller(pool=pool(case.setup.program.root, salt), print=print, servers=SERVERS)
-    rendering = runner.render_in(cluster, case.setup, caller, runner.RunOptions(), print)
-    return outcome.to_object(rendering.result, rendering.responses)
+    options = runner.RunOptions(print=print, servers=SERVERS, notes=_NOTES)
+    sandbox = pool(case.setup.program.root, salt)
+    rendering = runner.render_in(
+        cluster,
+        case.setup,
+        sandbox,
+        options,
+        lambda problem, severity: options.print(diagnostics.to_frame(problem, severity)),
+    )
+    return outcome.to_object(rendering)
+
+
+def _texts(value: Value) -> list[str]:
+    items = value if isinstance(value, list) else [value]
+    return [item for item in items if isinstance(item, str)]
 
 
 @cache

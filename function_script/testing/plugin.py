@@ -13,11 +13,11 @@ from typing import Final
 import pytest
 
 from function_script import testing
-from function_script.errors import FatalError
+from function_script.texts.errors import FatalError
 from function_script.tools import console
 from function_script.tools.cases import discovery, parser, runner, verdicts
 from function_script.tools.cases.loader import FileCache
-from function_script.tools.render.runtimes.model import FunctionCaller
+from function_script.tools.project import Project
 
 _SEED_FILE: Final = "function_script_seed_file"
 _files = pytest.StashKey[FileCache]()
@@ -54,7 +54,8 @@ class CaseItem(pytest.Item):
             pytest.fail(failure, pytrace=False)
 
     def _run_case(self) -> str | None:
-        files = self.config.stash.setdefault(_files, FileCache())
+        project = Project([self.config.rootpath])
+        files = self.config.stash.setdefault(_files, FileCache(project))
         try:
             case = parser.parse(discovery.CaseFile(path=self.path), files)
         except FatalError as error:
@@ -63,8 +64,8 @@ class CaseItem(pytest.Item):
             pool = testing.pool(case.setup.program.root, *self.config.getini(_SEED_FILE)[:1])
         except FatalError as error:
             return console.to_text(error.diagnostics)
-        caller = FunctionCaller(pool=pool, print=print, servers=testing.SERVERS)
-        verdict = runner.run(case, self.path, caller, runner.RunOptions(may_create_snapshots=False))
+        options = runner.RunOptions(servers=testing.SERVERS)
+        verdict = runner.run(case, self.path, pool, options)
         return None if verdicts.is_success([verdict]) else verdicts.to_text(verdict)
 
     def reportinfo(self) -> tuple[Path, int | None, str]:

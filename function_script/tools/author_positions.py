@@ -9,14 +9,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
-from function_script import documents, objects
-from function_script.diagnostics import Diagnostic, Note
+from function_script import documents
 from function_script.documents import Document
 from function_script.engines.registry import LANGUAGES
-from function_script.source import Span, excerpt
+from function_script.request import objects
+from function_script.request.values import Object
+from function_script.texts.diagnostics import Diagnostic, Note
+from function_script.texts.source import Span, excerpt
 from function_script.tools import manifests
 from function_script.tools.step_inputs import StepInput
-from function_script.values import Object
 
 _TEXT_FIELDS: Final = sorted({language.text_field for language in LANGUAGES.values()})
 _MODULE: Final = re.compile(r'modules\["?(?P<name>[^"\]]+)"?\]')
@@ -35,12 +36,8 @@ def map_to_source(problem: Diagnostic, step_input: StepInput, programs: Path | N
         return to_span(problem, step_input.document.span(path), step_input.document)
     holder = _holder(span, step_input)
     if _embedded(span, holder) is None:
-        # The program is in a file below ``programs``, and its excerpt is there already.
-        directory = manifests.text_at(step_input.value, "fileSystem", "dirPath")
-        file = None if programs is None else programs / directory / span.name
-        if not directory or file is None or not file.is_file():
-            return problem
-        return replace(problem, span=replace(span, name=str(file)))
+        # The excerpt of a program in a file is there already.
+        return replace(problem, span=_in_file(span, step_input, programs))
     outer = find_outer(span, step_input)
     if outer is None:
         # The text is quoted or folded: its lines are not lines of the file.
@@ -48,9 +45,30 @@ def map_to_source(problem: Diagnostic, step_input: StepInput, programs: Path | N
         noted = replace(problem, notes=(Note("at", span), *problem.notes))
         if documents.is_folded(holder.document.text, path):
             hint = f"> makes one line of several: write `{span.name}: |`, which keeps them"
-            noted = replace(noted, hint=hint)
+            # A problem's own hint says more of it.
+            noted = replace(noted, hint=problem.hint or hint)
         return to_span(noted, holder.document.span(path), holder.document)
-    return to_span(_mentioning(problem, step_input), outer, holder.document)
+    return to_span(_with_notes(problem, step_input), outer, holder.document)
+
+
+def to_author(span: Span, step_input: StepInput, programs: Path | None) -> Span | None:
+    """Return the position in the author's file of a position in the program of a step.
+
+    It is that of the whole text where its lines are not lines of the file. A program that is
+    neither in the input nor in a file below ``programs`` has its own positions.
+    """
+    holder = _holder(span, step_input)
+    path = _embedded(span, holder)
+    if path is None:
+        return _in_file(span, step_input, programs)
+    return find_outer(span, step_input) or holder.document.span(path)
+
+
+def _in_file(span: Span, step_input: StepInput, programs: Path | None) -> Span:
+    """Return the span with the name of the file below ``programs``, if it is in one."""
+    directory = manifests.text_at(step_input.value, "fileSystem", "dirPath")
+    file = None if programs is None else programs / directory / span.name
+    return replace(span, name=str(file)) if directory and file and file.is_file() else span
 
 
 def _holder(span: Span, step_input: StepInput) -> StepInput:
@@ -62,18 +80,13 @@ def _holder(span: Span, step_input: StepInput) -> StepInput:
     return StepInput(step=step_input.step, value=stored.value, document=stored)
 
 
-def _mentioning(problem: Diagnostic, step_input: StepInput) -> Diagnostic:
+def _with_notes(problem: Diagnostic, step_input: StepInput) -> Diagnostic:
     """Move the other positions of a problem to its author's file, too."""
     notes = tuple(
         note if isinstance(note, str) else note._replace(span=_outer(note.span, step_input))
         for note in problem.notes
     )
-    mention = problem.mention
-    if mention is None or not problem.message.endswith(str(mention)):
-        return replace(problem, notes=notes)
-    outer = _outer(mention, step_input)
-    message = f"{problem.message.removesuffix(str(mention))}{outer}"
-    return replace(problem, message=message, notes=notes, mention=outer)
+    return replace(problem, notes=notes)
 
 
 def _outer(span: Span, step_input: StepInput) -> Span:

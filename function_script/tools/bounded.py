@@ -1,18 +1,16 @@
 """Readers of foreign YAML and JSON for the tools, with limits like the server's."""
 
-import codecs
 import json
 import re
 from dataclasses import replace
 from operator import itemgetter
-from pathlib import Path
 from typing import Final
 
 from function_script import documents
-from function_script.errors import FatalError, InputError
-from function_script.limits import Limits
-from function_script.source import Source, Span, excerpt
-from function_script.values import Value, is_encodable
+from function_script.request.limits import Limits
+from function_script.request.values import Value, is_encodable
+from function_script.texts.errors import FatalError, InputError
+from function_script.texts.source import Source, Span, excerpt
 
 # A provider's schemas have many megabytes, in thousands of documents.
 _LIMITS: Final = Limits(documents=1_000_000, depth=200)
@@ -29,19 +27,6 @@ def limits_of(text: str) -> Limits:
     from aliases, which let a text of 600 bytes stand for 10**12 values.
     """
     return replace(_LIMITS, nodes=_LIMITS.nodes + len(text))
-
-
-def load_file(path: Path) -> Source:
-    """Load a text file; raises InputError."""
-    try:
-        return Source(name=str(path), text=path.read_text(encoding="utf-8"))
-    except UnicodeDecodeError as error:
-        is_utf_16 = error.object.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
-        hint = "it is UTF-16, as some shells write it: save it as UTF-8" if is_utf_16 else None
-        raise InputError.of(f'cannot read "{path}": it is not UTF-8 text', hint=hint) from error
-    except OSError as error:
-        cause = (error.strerror or str(error)).lower()
-        raise InputError.of(f'cannot read "{path}": {cause}') from error
 
 
 def read_documents(source: Source) -> list[documents.Document]:

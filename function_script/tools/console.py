@@ -6,7 +6,7 @@ import shutil
 from collections.abc import Iterable, Mapping
 from typing import Final, TextIO
 
-from function_script import diagnostics
+from function_script.texts import diagnostics
 
 _RED: Final = "\x1b[1;31m"
 _YELLOW: Final = "\x1b[1;33m"

@@ -9,8 +9,8 @@ from typing import Any, Final
 
 from jsonschema import Draft7Validator, ValidationError, validators
 
+from function_script.request.values import Object, Value
 from function_script.tools import patterns, structural_schema
-from function_script.values import Object, Value
 
 # Larger integers lose digits in JSON.
 _MAX_INTEGER: Final = (1 << 53) - 1

@@ -1,4 +1,4 @@
-"""Validation of our own inputs, and those of built-in functions, with jsonschema.
+"""Validation of inputs, ours and those of other functions, with jsonschema.
 
 The parsers of `inputs` and the CRDs agree; the parsers' messages come first, so this finds a
 problem only where the two differ. Rules in CEL are not evaluated: the parsers enforce them.
@@ -9,19 +9,22 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
-from importlib import resources
-from importlib.resources.abc import Traversable
+from pathlib import Path
 from typing import TYPE_CHECKING, Final, cast
 
-from function_script import objects
-from function_script.source import Source
+from function_script.request import objects
+from function_script.request.values import Object, Value
+from function_script.texts import spelling
+from function_script.texts.problems import Problem
+from function_script.texts.source import Source
 from function_script.tools import manifests, sources, structural_schema
-from function_script.values import Object, Value
 
 if TYPE_CHECKING:
     from jsonschema import ValidationError
 
 
+# A path: importlib.resources takes 10 ms to import.
+_PACKAGE: Final = Path(__file__).parents[1]
 # The keywords of our CRDs, in the order in which the API server checks them.
 _KEYWORDS: Final = (
     *(
@@ -38,6 +41,8 @@ _KEYWORDS: Final = (
     *("minItems", "maxItems", "enum", "minProperties", "maxProperties", "additionalProperties"),
     *("properties", "required"),
 )
+# Fields that a later version than the released one has.
+_UNRELEASED: Final = "x-unreleased"
 _DESCRIPTIONS: Final = {
     "type": "must be of type {}",
     structural_schema.INT_OR_STRING: "must be an integer or a string",
@@ -82,27 +87,63 @@ class Violation:
 
 
 def find_schema(value: Object) -> Object | None:
-    """Return the schema of our inputs and of built-in functions' ones; None for other objects."""
+    """Return the schema of an input, ours or another function's; None for other objects."""
     key = objects.api_version_and_kind(value)
-    return schemas().get(key) or _builtin_schemas().get(key)
+    return schemas().get(key) or other_schemas().get(key)
 
 
-def check(value: Object) -> list[tuple[str, str]]:
-    """Return the paths and texts of everything that an input's CRD does not allow.
+def check(value: Object) -> list[Problem]:
+    """Return everything that an input's schema does not allow.
 
-    ``value`` is not changed. An object without a CRD of ours has no problems.
+    ``value`` is not changed. An object without a schema here has no problems.
     """
-    schema = find_schema(value)
+    schema = schemas().get(objects.api_version_and_kind(value))
+    if schema is not None:
+        return _check_against(value, schema)
+    return check_other(value, objects.api_version_and_kind(value)[0])
+
+
+def check_other(value: Object, api_version: str) -> list[Problem]:
+    """Return everything that the schema of another function's input does not allow.
+
+    The functions decode an input without a look at its apiVersion and kind.
+    """
+    schema = next((part for key, part in other_schemas().items() if key[0] == api_version), None)
     if schema is None:
         return []
+    return [*_check_against(value, schema), *find_metadata_problems(value)]
+
+
+def find_metadata_problems(value: Object) -> list[Problem]:
+    """Return what another function cannot decode of its input's metadata."""
+    from function_script.tools.render.builtin import decoding  # noqa: PLC0415 - only they need it
+
+    metadata = value.get("metadata")
+    if not isinstance(metadata, dict):
+        # Another type is a violation of the schema.
+        return []
+    return decoding.find_problems(metadata, "ObjectMeta", "metadata", is_strict=True)
+
+
+def _check_against(value: Object, schema: Object) -> list[Problem]:
     copy: Object = {key: objects.deep_copy(part) for key, part in value.items()}
     structural_schema.add_defaults(copy, schema)
     structural_schema.drop_nulls(copy, schema)
     unknown = sorted(structural_schema.unknown_fields(copy, schema))
     return [
-        *((violation.path, violation.text) for violation in find_violations(copy, schema)),
-        *((path, "unknown field") for path, _ in unknown),
+        *(Problem(violation.path, violation.text) for violation in find_violations(copy, schema)),
+        *(Problem(path, "unknown field", _explain(path, name, schema)) for path, name in unknown),
     ]
+
+
+def _explain(path: str, name: str, schema: Object) -> str | None:
+    """Return the hint for a field that a schema does not have."""
+    parent = structural_schema.find(schema, objects.read_path(path)[:-1]) or {}
+    unreleased = parent.get(_UNRELEASED)
+    if isinstance(unreleased, list) and name in unreleased:
+        return "no release of the function has it, only its main branch"
+    near = spelling.nearest(name, tuple(structural_schema.properties(parent)))
+    return f'did you mean "{near}"?' if near else None
 
 
 def find_violations(value: Object, schema: Object) -> list[Violation]:
@@ -125,20 +166,21 @@ def find_violations(value: Object, schema: Object) -> list[Violation]:
 @cache
 def schemas() -> dict[tuple[str, str], Object]:
     """Read the schemas of our CRDs, by apiVersion and kind."""
-    return _read(resources.files("function_script") / "input_crds")
+    return _read(_PACKAGE / "input_crds")
 
 
 @cache
-def _builtin_schemas() -> dict[tuple[str, str], Object]:
-    return _read(resources.files("function_script.tools.render.builtin") / "inputs")
+def other_schemas() -> dict[tuple[str, str], Object]:
+    """Read the schemas of other functions' inputs, by apiVersion and kind."""
+    return _read(_PACKAGE / "tools" / "render" / "builtin" / "inputs")
 
 
-def _read(folder: Traversable) -> dict[tuple[str, str], Object]:
+def _read(folder: Path) -> dict[tuple[str, str], Object]:
     by_kind: dict[tuple[str, str], Object] = {}
     for file in folder.iterdir():
         source = Source(name=file.name, text=file.read_text("utf-8"))
         for document in sources.read(source):
-            # A built-in function has the spec of its CRD alone.
+            # Another function has the spec of its CRD alone.
             spec = manifests.object_at(document.value, "spec") or document.value
             kind = manifests.text_at(spec, "names", "kind")
             for version in manifests.objects_at(spec, "versions"):

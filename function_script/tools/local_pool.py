@@ -10,35 +10,40 @@ from pathlib import Path
 from typing import Final
 
 from function_script.engines.registry import LANGUAGES
-from function_script.errors import FatalError
-from function_script.limits import Limits
+from function_script.request.limits import Limits
 from function_script.sandbox import Answered, Failed, Pool, PoolOptions, Reply
+from function_script.sandbox.identity import no_seed
 from function_script.sandbox.outcome import RETRIED
-from function_script.sandbox.pool import no_seed
+from function_script.texts.errors import FatalError, InputError
 from function_script.tools.processes.options import PackageOptions
+from function_script.tools.project import Project
 
 _LIMITS: Final = Limits()
+# The handler of the tools' workers, and what is behind a request for positions: a field that no
+# message has, so that another handler answers as if it were not there.
+WORKER: Final = "function_script.tools.local_worker"
+MARK: Final = b"\xf8\xff\xff\xff\x0f\x01"
 BUSY: Final = "this machine is busy: try again"
 
 
 def open_pool(
-    programs: Path | None,
-    file: Path | None = None,
+    root: Path | None,
+    preload: tuple[str, ...] = (),
     limits: Limits = _LIMITS,
     derive_seed: Callable[[bytes], bytes] = no_seed,
 ) -> Pool:
-    """Open a pool of one worker; ``programs`` is the directory of programs in files, if any.
+    """Open a pool of one worker; ``root`` is the directory of programs in files, without links.
 
-    The engines of the languages in ``file``, which holds the steps to run, are preloaded.
+    The engine modules ``preload`` are imported at once.
     """
-    preload = () if file is None else engines_of(file)
     return Pool(
         PoolOptions(
-            limits=limits.with_root(programs),
+            limits=limits.with_root(root),
             derive_seed=derive_seed,
             workers=1,
             min_idle=0,
             preload=preload,
+            module=WORKER,
         )
     )
 
@@ -64,16 +69,14 @@ def error_of(reply: Failed, hint: str = BUSY) -> FatalError:
     return reply.error.with_diagnostics(*problems)
 
 
-def engines_of(file: Path) -> tuple[str, ...]:
+def engines_of(file: Path, project: Project) -> tuple[str, ...]:
     """Return the engine modules of the languages in ``file``; none if it cannot be read.
 
     A pipe is not read: its data would be lost to the command.
     """
     try:
-        return engines_in(
-            [file.read_text(encoding="utf-8", errors="replace")] if file.is_file() else []
-        )
-    except OSError:
+        return engines_in([project.load(file).text] if file.is_file() else [])
+    except InputError:
         return ()
 
 

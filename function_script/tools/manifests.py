@@ -6,10 +6,9 @@ A part that is missing or of another type reads as empty, as in Crossplane.
 from collections.abc import Mapping
 from typing import Final
 
-from function_script import objects
-from function_script.contribution.annotations import MOVED_TO
-from function_script.diagnostics import Diagnostic
-from function_script.values import Object, Value, type_phrase
+from function_script.request import objects
+from function_script.request.values import Object, Value, type_phrase
+from function_script.texts.diagnostics import Diagnostic
 
 COMPOSITION: Final = ("apiextensions.crossplane.io/v1", "Composition")
 RESOURCE_NAME: Final = "crossplane.io/composition-resource-name"
@@ -66,7 +65,7 @@ def annotation(manifest: Object, key: str) -> str:
 
 def resource_name(manifest: Object) -> str:
     """Return the name of a composed resource in the pipeline; that of a moved one is the new."""
-    return annotation(manifest, MOVED_TO) or annotation(manifest, RESOURCE_NAME)
+    return annotation(manifest, objects.MOVED_TO) or annotation(manifest, RESOURCE_NAME)
 
 
 def group(api_version: str) -> str:

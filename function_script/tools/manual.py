@@ -12,21 +12,23 @@ from itertools import groupby
 from operator import attrgetter
 from typing import Final
 
-from function_script.capture import ANNOTATION as CAPTURE
 from function_script.contribution import manual as documents_manual
+from function_script.engines import habits
 from function_script.engines.library import manual as library_manual
-from function_script.engines.manual import Entry
+from function_script.engines.manual import Entry, read_table
 from function_script.engines.registry import LANGUAGES
-from function_script.errors import InputError
-from function_script.problems import suggest
+from function_script.request.capture import ANNOTATION as CAPTURE
+from function_script.request.values import Object, Value
+from function_script.texts.errors import InputError
+from function_script.texts.problems import suggest
 from function_script.tools import input_schema, manifests, structural_schema
 from function_script.tools.validate.rules import RULES
-from function_script.values import Object, Value
 
 _LIBRARY: Final = "library"
 _INPUTS: Final = "inputs"
 _DOCUMENTS: Final = "documents"
-_MARKS: Final = re.compile(r"`+|\]\([^)]*\)|\[(?=\w)")
+_CASES: Final = "cases"
+_MARKS: Final = re.compile(r"`+|\]\([^)]*\)|\[(?=[^\[\]]+\]\()")
 # Prefixes of the path of a field, and the object of a function, that may be left out.
 _PREFIXES: Final = ("spec.", "input.", "options.")
 _TYPES: Final = {"object": "object", "array": "list", "boolean": "true or false"}
@@ -54,6 +56,7 @@ def groups() -> dict[str, str]:
         **languages,
         _INPUTS: "fields of a step's input",
         _DOCUMENTS: "annotations of documents, and meta documents",
+        _CASES: "keys of the files of cases",
     }
 
 
@@ -65,6 +68,8 @@ def entries(group: str) -> list[Entry]:
         return [*_input_entries()]
     if group == _DOCUMENTS:
         return [*_document_entries()]
+    if group == _CASES:
+        return [*read_table("function_script.tools.cases")]
     return [*LANGUAGES[group].manual.entries()]
 
 
@@ -91,14 +96,22 @@ def describe(name: str) -> str:
     ]
     if not texts and members:
         return _list(members)
-    if not texts:
-        names = {each.name: each for group in groups() for each in entries(group)}
-        names |= {entry.short_name: entry for entry in names.values()}
-        otherwise = "list the groups of names with: function-script docs"
-        raise InputError.of(
-            f'cannot find "{name}" in the manual', hint=suggest(name, names, otherwise)
-        )
-    return "\n".join(texts)
+    if corrections := habits.describe(name):
+        lines = [f"  {_plain(line)}\n" for line in corrections]
+        texts.append(f"{name}, a name of another language\n\n{''.join(lines)}")
+    return "\n".join(texts) if texts else _list_with(name)
+
+
+def _list_with(word: str) -> str:
+    """Return the list of the entries whose name contains a word; raises InputError."""
+    every = {each.name: each for group in groups() for each in entries(group)}
+    part = word.lower()
+    members = [entry for name, entry in every.items() if part and part in name.lower()]
+    if members:
+        return _list(sorted(members, key=attrgetter("section")))
+    names = (*every, *(entry.short_name for entry in every.values()))
+    otherwise = "list the groups of names with: function-script docs"
+    raise InputError.of(f'cannot find "{word}" in the manual', hint=suggest(word, names, otherwise))
 
 
 def _matches(name: str, candidates: list[Entry]) -> list[Entry]:

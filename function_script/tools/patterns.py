@@ -3,7 +3,7 @@
 from functools import lru_cache
 from typing import Final
 
-from function_script.engines.library import regex
+from function_script.engines import regular_expressions
 
 _MAX_CHARACTERS: Final = 100_000
 _MAX_BYTES: Final = 16 << 20
@@ -27,8 +27,8 @@ def is_match(pattern: str, text: str) -> bool:
 
 
 @lru_cache(maxsize=_CACHED)
-def _compile(pattern: str) -> regex.Pattern:
+def _compile(pattern: str) -> regular_expressions.Pattern:
     try:
-        return regex.compile_within(pattern, _MAX_BYTES)
-    except regex.TooLargeError as error:
+        return regular_expressions.compile_within(pattern, _MAX_BYTES)
+    except regular_expressions.TooLargeError as error:
         raise NotEvaluatedError("it needs too much memory") from error

@@ -11,17 +11,19 @@ from typing import Final
 
 from google.protobuf import json_format
 
-from function_script import capture, function, objects
-from function_script.diagnostics import Diagnostic
-from function_script.errors import FatalError, InputError, ProgramError
 from function_script.proto.v1 import run_function_pb2 as fnv1
+from function_script.request import capture, objects
+from function_script.request.values import Object
 from function_script.sandbox import Answered, Pool, PoolOptions
 from function_script.sandbox.outcome import RETRIED
-from function_script.source import Source
+from function_script.step import function
+from function_script.texts.diagnostics import Diagnostic
+from function_script.texts.errors import FatalError, InputError, ProgramError
+from function_script.texts.source import Source
 from function_script.tools import bounded, local_pool, manifests
 from function_script.tools.processes.options import PackageOptions
+from function_script.tools.project import write_named
 from function_script.tools.results import fatal_messages
-from function_script.values import Object
 
 _EXPLICIT: Final = "=process"
 # For one answer of a function of somebody else.
@@ -84,11 +86,7 @@ def run(
         response_data = function.pass_through_unread(data, reply.error)
         problems = reply.error.diagnostics
     if case is not None:
-        try:
-            case.write_text(capture.to_case(data, response_data, problems), encoding="utf-8")
-        except OSError as error:
-            cause = (error.strerror or str(error)).lower()
-            raise InputError.of(f'cannot write "{case}": {cause}') from error
+        write_named(case, capture.to_case(data, response_data, problems).encode())
     response = fnv1.RunFunctionResponse.FromString(response_data)
     return Result(text=to_json(response), log=reply.log, error=_error(response, problems))
 

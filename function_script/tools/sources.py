@@ -3,20 +3,21 @@
 Directories are searched at any depth.
 """
 
-import os
 import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Final
 
 from function_script.documents import Document
-from function_script.errors import FatalError, InputError
-from function_script.source import Source
-from function_script.tools import bounded, local_pool
+from function_script.texts.errors import FatalError, InputError
+from function_script.texts.source import Source
+from function_script.tools import bounded
+from function_script.tools.project import Project
 
 STDIN: Final = "-"
 
-_SUFFIXES: Final = {".yaml", ".yml"}
+SUFFIXES: Final = (".yaml", ".yml")
+"""The endings of the files that are read in a directory."""
 
 
 def split(arguments: Iterable[str]) -> list[str]:
@@ -24,23 +25,23 @@ def split(arguments: Iterable[str]) -> list[str]:
     return [source for argument in arguments for source in argument.split(",") if source]
 
 
-def load(sources: Iterable[str]) -> list[Document]:
+def load(sources: Iterable[str], project: Project) -> list[Document]:
     """Load every object of every source, in order; raises InputError or DocumentError."""
-    return [document for text in load_texts(sources) for document in read(text)]
+    return [document for text in load_texts(sources, project) for document in read(text)]
 
 
-def load_each(sources: Iterable[str]) -> Iterator[Document | FatalError]:
+def load_each(sources: Iterable[str], project: Project) -> Iterator[Document | FatalError]:
     """Load like ``load``; an error takes the place of each unreadable document and file.
 
     Raises InputError for a source that is named and cannot be opened.
     """
     for source in sources:
         if source == STDIN or not Path(source).is_dir():
-            yield from _read_each(load_text(source))
+            yield from _read_each(load_text(source, project))
             continue
-        for path in find_files(Path(source)):
+        for path in project.find_files(Path(source), SUFFIXES):
             try:
-                text = load_file(path)
+                text = load_file(path, project)
             except InputError as error:
                 yield error
             else:
@@ -59,19 +60,28 @@ def read(source: Source) -> list[Document]:
     return bounded.read_documents(source)
 
 
-def load_texts(sources: Iterable[str]) -> Iterator[Source]:
+def load_texts(sources: Iterable[str], project: Project) -> Iterator[Source]:
     """Load the texts of all sources, one for each file; raises InputError."""
     for source in sources:
         if source != STDIN and Path(source).is_dir():
-            yield from (load_file(path) for path in find_files(Path(source)))
+            for path in project.find_files(Path(source), SUFFIXES):
+                yield load_file(path, project)
         else:
-            yield load_text(source)
+            yield load_text(source, project)
 
 
-def load_text(source: str) -> Source:
+def load_argument(source: str) -> Source:
+    """Load the text of a file that the command line names, or of stdin; raises InputError."""
+    return load_text(source, Project(named=[Path(source)]))
+
+
+def load_text(source: str, project: Project) -> Source:
     """Load the text of a file or of stdin; raises InputError."""
-    if source != STDIN:
-        return load_file(Path(source))
+    return load_stdin() if source == STDIN else load_file(Path(source), project)
+
+
+def load_stdin() -> Source:
+    """Load the text of stdin; raises InputError."""
     try:
         text = sys.stdin.read()
         # Without a locale, bytes that are not UTF-8 are decoded to halves of surrogate pairs.
@@ -81,28 +91,11 @@ def load_text(source: str) -> Source:
     return Source(name="stdin", text=text)
 
 
-def load_file(path: Path) -> Source:
+def load_file(path: Path, project: Project) -> Source:
     """Load a file's text, or a package's objects as one text; raises InputError."""
     if path.suffix != ".xpkg":
-        return bounded.load_file(path)
+        return project.load(path)
     from function_script.tools import xpkg  # noqa: PLC0415 - slow to import, seldom needed
 
-    return Source(name=str(path), text=xpkg.read_package(path))
-
-
-def programs_beside(path: Path) -> Path | None:
-    """Return the default directory of programs in files, ``programs/`` next to a Composition."""
-    return local_pool.programs_beside(path)
-
-
-def find_files(directory: Path) -> list[Path]:
-    """Return the YAML files below a directory, at any depth, sorted by path; raises InputError."""
-    try:
-        # Path.rglob skips what it cannot read.
-        with os.scandir(directory):
-            pass
-    except OSError as error:
-        cause = (error.strerror or str(error)).lower()
-        raise InputError.of(f'cannot read "{directory}": {cause}') from error
-    paths = sorted(path for path in directory.rglob("*") if path.suffix in _SUFFIXES)
-    return [path for path in paths if path.is_file()]
+    with project.open(path) as file:
+        return Source(name=str(path), text=xpkg.read_package(path, file))

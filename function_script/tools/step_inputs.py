@@ -5,19 +5,19 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Final, NamedTuple, TypeAlias
 
-from function_script import inputs, objects
+from function_script import inputs
 from function_script.documents import Document
-from function_script.errors import InputError
 from function_script.inputs.kinds import API_VERSION
-from function_script.limits import Limits
-from function_script.problems import Problem
-from function_script.reader import format_path
-from function_script.remote import parsing
-from function_script.remote.content import Content
-from function_script.remote.reference import RemoteReference
-from function_script.source import Span
+from function_script.request import objects
+from function_script.request.limits import Limits
+from function_script.request.reader import format_path
+from function_script.request.remote import parsing
+from function_script.request.remote.content import Content
+from function_script.request.remote.reference import RemoteReference
+from function_script.request.values import Object, Readable
+from function_script.texts.errors import InputError
+from function_script.texts.source import Span
 from function_script.tools import manifests
-from function_script.values import Object, Readable
 from function_script.wire import Selector
 
 _PIPELINES: Final[dict[str, objects.Path]] = {
@@ -92,7 +92,7 @@ def find_builtin(document: Document) -> list[StepInput]:
 
 
 def has_schema(value: Object) -> bool:
-    """Report whether an input can be checked: it is ours, or a built-in function's."""
+    """Report whether an input can be checked: it is ours, or its schema is here."""
     from function_script.tools import input_schema  # noqa: PLC0415 - only `check` needs it
 
     return is_ours(value) or input_schema.find_schema(value) is not None
@@ -294,10 +294,10 @@ def validate(value: Object) -> None:
     from function_script.tools import input_schema  # noqa: PLC0415 - jsonschema is slow to import
 
     problems = []
-    for path, text in input_schema.check(value):
+    for problem in input_schema.check(value):
         # A path begins with a bracket where a name is not a plain word.
-        field = f"input{path}" if path.startswith("[") else f"input.{path}"
-        problems.append(Problem(field, text).to_diagnostic())
+        separator = "" if problem.path.startswith("[") else "."
+        problems.append(problem._replace(path=f"input{separator}{problem.path}").to_diagnostic())
     if problems:
         raise InputError(*problems)
 

@@ -7,13 +7,15 @@ objects; parts that are not schemas count as absent.
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from function_script import objects
-from function_script.reader import child
-from function_script.values import Object, Value
+from function_script.request import objects
+from function_script.request.reader import child
+from function_script.request.values import Object, Value
 
 PRESERVE: Final = "x-kubernetes-preserve-unknown-fields"
 EMBEDDED: Final = "x-kubernetes-embedded-resource"
 INT_OR_STRING: Final = "x-kubernetes-int-or-string"
+# A keyword of ours: a number or a text, as quantities of Kubernetes' own kinds are.
+QUANTITY: Final = "x-quantity"
 
 _ROOT_FIELDS: Final = ("apiVersion", "kind", "metadata")
 

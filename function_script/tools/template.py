@@ -12,18 +12,19 @@ from typing import Final
 
 from google.protobuf import json_format
 
-from function_script import inputs, objects
+from function_script import inputs
 from function_script.engines.registry import LANGUAGES
-from function_script.errors import FatalError, InputError, ProgramError
-from function_script.limits import Limits
-from function_script.problems import suggest
 from function_script.proto.v1 import run_function_pb2 as fnv1
+from function_script.request import objects
+from function_script.request.limits import Limits
+from function_script.request.values import Object, Value
 from function_script.sandbox import Answered, Pool, PoolOptions
-from function_script.sandbox.pool import no_seed
-from function_script.source import Source
+from function_script.sandbox.identity import no_seed
+from function_script.texts.errors import FatalError, InputError, ProgramError
+from function_script.texts.problems import suggest
+from function_script.texts.source import Source
 from function_script.tools import author_positions, bounded, local_pool, sources, step_inputs
 from function_script.tools.render import messages
-from function_script.values import Object, Value
 
 _WORKER: Final = "function_script.tools.template_worker"
 _TEMPLATES: Final = tuple(each.kind for each in LANGUAGES.values() if each.is_template)

@@ -5,10 +5,11 @@
 
 from collections.abc import Callable
 
-from function_script import function, inputs, requirements, wire
-from function_script.errors import FatalError, InputError, LimitError
-from function_script.limits import EffectiveLimits, Limits
-from function_script.program import TemplateResult
+from function_script import inputs, wire
+from function_script.request.limits import EffectiveLimits, Limits
+from function_script.request.program import TemplateResult
+from function_script.step import function, requirements
+from function_script.texts.errors import FatalError, InputError, LimitError
 
 
 def handle(

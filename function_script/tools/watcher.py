@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Generic, Protocol, TypeAlias, TypeVar
 
-from function_script.errors import FatalError
+from function_script.texts.errors import FatalError
 
 Result = TypeVar("Result")
 Result_contra = TypeVar("Result_contra", contravariant=True)
@@ -25,9 +25,9 @@ _MAX_SETTLE_POLLS: Final = 20
 _SKIPPED: Final = {"node_modules", "__pycache__"}
 
 # Time of the last write, size and inode of a file; None: there is no such file.
-_Stamp: TypeAlias = tuple[int, int, int] | None
+Stamp: TypeAlias = tuple[int, int, int] | None
 # By path of the task: its file, or the files below it.
-_State: TypeAlias = dict[Path, dict[Path, _Stamp]]
+State: TypeAlias = dict[Path, dict[Path, Stamp]]
 
 
 class Display(Protocol[Result_contra]):
@@ -65,10 +65,10 @@ def watch(task: Task[Result], display: Display[Result]) -> None:
     changed: list[Path] = []
     last: Result | None = None
     while True:
-        state = _poll(task.files())
+        state = poll(task.files())
         result = _run(task)
         # Files that this run has found are new to the state, and did not change.
-        state = {**_poll(task.files()), **state}
+        state = {**poll(task.files()), **state}
         if isinstance(result, FatalError):
             display.show_error(changed, result)
         else:
@@ -87,37 +87,48 @@ def _run(task: Task[Result]) -> Result | FatalError:
         return error
 
 
-def _wait(files: Callable[[], Iterable[Path]], state: _State) -> list[Path]:
+def _wait(files: Callable[[], Iterable[Path]], state: State) -> list[Path]:
     """Wait for a change, and until files stop changing. Return the files that changed."""
-    begin = time.perf_counter()
-    while (now := _poll(files())) == state:
-        seconds = time.perf_counter() - begin
-        time.sleep(max(_POLL_SECONDS, _IDLE_FACTOR * seconds))
+    while True:
         begin = time.perf_counter()
-    before = _stamps(state)
-    for _ in range(_MAX_SETTLE_POLLS):
-        time.sleep(_SETTLE_SECONDS)
-        earlier, now = now, _poll(files())
-        after = _stamps(now)
-        # A file that had content and is empty or missing is being written.
-        is_incomplete = any(
-            _size(stamp) and not _size(after.get(path)) for path, stamp in before.items()
-        )
-        if earlier == now and not is_incomplete:
-            break
-    after = _stamps(now)
-    return sorted(path for path in {**before, **after} if before.get(path) != after.get(path))
+        while not _find_changes(state, now := poll(files())):
+            seconds = time.perf_counter() - begin
+            time.sleep(max(_POLL_SECONDS, _IDLE_FACTOR * seconds))
+            begin = time.perf_counter()
+        before = stamps(state)
+        for _ in range(_MAX_SETTLE_POLLS):
+            time.sleep(_SETTLE_SECONDS)
+            earlier, now = now, poll(files())
+            after = stamps(now)
+            # A file that had content and is empty or missing is being written.
+            is_incomplete = any(
+                _size(stamp) and not _size(after.get(path)) for path, stamp in before.items()
+            )
+            if earlier == now and not is_incomplete:
+                break
+        # An editor may make a file and remove it at once.
+        if changed := _find_changes(state, now):
+            return changed
 
 
-def _size(stamp: _Stamp) -> int:
+def _find_changes(before: State, after: State) -> list[Path]:
+    """Return the files that differ. A file that is watched no longer did not change by that."""
+    earlier, now = stamps(before), stamps(after)
+    now |= {file: _stamp(file) for file in earlier if file not in now}
+    return sorted(file for file in now if earlier.get(file) != now[file])
+
+
+def _size(stamp: Stamp) -> int:
     return 0 if stamp is None else stamp[1]
 
 
-def _stamps(state: _State) -> dict[Path, _Stamp]:
+def stamps(state: State) -> dict[Path, Stamp]:
+    """Return the stamps of a state by file."""
     return {file: stamp for files in state.values() for file, stamp in files.items()}
 
 
-def _poll(paths: Iterable[Path]) -> _State:
+def poll(paths: Iterable[Path]) -> State:
+    """Return the stamps of files, and of those below directories."""
     return {path: {file: _stamp(file) for file in _files(path)} for path in paths}
 
 
@@ -135,7 +146,7 @@ def _is_hidden(name: str) -> bool:
     return name.startswith(".")
 
 
-def _stamp(path: Path) -> _Stamp:
+def _stamp(path: Path) -> Stamp:
     try:
         status = path.stat()
     except OSError:

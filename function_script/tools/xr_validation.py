@@ -12,14 +12,14 @@ from contextlib import ExitStack
 from functools import cache, lru_cache
 from typing import Final, NamedTuple
 
-from function_script import objects
-from function_script.diagnostics import Diagnostic
-from function_script.names import SUBDOMAIN
-from function_script.problems import suggest
+from function_script.request import objects
+from function_script.request.names import SUBDOMAIN
+from function_script.request.values import Object
+from function_script.texts.diagnostics import Diagnostic
+from function_script.texts.problems import suggest
 from function_script.tools import manifests, structural_schema, xrds
 from function_script.tools.validate import openapi, report, rules, wording
 from function_script.tools.validate.evaluator import Evaluator
-from function_script.values import Object
 
 _MAX_NAMES: Final = 12
 _TYPES: Final = ("array", "boolean", "integer", "number", "object", "string")

@@ -5,12 +5,17 @@ version of Crossplane may run a program, so these are the fields of all versions
 """
 
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from pathlib import Path
 from typing import Final
 
-from function_script import objects
-from function_script.tools import manifests, structural_schema
-from function_script.values import Object, Value
+from function_script.request import objects
+from function_script.request.values import Object, Value
+from function_script.texts.errors import FatalError
+from function_script.tools import manifests, sources, structural_schema
+from function_script.tools.project import Project
 
+_FILES: Final = ("definition.yaml", "definition.yml", "xrd.yaml", "xrd.yml")
 LEGACY: Final = "LegacyCluster"
 NAMESPACED: Final = "Namespaced"
 # The API server defaults the scope, differently by the version of the XRD.
@@ -83,6 +88,31 @@ def find_schema(xrd: Object, api_version: str, kind: str) -> Object | None:
         if (each_version, each_kind) == (api_version, kind):
             return schema
     return None
+
+
+def find_files(directory: Path) -> list[Path]:
+    """Return the files of a Composition's directory that may hold its XRD."""
+    return [path for name in _FILES if (path := directory / name).is_file()]
+
+
+def find_file(directory: Path, xr: Object, project: Project) -> Path | None:
+    """Return the file of a Composition's directory that defines an XR or a claim.
+
+    None if there is no such file, or several. Raises InputError for a file that ``project`` has
+    not.
+    """
+    api_version, kind = objects.api_version_and_kind(xr)
+    files = []
+    for path in find_files(directory):
+        project.resolve(path)
+        with suppress(FatalError):
+            documents = sources.load([str(path)], project)
+            definitions = [each.value for each in documents if is_xrd(each.value)]
+            if len(documents) == 1 and any(
+                find_schema(each, api_version, kind) is not None for each in definitions
+            ):
+                files.append(path)
+    return files[0] if len(files) == 1 else None
 
 
 def scope_of(xrd: Object) -> str:

@@ -8,7 +8,7 @@ one that raises errors.
 import struct
 from typing import Final
 
-from function_script.values import MAX_SAFE_INTEGER, Object, Value
+from function_script.request.values import MAX_SAFE_INTEGER, Object, Value
 from function_script.wire.fields import (
     FIXED64,
     LENGTH,

@@ -7,7 +7,7 @@ import math
 import struct
 from typing import Final, cast
 
-from function_script.values import MAX_SAFE_INTEGER, Object
+from function_script.request.values import MAX_SAFE_INTEGER, Object
 from function_script.wire.write import varint
 
 MAX_DEPTH: Final = 100

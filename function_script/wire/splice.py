@@ -6,7 +6,7 @@ that change, followed by the new ones. Nothing is decoded, and fields of a newer
 
 from typing import Final
 
-from function_script.values import Object
+from function_script.request.values import Object
 from function_script.wire.encode import encode_struct
 from function_script.wire.fields import LENGTH, Fields, read_entry
 from function_script.wire.write import entry_header, length_field

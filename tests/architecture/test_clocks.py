@@ -17,6 +17,7 @@ STAMPING = {
     "server/certificates.py": "a warning that a certificate is not valid on this day",
     "server/log.py": "each line's time",
     "server/tracing.py": "where spans begin and end",
+    "testing/__init__.py": "the age of a file, which the file system stamps",
     "tools/render/engine.py": "the scheduled time of a rendered CronOperation",
 }
 

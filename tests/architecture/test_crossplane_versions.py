@@ -4,8 +4,9 @@ import re
 
 from support.paths import ROOT
 
-from function_script import documents, objects
-from function_script.source import Source
+from function_script import documents
+from function_script.request import objects
+from function_script.texts.source import Source
 
 PAGE = (ROOT / "docs" / "reference" / "crossplane-versions.md").read_text()
 

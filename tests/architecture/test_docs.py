@@ -90,6 +90,12 @@ def test_index_has_every_page() -> None:
     assert {page for page in linked if page.is_relative_to(index.parent)} == pages - {index}
 
 
+def test_index_of_examples_has_each_of_them() -> None:
+    index = ROOT / "examples" / "README.md"
+    linked = {target for target, _ in LINK.findall(index.read_text())}
+    assert {path.name for path in index.parent.iterdir() if path.is_dir()} <= linked
+
+
 def test_readme_begins_with_the_two_commands() -> None:
     """`make demo` and `make test` are the first commands a reader sees."""
     commands = re.findall(r"^\$ (.*)$", (ROOT / "README.md").read_text(), re.MULTILINE)

@@ -45,19 +45,29 @@ def test_project_has_one_version() -> None:
 
 def test_build_pins_the_mypy_that_is_tested() -> None:
     """The next mypyc may refuse the sources, or compile them to something else."""
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text())
-    requires = project["build-system"]["requires"]
     version = pins(ROOT / "requirements/build.txt")["mypy"]
-    assert f"mypy=={version}" in requires
+    assert f'"mypy=={version}"' in (ROOT / "setup.py").read_text()
     assert f"mypy=={version}" in (ROOT / "requirements/build.in").read_text().splitlines()
     assert pins(ROOT / "requirements/dev.txt")["mypy"] == version
 
 
-def test_image_has_what_is_tested_and_the_extras() -> None:
-    """All of the runtime but the build tool of .venv, and the projects of crypto and otel."""
-    image = pins(ROOT / "requirements/image.txt")
-    assert set(pins(ROOT / "requirements/runtime.txt")) - set(image) == {"setuptools"}
+def read_extra(name: str) -> set[str]:
+    """Read the projects of an extra."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())
-    extras = project["project"]["optional-dependencies"]
-    names = {re.split(r"[<>=]", line)[0] for name in ("crypto", "otel") for line in extras[name]}
-    assert names <= set(image)
+    return {
+        re.split(r"[<>=]", line)[0] for line in project["project"]["optional-dependencies"][name]
+    }
+
+
+def test_image_has_what_is_tested_and_no_exporter() -> None:
+    """All of the runtime but the build tool of .venv, and the project of crypto."""
+    image = set(pins(ROOT / "requirements/image.txt"))
+    assert set(pins(ROOT / "requirements/runtime.txt")) - image == {"setuptools"}
+    assert read_extra("crypto") <= image
+    assert not [name for name in image if name.startswith("opentelemetry")]
+
+
+def test_otel_image_has_an_exporter_beside_all_of_the_other() -> None:
+    """So a change of image changes nothing but traces."""
+    image = set(pins(ROOT / "requirements/image-otel.txt"))
+    assert set(pins(ROOT / "requirements/image.txt")) | read_extra("otel") <= image

@@ -1,4 +1,4 @@
-"""Names and the version are those of function_script/release.py, wherever they are repeated.
+"""Names and the version are those of function_script/texts/release.py, wherever they are repeated.
 
 `make names` rewrites what differs.
 """
@@ -15,12 +15,14 @@ from support import spellings
 from support.paths import ROOT
 
 import function_script
-from function_script import documents, objects, release
+from function_script import documents
 from function_script.cli import commands as group
 from function_script.cli import execute
 from function_script.engines.registry import LANGUAGES
-from function_script.source import Source
-from function_script.values import Object
+from function_script.request import objects
+from function_script.request.values import Object
+from function_script.texts import release
+from function_script.texts.source import Source
 
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 # Commands that end a text here are shown as mistakes, or tested as such.
@@ -44,7 +46,7 @@ def test_distribution_has_the_names_of_the_release() -> None:
     assert project["dynamic"] == ["version"]
     assert project["urls"]["Source"] == release.SOURCE
     dynamic = PYPROJECT["tool"]["setuptools"]["dynamic"]
-    assert dynamic["version"] == {"attr": "function_script.release.VERSION"}
+    assert dynamic["version"] == {"attr": "function_script.texts.release.VERSION"}
     assert function_script.__version__ == release.VERSION
     assert metadata.version(release.DISTRIBUTION) == release.VERSION
 
@@ -71,7 +73,7 @@ def test_name_that_is_not_published_is_nowhere() -> None:
     """Anybody could publish something under it; the release file alone knows what it will be."""
     assert not release.IS_IN_REGISTRY
     with_it = {name for name, text in spellings.texts() if release.PUBLISHED_PACKAGE in text}
-    assert with_it == {"function_script/release.py"}
+    assert with_it == {"function_script/texts/release.py"}
     readme = (ROOT / "README.md").read_text()
     assert "No release has been published yet" in readme
 
@@ -157,7 +159,7 @@ def test_new_version_is_one_line_and_one_command(tmp_path: Path) -> None:
             shutil.copytree(source, tmp_path / name, symlinks=True, ignore=ignored)
         else:
             shutil.copy(source, tmp_path / name)
-    path = tmp_path / "function_script" / "release.py"
+    path = tmp_path / "function_script" / "texts" / "release.py"
     path.write_text(path.read_text().replace(f'"{release.VERSION}"', '"7.8.9"'))
     differing = spellings.differing(tmp_path)
     expected = {"README.md", "examples/install/function.yaml", "package/README.md"}

@@ -10,14 +10,14 @@ SENTENCES = {"MUST": 15, "MUST NOT": 7, "SHOULD": 9, "SHOULD NOT": 1, "MAY": 3}
 
 
 def test_sentence_of_the_specification_has_a_row() -> None:
-    page = (ROOT / "docs/reference/specification.md").read_text()
+    page = (ROOT / "docs/contributing/specification.md").read_text()
     keywords = re.findall(r"^\| ([A-Z ]+) \|", page, re.MULTILINE)
     assert Counter(keywords) == SENTENCES
 
 
 def test_rule_has_a_test_that_exists() -> None:
     """A rule without a test, or with one that is gone, would be a promise only."""
-    page = (ROOT / "docs/reference/specification.md").read_text()
+    page = (ROOT / "docs/contributing/specification.md").read_text()
     rows = [line for line in page.splitlines() if re.match(r"\| (?!-|rule|design)", line)]
     sources = "".join(path.read_text() for path in (ROOT / "tests").rglob("test_*.py"))
     assert len(rows) > sum(SENTENCES.values())

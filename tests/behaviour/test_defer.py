@@ -4,7 +4,7 @@ import pytest
 from support.builders import API_VERSION
 from support.readiness_steps import condition, desired, fatal, observed, run
 
-from function_script.values import Object
+from function_script.request.values import Object
 
 NAME = "script.fn.crossplane.io/composition-resource-name"
 HEAD = f"apiVersion: e.org/v1\nkind: Thing\nmetadata: {{annotations: {{{NAME}: NAME}}}}\n"

@@ -4,7 +4,7 @@ import pytest
 from support.builders import starlark
 from support.readiness_steps import READY, condition, desired, fatal, observed, run
 
-from function_script.values import Object
+from function_script.request.values import Object
 
 SCRIPT = """\
 def thing(spec):
@@ -54,7 +54,7 @@ def test_failing_function_without_deferral_stops_the_step() -> None:
 def test_error_other_than_a_missing_value_stops_the_step() -> None:
     """A mistake does not wait for anything."""
     script = SCRIPT.replace('thing({"a": 1})', "thing({}, 2)")
-    assert "extra" in fatal(run(starlark(script, missing="Defer")))
+    assert "2 arguments for 1 parameter" in fatal(run(starlark(script, missing="Defer")))
     script = SCRIPT.replace('thing({"a": 1})', 'fail("no")')
     assert fatal(run(starlark(script, missing="Defer"))).endswith("no")
 

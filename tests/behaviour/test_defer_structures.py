@@ -4,7 +4,7 @@ import pytest
 from support.builders import API_VERSION
 from support.readiness_steps import condition, desired, fatal, run
 
-from function_script.values import Object
+from function_script.request.values import Object
 
 NAME = "script.fn.crossplane.io/composition-resource-name"
 MISSING = "observed.resources.vpc.resource.status.id"

@@ -21,7 +21,7 @@ from support.timing import PATIENCE_SECONDS
 
 import function_script
 from function_script.inputs.kinds import API_VERSION
-from function_script.values import Object
+from function_script.request.values import Object
 
 PACKAGE = Path(function_script.__file__).parent
 TOY = ROOT / "tests" / "support" / "toy_language"

@@ -10,8 +10,8 @@ from support.core_model import Core
 from function_script import cli
 from function_script.engines.registry import LANGUAGES as REGISTRY
 from function_script.proto.v1 import run_function_pb2 as pb
-from function_script.request import PROBE
-from function_script.values import Object
+from function_script.request.request import PROBE
+from function_script.request.values import Object
 
 KINDS = {name: language.kind for name, language in REGISTRY.items()}
 FIELDS = {name: language.text_field for name, language in REGISTRY.items()}

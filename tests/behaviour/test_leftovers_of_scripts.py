@@ -1,11 +1,11 @@
-"""A script's result with leavings of another language has a warning, at the place of the field."""
+"""A script's result with leftovers of another language has a warning, at the place of the field."""
 
 import pytest
 from support import builders
 
-from function_script import function
-from function_script.limits import Limits
-from function_script.values import Object
+from function_script.request.limits import Limits
+from function_script.request.values import Object
+from function_script.step import function
 
 HEAD = "def main(req):\n    spec = get_xr(req, 'spec')\n    rsp = response()\n"
 RESOURCE = '    rsp.resource("a", {"apiVersion": "e.org/v1", "kind": "A", "spec": {"v": %s}})\n'
@@ -35,7 +35,7 @@ def of_value(value: str, xr: Object | None = None) -> list[str]:
         ('["x", str(spec.get("missing"))]', '"None" was written'),
     ],
 )
-def test_leaving_has_a_warning_at_its_place(value: str, message: str) -> None:
+def test_leftover_has_a_warning_at_its_place(value: str, message: str) -> None:
     (text,) = of_value(value)
     assert text.startswith("script:4:")
     assert "main returned desired.resources.a.resource.spec.v" in text

@@ -6,10 +6,10 @@ import click
 import pytest
 from support import builders
 
-from function_script import function
 from function_script.cli.serve import serve
-from function_script.limits import BUILT_IN, LIMITS, Limits
-from function_script.values import Object
+from function_script.request.limits import BUILT_IN, LIMITS, Limits
+from function_script.request.values import Object
+from function_script.step import function
 
 SMALL = Limits(
     steps=500,

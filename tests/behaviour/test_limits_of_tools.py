@@ -8,9 +8,10 @@ import pytest
 
 from function_script import cli
 from function_script.cli import commands
-from function_script.limits import LIMITS, Limits
-from function_script.sandbox import PoolOptions
-from function_script.tools.playground.workbench import CancellablePool, RenderSession
+from function_script.request.limits import LIMITS, Limits
+from function_script.sandbox import Pool, PoolOptions
+from function_script.tools.playground.workbench import RenderSession
+from function_script.tools.render import renderer
 
 COMMANDS = ("serve", "run", "template", "render", "render operation", "test", "playground")
 COMPOSITION = """\
@@ -139,8 +140,8 @@ def _loop_input() -> dict[str, str]:
 def test_playground_has_limits_too(tmp_path: Path) -> None:
     files = {"composition.yaml": project(tmp_path, LOOP).joinpath("composition.yaml").read_text()}
     options = PoolOptions(limits=Limits(timeout_seconds=0.3), workers=1)
-    with CancellablePool(options) as pool:
-        session = RenderSession(pool, tmp_path / "page", {})
+    with Pool(options) as pool:
+        session = RenderSession(pool, tmp_path / "page", renderer.Options(timeout_seconds=20.0))
         page = session.render({**files, "xr.yaml": XR}, None)
     assert "its limit of 0.3 s" in page["problems"][0]["message"]
     assert "set by --time-limit" in page["problems"][0]["hint"]

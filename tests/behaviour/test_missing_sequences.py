@@ -7,7 +7,7 @@ from support.builders import API_VERSION, jinja, starlark
 from support.cluster_model import Cluster
 
 from function_script.engines.library import FUNCTIONS
-from function_script.values import Object
+from function_script.request.values import Object
 
 PEER = "gotemplating.fn.crossplane.io/v1beta1"
 XR: Object = {
@@ -136,13 +136,13 @@ LOOPS = [
     pytest.param(
         starlark(script('get(xr, "spec.zones")')),
         starlark(script('get(xr, "spec.zoens")')),
-        'script:5:17: cannot run main: operation "for … in" not supported on type "NoneType"',
+        "script:5:17: cannot run main: a value of type NoneType has no items",
         id="starlark-list",
     ),
     pytest.param(
         starlark(script('xr["spec"].get("zones")')),
         starlark(script('xr["spec"].get("zoens")')),
-        'script:5:17: cannot run main: operation "for … in" not supported on type "NoneType"',
+        "script:5:17: cannot run main: a value of type NoneType has no items",
         id="starlark-get",
     ),
 ]

@@ -10,7 +10,7 @@ import pytest
 from support import builders
 from support.core_model import Core, make_ready
 
-from function_script.values import Object
+from function_script.request.values import Object
 
 PREFIX = "script.fn.crossplane.io"
 

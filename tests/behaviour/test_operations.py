@@ -4,7 +4,7 @@ import pytest
 from support import builders
 
 from function_script.proto.v1 import run_function_pb2 as pb
-from function_script.values import Object
+from function_script.request.values import Object
 
 WATCHED: Object = {
     "apiVersion": "v1",

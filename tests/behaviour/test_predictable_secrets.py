@@ -6,12 +6,13 @@ from pathlib import Path
 import pytest
 from support import builders, one_step
 
-from function_script import cli, contribution, function, wire
+from function_script import cli, contribution, wire
 from function_script.contribution.model import Contribution
 from function_script.engines import secret_fields
-from function_script.limits import Limits
+from function_script.request.limits import Limits
+from function_script.request.values import Object
+from function_script.step import function
 from function_script.tools import check
-from function_script.values import Object
 
 NAME = "gotemplating.fn.crossplane.io/composition-resource-name"
 OWN_NAME = "script.fn.crossplane.io/composition-resource-name"

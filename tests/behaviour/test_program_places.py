@@ -6,10 +6,10 @@ import pytest
 from support import builders
 
 from function_script.engines.registry import LANGUAGES as REGISTRY
-from function_script.limits import Limits
 from function_script.proto.v1 import run_function_pb2 as pb
-from function_script.request import PROBE
-from function_script.values import Object
+from function_script.request.limits import Limits
+from function_script.request.request import PROBE
+from function_script.request.values import Object
 
 KINDS = {name: language.kind for name, language in REGISTRY.items()}
 FILES = {name: language.default_file for name, language in REGISTRY.items()}

@@ -6,13 +6,10 @@ import pytest
 from support import builders
 from support.core_model import Core, make_ready
 
-from function_script.limits import Limits
-from function_script.values import Object
+from function_script.request.limits import Limits
+from function_script.request.values import Object
 
 HOUR = 3600.0
-# The TTL of every step before there was one by the cause.
-BEFORE = Limits(default_ttl_seconds=60.0)
-AFTER = Limits()
 CONDITION = "ProgramWarnings"
 
 
@@ -48,22 +45,26 @@ def settle(core: Core) -> None:
 
 
 @pytest.mark.parametrize("has_cache", [False, True], ids=["", "cached"])
-def test_calls_of_a_settled_xr_fall_from_sixty_to_one_an_hour(
+def test_calls_of_a_settled_xr_are_one_an_hour(
     has_cache: bool,
 ) -> None:
-    counts = {}
-    for name, limits in (("before", BEFORE), ("after", AFTER)):
-        core = Core(pipeline=[SETTLED], limits=limits, has_cache=has_cache)
-        settle(core)
-        core.run(HOUR)
-        counts[name] = core.calls
-    assert 54 <= counts["before"] <= 67
-    assert counts["after"] <= 2
+    core = Core(pipeline=[SETTLED], has_cache=has_cache)
+    settle(core)
+    core.run(HOUR)
+    assert core.calls <= 2
     assert not core.deleted
 
 
+def test_calls_of_a_settled_xr_are_by_the_ttl_of_the_operator() -> None:
+    """One for each minute, when --default-ttl is that."""
+    core = Core(pipeline=[SETTLED], limits=Limits(default_ttl_seconds=60.0))
+    settle(core)
+    core.run(HOUR)
+    assert 54 <= core.calls <= 67
+
+
 def test_calls_of_a_waiting_xr_are_six_a_minute() -> None:
-    core = Core(pipeline=[SETTLED], limits=AFTER)
+    core = Core(pipeline=[SETTLED])
     core.run(1.0)
     core.calls = 0
     core.run(HOUR)
@@ -72,17 +73,13 @@ def test_calls_of_a_waiting_xr_are_six_a_minute() -> None:
 
 def test_calls_of_a_changing_xr_are_its_changes() -> None:
     """A change is seen by a watch, not by the TTL."""
-    counts = {}
     step = builders.jinja(thing("a", "{x: {{ xr.spec.count }}}"), autoReady={})
-    for name, limits in (("before", BEFORE), ("after", AFTER)):
-        core = Core(pipeline=[step], limits=limits)
-        settle(core)
-        core.run(HOUR, [(at * 600.0 + 30.0, edit) for at in range(6)])
-        counts[name] = core.calls
-        resource = cast("Object", core.resources["a"]["resource"])
-        assert resource["spec"] == {"x": 8}
-    assert counts["before"] >= 60
-    assert counts["after"] <= 14
+    core = Core(pipeline=[step])
+    settle(core)
+    core.run(HOUR, [(at * 600.0 + 30.0, edit) for at in range(6)])
+    resource = cast("Object", core.resources["a"]["resource"])
+    assert resource["spec"] == {"x": 8}
+    assert core.calls <= 14
 
 
 def test_calls_without_realtime_compositions_are_by_the_poll_interval() -> None:

@@ -10,12 +10,13 @@ import pytest
 from support import builders
 from support.core_model import Core
 
-from function_script import cli, function
-from function_script.limits import Limits
-from function_script.objects import find_path
+from function_script import cli
 from function_script.proto.v1 import run_function_pb2 as pb
-from function_script.salt import SaltFile
-from function_script.values import Object
+from function_script.request.limits import Limits
+from function_script.request.objects import find_path
+from function_script.request.salt import SaltFile
+from function_script.request.values import Object
+from function_script.step import function
 
 _STATUS = "apiVersion: example.org/v1\nkind: XThing\nstatus:\n"
 

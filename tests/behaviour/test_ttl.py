@@ -7,9 +7,9 @@ import pytest
 from support import builders
 
 from function_script import cli
-from function_script.limits import Limits
 from function_script.proto.v1 import run_function_pb2 as pb
-from function_script.values import Object
+from function_script.request.limits import Limits
+from function_script.request.values import Object
 
 META = "apiVersion: meta.script.fn.crossplane.io/v1beta1\nkind: Response\nttl: 5m\n"
 

@@ -11,7 +11,7 @@ from typing import NamedTuple, cast
 import pytest
 from support.readiness_steps import READY, desired, observed, run, step
 
-from function_script.values import Object
+from function_script.request.values import Object
 
 MODERN: Object = {"kind": "X", "metadata": {"name": "x"}, "spec": {"crossplane": {}}}
 LEGACY: Object = {"kind": "X", "metadata": {"name": "x"}, "spec": {}}

@@ -6,11 +6,12 @@ from pathlib import Path
 import pytest
 
 from function_script import cli, testing
-from function_script.errors import FatalError
-from function_script.sandbox import PoolOptions
+from function_script.request.values import Object
+from function_script.sandbox import Pool, PoolOptions
+from function_script.texts.errors import FatalError
 from function_script.tools import xr_validation
-from function_script.tools.playground.workbench import CancellablePool, RenderSession
-from function_script.values import Object
+from function_script.tools.playground.workbench import RenderSession
+from function_script.tools.render import renderer
 
 XRD = """\
 apiVersion: apiextensions.crossplane.io/v2
@@ -45,7 +46,7 @@ spec:
                   properties: {name: {type: string}}
           status:
             type: object
-            properties: {address: {type: string}}
+            properties: {address: {type: string}, replicas: {type: integer}}
 """
 HEAD = """\
 # What a user asks for.
@@ -265,8 +266,8 @@ def test_check_leaves_objects_alone_that_are_no_xr(
 
 def test_playground_shows_an_invalid_xr_at_its_place(tmp_path: Path) -> None:
     files = {"xrd.yaml": XRD, "composition.yaml": COMPOSITION}
-    with CancellablePool(PoolOptions(workers=1)) as pool:
-        session = RenderSession(pool, tmp_path, {})
+    with Pool(PoolOptions(workers=1)) as pool:
+        session = RenderSession(pool, tmp_path, renderer.Options())
         page = session.render({**files, "xr.yaml": f"{XR}  replicas: 55\n"}, None)
         (problem,) = page["problems"]
         assert (problem["file"], problem["line"], problem["column"]) == ("xr.yaml", 7, 3)

@@ -11,9 +11,10 @@ from functools import partial
 import pytest
 from support.paths import ROOT
 
-from function_script import function, wire
-from function_script.limits import Limits
+from function_script import wire
+from function_script.request.limits import Limits
 from function_script.sandbox import Answered, Pool, PoolOptions
+from function_script.step import function
 
 sys.path.append(str(ROOT / "benchmarks"))
 

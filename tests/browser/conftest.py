@@ -15,6 +15,7 @@ from browser.browser import Browser, find
 from support.paths import ROOT
 
 from function_script.tools.playground import Playground
+from function_script.tools.render import renderer
 from function_script.tools.render.functions import Selection
 
 EXAMPLES = ROOT / "examples"
@@ -57,7 +58,8 @@ def open_playground(
     window: Browser, root: Path, runtimes: Mapping[str, Selection] | None = None
 ) -> Iterator[Browser]:
     """Serve a directory and open it, with a record of what the content policy stopped."""
-    with Playground(root, 0, runtimes) as playground:
+    options = renderer.Options(runtimes=runtimes or {})
+    with Playground(root, 0, options) as playground:
         window.origin = f"http://{playground.authority}"
         window.open(playground.address)
         window.wait_for(f'location.origin === "{window.origin}" && {pages.DONE}')

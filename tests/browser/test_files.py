@@ -19,6 +19,7 @@ from browser.pages import (
     file_names,
     notice,
     open_file,
+    pane,
     read_text,
     reload,
     replace,
@@ -29,6 +30,8 @@ from support.timing import wait_until
 # The page asks for changes on disk only while it is visible.
 LOOK_AWAY = 'Object.defineProperty(document, "hidden", {value: true, configurable: true})'
 SAVED = 'document.querySelector("#state").textContent.startsWith("saved")'
+CHOSEN = """[...document.querySelectorAll("[role=tab][aria-selected=true]")]
+    .map((tab) => tab.dataset.file ?? tab.dataset.pane)"""
 EDITED = 'document.querySelectorAll("#files .edited").length'
 
 
@@ -117,6 +120,51 @@ def test_saving_writes_the_file(own_page: Browser, composition: Path, way: str) 
     assert own_page.evaluate('document.querySelector("#save").disabled')
     assert own_page.evaluate("Object.keys(localStorage).length") == 0
     assert [item.name for item in composition.parent.iterdir() if item.name[0] == "."] == []
+
+
+TITLE = 'document.querySelector("#save").title'
+
+
+@pytest.mark.parametrize(
+    ("folder", "is_edited", "reason"),
+    [
+        pytest.param("starlark-status", False, "This file is as it is on disk", id="unchanged"),
+        pytest.param("starter: starlark", False, "A starter is no folder on disk", id="starter"),
+        pytest.param("starter: starlark", True, "A starter is no folder on disk", id="edited"),
+    ],
+)
+def test_why_a_file_cannot_be_saved_is_shown(
+    own_page: Browser, folder: str, is_edited: bool, reason: str
+) -> None:
+    choose(own_page, folder)
+    if is_edited:
+        replace(own_page, "\n", "\n")
+        own_page.type("# mine\n")
+        own_page.wait_for(EDITED)
+    assert own_page.evaluate('document.querySelector("#save").disabled')
+    assert str(own_page.evaluate(TITLE)).startswith(reason)
+
+
+@pytest.mark.parametrize("name", ["changes", "graph", "events"])
+def test_reload_opens_the_same_file_and_pane(own_page: Browser, name: str) -> None:
+    open_file(own_page, "xr.yaml")
+    shown = pane(own_page, name)
+    text = read_text(own_page)
+    reload(own_page)
+    assert read_text(own_page) == text
+    assert own_page.evaluate(CHOSEN) == ["xr.yaml", name]
+    assert own_page.evaluate('document.querySelector("#pane").innerText') == shown
+
+
+def test_reload_of_a_file_that_is_gone_opens_the_first(own_page: Browser, own_root: Path) -> None:
+    extra = own_root / "starlark-status" / "required.yaml"
+    extra.write_text("# nothing\n")
+    wait_until(lambda: extra.name in file_names(own_page))
+    open_file(own_page, extra.name)
+    own_page.evaluate(LOOK_AWAY)
+    extra.unlink()
+    reload(own_page)
+    assert own_page.evaluate(CHOSEN) == ["composition.yaml", "documents"]
 
 
 def test_saving_keeps_the_line_ends_of_the_file(own_page: Browser, composition: Path) -> None:

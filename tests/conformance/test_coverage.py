@@ -1,11 +1,13 @@
 """Every field that a program can read or set, in every language, through the main path.
 
 The tables in coverage_reads.py and coverage_sets.py are what is run here and what the page
-docs/reference/coverage.md shows; the protocol itself says whether they are whole.
+docs/contributing/coverage.md shows; the protocol itself says whether they are whole.
 """
 
 import json
 from collections.abc import Iterator
+from itertools import groupby
+from operator import attrgetter
 
 import pytest
 from google.protobuf.descriptor import Descriptor
@@ -14,12 +16,12 @@ from support.coverage_reads import READS, Read
 from support.coverage_sets import NOT_SET, SETS, Set
 from support.paths import ROOT
 
-from function_script import objects
 from function_script.engines.registry import LANGUAGES
 from function_script.proto.v1 import run_function_pb2 as pb
-from function_script.values import Object
+from function_script.request import objects
+from function_script.request.values import Object
 
-PAGE = ROOT / "docs" / "reference" / "coverage.md"
+PAGE = ROOT / "docs" / "contributing" / "coverage.md"
 FIELDS: dict[str, object] = {"credentials": ["c"], "params": {"word": "hi"}}
 META = "apiVersion: meta.script.fn.crossplane.io/v1beta1\nkind: Context\ndata:\n"
 HEAD = """\
@@ -29,8 +31,9 @@ HEAD = """\
 
 This page lists every field of the function protocol, with an expression that reads it or sets it in
 each language. A test runs each cell, and another test compares the list with the protocol. For most
-fields there is a shorter expression: see the getters and the response of [Starlark](starlark.md),
-the functions of [Jinja](jinja.md) and the [annotations](documents.md).
+fields there is a shorter expression: see the getters and the response of
+[Starlark](../reference/starlark.md), the functions of [Jinja](../reference/jinja.md) and the
+[annotations](../reference/documents.md).
 
 ## The request
 
@@ -139,7 +142,10 @@ def page() -> str:
         f"{code(f'{{{{ {r.go} }}}}')} |\n"
         for r in READS
     ]
-    sets = [f"| `{s.field}` | {code(s.starlark)} | {code(s.document)} |\n" for s in SETS]
+    sets = [
+        f"| {', '.join(f'`{s.field}`' for s in group)} | {code(starlark)} | {code(document)} |\n"
+        for (starlark, document), group in groupby(SETS, key=attrgetter("starlark", "document"))
+    ]
     others = [f"- `{field}`: {reason}.\n" for field, reason in NOT_SET.items()]
     count = len(READS) + len(SETS)
     total = (
@@ -150,7 +156,7 @@ def page() -> str:
 
 
 def test_page_is_fresh(*, update_goldens: bool) -> None:
-    """docs/reference/coverage.md shows the tables that are run here."""
+    """docs/contributing/coverage.md shows the tables that are run here."""
     generated.check(PAGE, page(), update=update_goldens)
 
 

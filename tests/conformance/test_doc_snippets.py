@@ -15,16 +15,17 @@ from typing import NamedTuple, cast
 import pytest
 import yaml
 from conformance import test_manifest_fields as manifest_fields
-from support.builders import API_VERSION
+from support.builders import API_VERSION, call, request, to_dict
 from support.cluster_model import Cluster
 from support.paths import ROOT
 
 from function_script.engines.registry import LANGUAGES
+from function_script.request.values import Object
 from function_script.tools import editor, input_schema, starters, structural_schema
 from function_script.tools.cases import parser
 from function_script.tools.cases.discovery import CaseFile
 from function_script.tools.cases.loader import FileCache
-from function_script.values import Object
+from function_script.tools.project import Project
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*/*.md"))]
 BLOCK = re.compile(r"^```(?P<kind>\w*)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -63,7 +64,16 @@ INPUT_FIELDS = {
     for schema in input_schema.schemas().values()
     for field in structural_schema.properties(schema)
 } - {"apiVersion", "kind", "metadata"}
-CASE_FIELDS = {"description", "composition", "xr", "patch", "observed", "expect", "steps"}
+CASE_FIELDS = {
+    "composition",
+    "credentials",
+    "description",
+    "expect",
+    "observed",
+    "patch",
+    "steps",
+    "xr",
+}
 # The first line of a block that tests/test_walk.py writes to a file, or applies to one.
 WALKED = re.compile(r"# [\w./-]+\.\w+\n")
 # Blocks that are neither run nor rendered, by the page and a part of the text.
@@ -73,6 +83,8 @@ NOT_RUN = {
     ("sandbox.md", "server ──spawns──> zygote"): "a diagram",
     ("sandbox.md", "command ──spawns──> worker"): "a diagram",
     ("sandbox.md", "request ──> fair queue"): "a diagram",
+    ("errors.md", '{"severity": "error"'): "a line of JSON, see test_diagnostics.py",
+    ("check.md", "error: cannot render template"): "a finding of a run, see test_runs.py",
     ("debug-a-live-composition.md", "script:10:32"): "an event; tests/e2e reads it from a server",
     ("share-modules.md", "path: names.star"): "not pinned yet; tests/e2e/test_vendor.py pins such",
     ("share-modules.md", "FROM function-script"): "lines of a Dockerfile",
@@ -94,14 +106,19 @@ NOT_RUN = {
     ("gotemplate-compatibility.md", "meta: {tag"): "the shape of the request",
     ("gotemplate-compatibility.md", "spec.szie"): "an error; tests/diagnostics has its text",
     ("gotemplate-compatibility.md", ".params.network.vpc"): "an error; the same",
-    ("testing.md", "=== composition.yaml"): "an entry, whose middle is left out",
+    ("testing.md", "=== gotemplate-bucket"): "an entry of the catalogue",
     ("jinja.md", "spec.zones[1].nam"): "an error; the same",
     (
         "test-a-composition.md",
         "from function_script import testing",
     ): "a test; tests/unit/test_testing.py",
 }
-CONTEXT: Object = {"apiextensions.crossplane.io/environment": {"modules": {}}}
+CONTEXT: Object = {"apiextensions.crossplane.io/environment": {"modules": {}, "region": "us"}}
+# The page whose sections have one program in each language, and what a step before theirs desires.
+RECIPES = ROOT / "docs" / "how-to" / "recipes.md"
+SECTION = re.compile(r"^## (?P<title>.*)\n(?P<text>(?:(?!## ).*\n)*)", re.MULTILINE)
+EARLIER: Object = {"apiVersion": "e.org/v1", "kind": "Earlier", "spec": {"size": 3}}
+KIND_OF_BLOCK = dict(zip(("python", "jinja", "gotemplate"), KINDS, strict=True))
 
 
 class Snippet(NamedTuple):
@@ -228,9 +245,16 @@ def is_walked(snippet: Snippet) -> bool:
     return snippet.kind in {"console", "sh"} or WALKED.match(snippet.text) is not None
 
 
+def is_recipe(snippet: Snippet) -> bool:
+    """True if test_recipe_composes_the_same_in_all_languages runs the block."""
+    return snippet.page == RECIPES
+
+
 def programs(snippet: Snippet) -> list[Object]:
     """The inputs that a block is, or stands for."""
     match snippet.kind:
+        case _ if is_recipe(snippet):
+            return []
         case "jinja":
             return [of_template("JinjaTemplate", snippet.text)]
         case "gotemplate":
@@ -280,7 +304,7 @@ def run_twice(program: Object) -> tuple[dict[str, Object], dict[str, Object]]:
 
 @pytest.mark.parametrize("snippet", list(blocks()), ids=lambda snippet: snippet.id)
 def test_block_of_a_page_is_run_or_has_a_reason(snippet: Snippet) -> None:
-    tests = (is_walked, is_case, is_manifest, programs)
+    tests = (is_walked, is_recipe, is_case, is_manifest, programs)
     is_run = any(test(snippet) for test in tests)
     assert is_run != (snippet.reason is not None), "list it in NOT_RUN with a reason, or not at all"
 
@@ -298,7 +322,7 @@ def test_case_of_a_page_is_valid(snippet: Snippet, tmp_path: Path) -> None:
     shutil.copytree(ROOT / "examples" / "starlark-robots", tmp_path, dirs_exist_ok=True)
     path = tmp_path / "page.case.yaml"
     path.write_text(snippet.text)
-    case = parser.parse(CaseFile(path=path), FileCache())
+    case = parser.parse(CaseFile(path=path), FileCache(Project([path.parent])))
     assert case.steps
 
 
@@ -331,6 +355,52 @@ def test_connection_secret_is_filled_once_there_are_details(program: Object) -> 
     assert set(first) == set(later) == {"database", "connection"}
     assert not first["connection"].get("data")
     assert later["connection"]["data"] == DETAILS
+
+
+def run_recipe(section: str, program: Object) -> list[object]:
+    """The XR's status and the objects after a reconcile without anything, and after a later one."""
+    desired = {"resources": {"earlier": {"resource": EARLIER}}}
+    cluster = Cluster(xr=XR, parts={"context": CONTEXT, "desired": desired})
+    results = [cluster.reconcile(program)]
+    states: list[object] = [cluster.objects()]
+    cluster.provide(STATUS, DETAILS)
+    response = to_dict(
+        call(
+            request(
+                program,
+                observed={"composite": {"resource": XR}, "resources": cluster.resources},
+                context=CONTEXT,
+                desired=desired,
+            )
+        )
+    )
+    results.append(cluster.reconcile(program))
+    severities = [result["severity"] for each in results for result in each]
+    waits = "missing: Defer" in section or "depends-on" in section
+    assert severities == (["SEVERITY_NORMAL"] if waits else [])
+    composite = cast("Object", cast("Object", response["desired"]).get("composite", {}))
+    status = cast("Object", composite.get("resource", {})).get("status", {})
+    return [*states, cluster.objects(), status]
+
+
+@pytest.mark.parametrize(
+    "section",
+    [
+        pytest.param(each["text"], id=each["title"])
+        for each in SECTION.finditer(RECIPES.read_text())
+    ],
+)
+def test_recipe_composes_the_same_in_all_languages(section: str) -> None:
+    """And something else than a step that does nothing."""
+    fields = {"missing": "Defer"} if "`missing: Defer`" in section else {}
+    texts = {found["kind"]: found["text"] for found in BLOCK.finditer(section)}
+    assert set(texts) == set(KIND_OF_BLOCK)
+    starlark, jinja, go_template = (
+        run_recipe(section, step(kind, texts[block], **fields))
+        for block, kind in KIND_OF_BLOCK.items()
+    )
+    assert starlark == jinja == go_template
+    assert starlark != run_recipe("", step("StarlarkScript", "def main(req): return {}\n"))
 
 
 def shown() -> Iterator[tuple[Object, Object]]:

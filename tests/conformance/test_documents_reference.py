@@ -8,7 +8,7 @@ from support.paths import ROOT
 from function_script.contribution import manual
 from function_script.contribution.dialects import SCRIPT
 from function_script.inputs import external_sources, program_source
-from function_script.program import OWN_REQUIREMENTS
+from function_script.request.program import OWN_REQUIREMENTS
 
 PAGE = ROOT / "docs" / "reference" / "documents.md"
 NAMES = [

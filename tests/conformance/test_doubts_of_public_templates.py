@@ -8,9 +8,9 @@ from support.paths import ROOT
 
 from function_script.engines import leftovers
 from function_script.engines.gotemplate.lint import LINT
-from function_script.program import Program
-from function_script.source import Source
-from function_script.values import Object
+from function_script.request.program import Program
+from function_script.request.values import Object
+from function_script.texts.source import Source
 
 CORPUS = ROOT.parent / "shared" / "corpus" / "gotemplate"
 # Templates of these repositories write `%!s(<nil>)`, `<nil>` and `map[…]` into their objects.
@@ -41,6 +41,6 @@ def test_public_template_has_no_doubt() -> None:
     assert [message for message in messages if "never read" not in message] == []
 
 
-def test_leaving_in_a_public_result_is_one() -> None:
+def test_leftover_in_a_public_result_is_one() -> None:
     groups = {str(row["group"]) for row in _rows() if any(leftovers.find(str(row["output"])))}
     assert groups <= WITH_LEAVINGS

@@ -7,10 +7,10 @@ import pytest
 from support import gotemplating
 from support.gotemplating import Case
 
-from function_script import function
-from function_script.limits import Limits
-from function_script.objects import find_path
 from function_script.proto.v1 import run_function_pb2 as pb
+from function_script.request.limits import Limits
+from function_script.request.objects import find_path
+from function_script.step import function
 
 CASES = gotemplating.load()
 

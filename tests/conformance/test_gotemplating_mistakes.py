@@ -24,9 +24,9 @@ from support.gotemplating_steps import (
     warnings,
 )
 
-from function_script.limits import Limits
 from function_script.proto.v1 import run_function_pb2 as pb
-from function_script.values import Object
+from function_script.request.limits import Limits
+from function_script.request.values import Object
 
 
 def test_01_readiness_of_earlier_step_stays() -> None:
@@ -193,7 +193,7 @@ def test_16_missing_value_is_a_warning_or_an_error() -> None:
     """As the option missingkey demands."""
     text = composed("a", "spec:\n  a: {{ .nope }}\n  b: x # {{ .nope }}\n")
     (message,) = warnings(text)
-    assert message.startswith('inline.template:8:3: "<no value>" was written')
+    assert message.startswith('inline.template:8:9: "<no value>" was written')
     error = refusal(text, fields={"options": ["missingkey=error"]})
     assert error.startswith("inline.template:8:9: ")
 
@@ -331,3 +331,29 @@ def test_29_linked_directory_is_read(tmp_path: Path) -> None:
     fields: Object = {"source": "FileSystem", "inline": None, "fileSystem": {"dirPath": "site"}}
     response = respond(request("", fields=fields), Limits(program_root=str(tmp_path)))
     assert sorted(response.desired.resources) == ["a"]
+
+
+ITEM = {"resource": {"kind": "K"}}
+COPIES = [
+    pytest.param({"x": {"items": [ITEM]}, "y": {"items": [ITEM]}}, {}, id="nothing-matched"),
+    pytest.param({"x": {"items": [ITEM, ITEM], "more": 1.0}}, {}, id="another-field"),
+    pytest.param({"x": [{"kind": "K"}]}, {"items": [ITEM]}, id="another-shape"),
+    pytest.param("text", {"items": [ITEM]}, id="no-object"),
+    pytest.param(None, {}, id="no-key"),
+]
+
+
+@pytest.mark.parametrize(("earlier", "fetched"), COPIES)
+@pytest.mark.parametrize("part", ["required_resources", "extra_resources"])
+def test_10_fetched_resources_replace_those_of_earlier_steps(
+    part: str, earlier: object, fetched: Object
+) -> None:
+    """Nothing stays of a name that is fetched now, nor of what a document says of it."""
+    context: Object = {"b": "2"} if earlier is None else {EXTRA: earlier, "b": "2"}
+    text = meta("Context", f"data: {{{EXTRA}: {{x: {{a: '1'}}, z: '1'}}}}")
+    response = run(text, context=context, **{part: {"x": fetched}})
+    others = earlier if isinstance(earlier, dict) else {}
+    assert json_format.MessageToDict(response.context) == {
+        EXTRA: {**others, "z": "1", "x": fetched},
+        "b": "2",
+    }

@@ -19,7 +19,7 @@ from support.gotemplating_steps import (
 )
 
 from function_script.proto.v1 import run_function_pb2 as pb
-from function_script.values import Object
+from function_script.request.values import Object
 
 NAME = f"{PREFIX}/composition-resource-name"
 # Each meta kind, and what its document adds to the response.

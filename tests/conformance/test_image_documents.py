@@ -7,7 +7,7 @@ import shlex
 import pytest
 from support.paths import ROOT
 
-from function_script import release
+from function_script.texts import release
 
 DOCKERFILE = (ROOT / "package" / "Dockerfile").read_text()
 PAGES = ("README.md", "package/README.md", "docs/how-to/publish-a-package.md")

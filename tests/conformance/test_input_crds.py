@@ -8,15 +8,16 @@ from pathlib import Path
 import pytest
 from support.paths import ROOT
 
-from function_script import documents, inputs, objects, quantities
-from function_script.errors import InputError
+from function_script import documents, inputs
 from function_script.inputs import program_source
-from function_script.source import Source
+from function_script.request import objects, quantities
+from function_script.request.values import Object
+from function_script.texts.errors import InputError
+from function_script.texts.source import Source
 from function_script.tools import structural_schema
 from function_script.tools.validate import catalog, openapi, rules
 from function_script.tools.validate.catalog import Catalog
 from function_script.tools.validate.evaluator import Evaluator
-from function_script.values import Object
 
 CORPUS = Path(__file__).parent / "inputs"
 CRDS = ROOT / "input_crds"

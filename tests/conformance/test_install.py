@@ -7,12 +7,13 @@ import click
 import pytest
 from support.paths import ROOT
 
-from function_script import documents, objects, quantities
+from function_script import documents
 from function_script.cli.serve import serve
+from function_script.request import objects, quantities
+from function_script.request.values import Object
 from function_script.server import metrics
 from function_script.server.grpc_server import GRACE_SECONDS
-from function_script.source import Source
-from function_script.values import Object
+from function_script.texts.source import Source
 
 CONTAINER = "spec.deploymentTemplate.spec.template.spec.containers[0]"
 
@@ -110,6 +111,7 @@ KINDS = {
     "poddisruptionbudget.yaml": ["PodDisruptionBudget"],
     "networkpolicy.yaml": ["NetworkPolicy"],
     "salt/deploymentruntimeconfig.yaml": ["DeploymentRuntimeConfig"],
+    "verification/imageconfig.yaml": ["ImageConfig"],
     "monitoring/podmonitor.yaml": ["PodMonitor"],
     "monitoring/prometheusrule.yaml": ["PrometheusRule"],
     "autoscaling/horizontalpodautoscaler.yaml": ["HorizontalPodAutoscaler"],

@@ -9,11 +9,11 @@ import yaml
 from google.protobuf import json_format
 from support import builders, gotemplating
 
-from function_script import function
-from function_script.limits import Limits
-from function_script.objects import find_path
 from function_script.proto.v1 import run_function_pb2 as pb
-from function_script.values import Object
+from function_script.request.limits import Limits
+from function_script.request.objects import find_path
+from function_script.request.values import Object
+from function_script.step import function
 
 TABLE = Path(__file__).parent / "jinja_peer" / "cases.yaml"
 

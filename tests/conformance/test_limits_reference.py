@@ -6,7 +6,7 @@ import pytest
 from support.paths import ROOT
 
 from function_script.cli.serve import serve
-from function_script.limits import LIMITS, MIB, Limits
+from function_script.request.limits import LIMITS, MIB, Limits
 
 DOCS = ROOT / "docs"
 FLAG = re.compile(r"`(--[a-z-]+)`")

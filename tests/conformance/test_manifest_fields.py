@@ -10,10 +10,11 @@ import pytest
 import yaml
 from support.paths import ROOT
 
-from function_script import documents, objects
-from function_script.source import Source
+from function_script import documents
+from function_script.request import objects
+from function_script.request.values import Object
+from function_script.texts.source import Source
 from function_script.tools import starters
-from function_script.values import Object
 
 KINDS = yaml.safe_load((Path(__file__).parent / "manifest_fields.yaml").read_text())["kinds"]
 

@@ -13,10 +13,11 @@ from prometheus_client.parser import text_string_to_metric_families
 from support import builders
 from support.paths import ROOT
 
-from function_script import limits, telemetry
 from function_script.cli.serve import serve
+from function_script.request import limits
 from function_script.sandbox.confinement import Measure
 from function_script.server import capture_writer, log, metrics, request_record, tracing
+from function_script.step import telemetry
 
 METRICS = (ROOT / "docs" / "reference" / "metrics.md").read_text()
 TRACES = (ROOT / "docs" / "reference" / "traces.md").read_text()

@@ -11,10 +11,11 @@ from pathlib import Path, PurePosixPath
 import pytest
 from support.paths import ROOT
 
-from function_script import documents, objects
-from function_script.source import Source
+from function_script import documents
+from function_script.request import objects
+from function_script.request.values import Object
+from function_script.texts.source import Source
 from function_script.tools import starters, xpkg
-from function_script.values import Object
 
 LABEL = "io.crossplane.xpkg"
 

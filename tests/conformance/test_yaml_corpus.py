@@ -5,7 +5,7 @@ import pytest
 from support.paths import ROOT
 
 from function_script import documents
-from function_script.errors import FatalError
+from function_script.texts.errors import FatalError
 
 CORPUS = ROOT.parent / "shared" / "corpus" / "yaml"
 

@@ -2,21 +2,25 @@
 
 A file is one mistake. Its first line describes it. Sections begin with ``=== name``:
 
-- files of the directory that is rendered: ``composition.yaml``, and ``xr.yaml`` (otherwise
-  ``xr.yaml`` beside this module), ``observed.yaml``, ``functions.yaml``, ``xrd.yaml``;
+- a program, in a section with the name of a file of ``frames``: that file is the Composition, with
+  the program in place of its line ``PROGRAM``;
+- files of the directory that is rendered: ``composition.yaml`` where no frame fits, and ``xr.yaml``
+  (otherwise ``xr.yaml`` beside this module), ``observed.yaml``, ``functions.yaml``, ``xrd.yaml``;
 - ``arguments``: the files XR and Composition in the order in which they are given, if it matters;
 - ``place``: a line for each problem, with the text at which it points (``‸`` marks the very
   character, if it is not the first). The text is in the Composition, or else in another file;
 - ``fix``: the text as corrected by following the hint. Lines with ``-`` are replaced by the lines
-  with ``+`` below them, in the file that has them;
-- the outcome, which `make goldens` writes: ``render`` is the output of the command, ``cluster``
-  the message of the results, ``check`` a line for each finding of the command `check`.
+  with ``+`` below them, in the program or in the file that has them;
+- the outcome, which `make goldens` writes: a section for each text, named by the outputs that show
+  it. ``render`` is the command, ``cluster`` the message of the results, ``error[RULE]`` and
+  ``warning[RULE]`` are findings of the command `check`.
 
-A mistake that fails before its step runs has no ``cluster``. One that stops nothing has no
-``render``: its message is the event's. One that only a run shows has no ``check``.
+A mistake that fails before its step runs is not shown in the cluster. One that stops nothing is not
+shown by ``render``: its message is the event's. One that only a run shows is not found by `check`.
 """
 
 import re
+import textwrap
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -24,12 +28,12 @@ from typing import NamedTuple
 
 import yaml
 
-from function_script import diagnostics
-from function_script.diagnostics import Diagnostic
-from function_script.errors import FatalError
 from function_script.proto.v1 import run_function_pb2 as fnv1
 from function_script.sandbox import Answered, Pool, Reply
-from function_script.tools import check, console
+from function_script.texts import diagnostics
+from function_script.texts.diagnostics import Diagnostic
+from function_script.texts.errors import FatalError
+from function_script.tools import check
 from function_script.tools.check.report import Finding
 from function_script.tools.render import command, loading
 from function_script.tools.render.output import OutputOptions
@@ -40,19 +44,22 @@ COMPOSITION = "composition.yaml"
 XR = "xr.yaml"
 MARK = "‸"
 ARGUMENTS = "arguments"
-OUTCOME = ("render", "cluster", "check")
-_SECTION = re.compile(r"^=== (\S+)\n", re.MULTILINE)
-_PLACE = re.compile(r"(?:^|; |\": )(?:(script|inline)|modules\[([^\]]+)\]):(\d+):(\d+): ")
+OUTPUTS = ("render", "cluster", "error", "warning")
+FRAMES = {path.stem: path.read_text() for path in (HERE / "frames").glob("*.yaml")}
+_SECTION = re.compile(r"^=== (.+)\n", re.MULTILINE)
+_PROGRAM = re.compile(r"^( *)PROGRAM\n", re.MULTILINE)
+_PLACE = re.compile(r"(?:(?<=; )|(?<=\": )|^)(?:(script|inline)|modules\[([^\]]+)\]):(\d+):(\d+): ")
 _TIMEOUT_SECONDS = 10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mistake:
-    """One file: ``head`` is its text up to the outcome."""
+    """One file: ``head`` is its text up to the outcome, ``frame`` the name of its program's."""
 
     path: Path
     about: str
     head: str
+    frame: str | None
     parts: Mapping[str, str]
 
     @property
@@ -62,17 +69,30 @@ class Mistake:
     @property
     def files(self) -> dict[str, str]:
         """The files to render by name, the Composition first."""
-        files = {
-            name: text
-            for name, text in self.parts.items()
-            if name.endswith(".yaml") or name == ARGUMENTS
-        }
-        return {COMPOSITION: files.pop(COMPOSITION), XR: (HERE / XR).read_text(), **files}
+        return _compose(self.frame, self.parts)
 
     @property
     def outcome(self) -> dict[str, str]:
         """The sections of the outcome, as the file has them."""
-        return {name: self.parts[name] for name in OUTCOME if name in self.parts}
+        return {name: text for name, text in self.parts.items() if _is_outcome(name)}
+
+
+def _is_outcome(section: str) -> bool:
+    return section.startswith(OUTPUTS)
+
+
+def _compose(frame: str | None, parts: Mapping[str, str]) -> dict[str, str]:
+    """Return the files to render, of the sections that hold files and of the program."""
+    files = {
+        name: text for name, text in parts.items() if name.endswith(".yaml") or name == ARGUMENTS
+    }
+    composition = files.pop(COMPOSITION) if frame is None else _insert(parts[frame], FRAMES[frame])
+    return {COMPOSITION: composition, XR: (HERE / XR).read_text(), **files}
+
+
+def _insert(program: str, frame: str) -> str:
+    """Return a frame with a program in it."""
+    return _PROGRAM.sub(lambda line: textwrap.indent(program, line[1]), frame)
 
 
 class Place(NamedTuple):
@@ -94,13 +114,43 @@ class Outcome:
 
     @property
     def sections(self) -> dict[str, str]:
-        """The sections of a file, without empty ones."""
-        lines = (
-            f"{finding.severity}[{finding.rule}]: {diagnostics.to_line((finding.diagnostic,))}"
-            for finding in self.findings
-        )
-        texts = (console.to_text(self.problems), self.message, "\n".join(lines))
-        return {name: f"{text}\n" for name, text in zip(OUTCOME, texts, strict=True) if text}
+        """The sections of a file: each text by the outputs that show it."""
+        outputs: dict[Diagnostic, list[str]] = {}
+        for problem in self.problems:
+            outputs.setdefault(_without_place(problem), []).append("render")
+        for finding in self.findings:
+            problem = _without_place(finding.diagnostic)
+            same = (each for each in outputs if each == replace(problem, notes=each.notes))
+            output = f"{finding.severity}[{finding.rule}]"
+            outputs.setdefault(next(same, problem), []).append(output)
+        text = _PLACE.sub("", self.message)
+        failures = [each for each in outputs if "render" in outputs[each]] or [*outputs]
+        lines = sorted(diagnostics.to_line((each,)) for each in failures)
+        if text and sorted(text.split("; ")) == lines:
+            for each in failures:
+                outputs[each].append("cluster")
+        elif text:
+            outputs[Diagnostic(message=text)] = ["cluster"]
+        sections: dict[str, str] = {}
+        for problem, names in outputs.items():
+            section = ", ".join(sorted(set(names), key=_order))
+            sections[section] = sections.get(section, "") + _text(problem)
+        return sections
+
+
+def _without_place(problem: Diagnostic) -> Diagnostic:
+    return Diagnostic(message=problem.message, hint=problem.hint, notes=problem.notes)
+
+
+def _order(output: str) -> int:
+    return OUTPUTS.index(output.partition("[")[0])
+
+
+def _text(problem: Diagnostic) -> str:
+    lines = [problem.message, *map(str, problem.notes)]
+    if problem.hint is not None:
+        lines.append(f"hint: {problem.hint}")
+    return "".join(f"{line}\n" for line in lines)
 
 
 class RecordingPool(Pool):
@@ -130,9 +180,13 @@ def read(path: Path) -> Mistake:
     sections = list(_SECTION.finditer(text))
     ends = [mark.start() for mark in sections[1:]] + [len(text)]
     parts = {mark[1]: text[mark.end() : end] for mark, end in zip(sections, ends, strict=True)}
-    end = next((mark.start() for mark in sections if mark[1] in OUTCOME), len(text))
+    end = next((mark.start() for mark in sections if _is_outcome(mark[1])), len(text))
     return Mistake(
-        path=path, about=text[: sections[0].start()].strip(), head=text[:end], parts=parts
+        path=path,
+        about=text[: sections[0].start()].strip(),
+        head=text[:end],
+        frame=next((name for name in parts if name in FRAMES), None),
+        parts=parts,
     )
 
 
@@ -160,10 +214,10 @@ def pointed_at(mistake: Mistake, message: str) -> list[str]:
     """Return the text at each place that a cluster's message names, up to the end of its line."""
     places = []
     for name, module, number, column in _PLACE.findall(message):
-        if f" {name}: >\n" in mistake.parts[COMPOSITION]:
+        if f" {name}: >\n" in mistake.files[COMPOSITION]:
             # The lines of a folded text are no lines of the file.
             continue
-        step_input = yaml.safe_load(mistake.parts[COMPOSITION])["spec"]["pipeline"][0]["input"]
+        step_input = yaml.safe_load(mistake.files[COMPOSITION])["spec"]["pipeline"][0]["input"]
         text = step_input["modules"][module] if module else step_input[name]
         places.append(text.split("\n")[int(number) - 1][int(column) - 1 :])
     return places
@@ -171,12 +225,15 @@ def pointed_at(mistake: Mistake, message: str) -> list[str]:
 
 def correct(mistake: Mistake) -> dict[str, str]:
     """Return the files after the fix: each run of "-" lines becomes the "+" lines below it."""
-    files = {name: f"\n{text}" for name, text in mistake.files.items()}
-    for old, new in re.findall(r"((?:^-.*\n)+)((?:^\+.*\n)*)", mistake.parts["fix"], re.MULTILINE):
+    # The program is corrected outside of its frame, where its lines begin.
+    parts = {name: f"\n{text}" for name, text in mistake.parts.items() if not _is_outcome(name)}
+    fix = parts.pop("fix")
+    del parts["place"]
+    for old, new in re.findall(r"((?:^-.*\n)+)((?:^\+.*\n)*)", fix, re.MULTILINE):
         before, after = _unmarked(old), _unmarked(new)
-        name = _file_with(f"\n{before}", files)
-        files[name] = files[name].replace(f"\n{before}", f"\n{after}")
-    return {name: text[1:] for name, text in files.items()}
+        name = _file_with(f"\n{before}", parts)
+        parts[name] = parts[name].replace(f"\n{before}", f"\n{after}")
+    return _compose(mistake.frame, {name: text[1:] for name, text in parts.items()})
 
 
 def _file_with(text: str, files: Mapping[str, str]) -> str:

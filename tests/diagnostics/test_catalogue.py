@@ -11,17 +11,20 @@ from pathlib import Path
 import pytest
 from diagnostics import catalogue
 from diagnostics.catalogue import Mistake, Place, RecordingPool
+from support import generated
 from support.notes import without_note
+from support.paths import ROOT
 
 from function_script import cli
-from function_script.limits import Limits
+from function_script.request.limits import Limits
 from function_script.sandbox import PoolOptions
-from function_script.source import Span
+from function_script.texts.source import Span
+from function_script.tools import console
 
 MISTAKES = catalogue.load()
 # A hint, or a message that says itself what is wanted.
 SAYS_WHAT_TO_DO = (
-    "= hint: ",
+    "hint: ",
     ": write ",
     "it needs ",
     "(check ",
@@ -30,8 +33,6 @@ SAYS_WHAT_TO_DO = (
     "is required",
     "can be set",
 )
-# A line of `check` or of an event ends with its hint.
-_FINDING_WITH_HINT = re.compile(r"^(?:(?:error|warning)\[|Pipeline step ).*\)$", re.MULTILINE)
 # A plain pool counts time on the clock, and says so.
 OF_CPU_TIME = {"starlark/time-is-up"}
 SUGGESTION = re.compile(r'did you mean "([^"]+)"')
@@ -118,18 +119,29 @@ def test_suggestion_is_in_the_correction(mistake: Mistake) -> None:
 @each_mistake
 def test_text_says_what_to_do(mistake: Mistake) -> None:
     """Every problem has a hint, or says itself what is wanted."""
-    texts = catalogue.read(mistake.path).outcome
-    for frame in next(iter(texts.values())).split("\n\nerror"):
-        says = any(words in frame for words in SAYS_WHAT_TO_DO)
-        assert says or _FINDING_WITH_HINT.search(frame), frame
+    first = [text for outputs, text in mistake.outcome.items() if outputs.startswith("render")]
+    for text in first or mistake.outcome.values():
+        # A message of an event ends with its hint.
+        assert text.endswith(")\n") or any(words in text for words in SAYS_WHAT_TO_DO), text
 
 
 @pytest.mark.parametrize("name", ["input/two-mistakes", "jinja/misspelt-field", "starlark/no-main"])
-def test_render_command_prints_the_same(
-    name: str, here: Path, capsys: pytest.CaptureFixture[str]
+def test_render_command_prints_frames(
+    name: str, here: Path, capsys: pytest.CaptureFixture[str], *, update_goldens: bool
 ) -> None:
     """`function-script render` in the mistake's directory prints the frames, and exits with 1."""
     (mistake,) = (each for each in MISTAKES if each.id == name)
     catalogue.lay_out(mistake.files, here)
     assert cli.execute(["render", str(here)]) == 1
-    assert without_note(capsys.readouterr().err) == mistake.outcome["render"]
+    frames = catalogue.HERE / "printed" / f"{mistake.path.stem}.txt"
+    generated.check(frames, without_note(capsys.readouterr().err), update=update_goldens)
+
+
+def test_page_of_errors_shows_a_mistake(here: Path, pool: RecordingPool) -> None:
+    """Both renderings at the top of the page are those of the catalogue."""
+    (mistake,) = (each for each in MISTAKES if each.id == "starlark/error-in-module")
+    catalogue.lay_out(mistake.files, here)
+    outcome = catalogue.run(here, pool)
+    page = (ROOT / "docs" / "reference" / "errors.md").read_text()
+    assert f"```\n{console.to_text(outcome.problems)}\n```\n" in page
+    assert f"```\n{outcome.message}\n```\n" in page

@@ -27,9 +27,9 @@ from support.function_images import (
 from support.timing import wait_until
 
 from function_script.cli import execute
-from function_script.diagnostics import Diagnostic
-from function_script.errors import InputError
 from function_script.proto.v1 import run_function_pb2 as fnv1
+from function_script.texts.diagnostics import Diagnostic
+from function_script.texts.errors import InputError
 from function_script.tools.processes import packages, probe
 from function_script.tools.processes.options import PackageOptions
 from function_script.tools.processes.server import FunctionServer, ServerOptions

@@ -8,7 +8,7 @@ import pytest
 from support import installations
 
 from function_script import documents
-from function_script.source import Source
+from function_script.texts.source import Source
 
 
 @pytest.fixture(scope="module")

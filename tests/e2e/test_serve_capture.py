@@ -7,9 +7,10 @@ from e2e.serving import Server, call
 from support import builders
 from support.timing import wait_until
 
-from function_script import capture, cli
+from function_script import cli
 from function_script.proto.v1 import run_function_pb2 as pb
-from function_script.values import Object
+from function_script.request import capture
+from function_script.request.values import Object
 
 PROGRAM = """\
 def main(req):

@@ -7,7 +7,7 @@ from e2e.serving import Server, call
 from support import builders
 from support.core_model import Core
 
-from function_script.values import Object
+from function_script.request.values import Object
 
 STEP: Object = {
     "apiVersion": builders.API_VERSION,

@@ -18,7 +18,7 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 from support import builders
 from support.timing import PATIENCE_SECONDS
 
-from function_script import build
+from function_script.wire import build
 
 GOOD = builders.request(builders.starlark("def main(req):\n    return {}\n"))
 SLOW = builders.request(
@@ -48,6 +48,8 @@ def test_first_line_says_whether_it_is_compiled() -> None:
         server.stop()
     (line,) = server.lines("serving")
     assert line["code"] == build.describe()
+    warnings = server.lines(f"this installation is plain Python: {build.ADVICE}")
+    assert len(warnings) == (line["code"] == "plain Python")
 
 
 def test_metrics_tell_what_happened() -> None:

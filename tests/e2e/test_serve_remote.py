@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     import grpc
     from e2e.authority import Authority
 
-    from function_script.values import Object
+    from function_script.request.values import Object
 
 NAMES = {f"thing-{i}" for i in range(5)}
 
@@ -237,6 +237,24 @@ def test_slow_registry_delays_nobody() -> None:
         assert "waiting for" in message(call(channel, builders.request(oci(slow))))
         release.set()
         settle(channel, oci(slow))
+
+
+def test_team_with_many_references_to_a_slow_repository_delays_no_other() -> None:
+    """Seventy XRs name seventy paths; another team's new reference is fetched at once."""
+    with serving_registry() as (registry, _, channel):
+        release = threading.Event()
+        registry.hook("GET", "slow", lambda _: not release.wait(PATIENCE_SECONDS))
+        slow = put_module(registry, repository="team/slow")
+        for number in range(70):
+            request = builders.request(
+                step({"oci": {"ref": slow, "path": f"{number}.star"}}),
+                observed=builders.observed(f"xr-{number}"),
+            )
+            assert "waiting for" in message(call(channel, request))
+        began = time.monotonic()
+        settle(channel, oci(put_module(registry, repository="other/quick")))
+        assert time.monotonic() - began < PATIENCE_SECONDS / 2
+        release.set()
 
 
 def test_redirect_to_another_host_gets_no_credentials(

@@ -8,9 +8,9 @@ from e2e.serving import Server, call
 from support import builders
 from support.timing import wait_until
 
-from function_script import capture
-from function_script.objects import find_path
-from function_script.values import Object
+from function_script.request import capture
+from function_script.request.objects import find_path
+from function_script.request.values import Object
 
 SCRIPT = (
     "def main(req):\n"

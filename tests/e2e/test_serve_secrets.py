@@ -11,7 +11,7 @@ import pytest
 from e2e.serving import Server, call
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 from support import builders
-from support.timing import PATIENCE_SECONDS
+from support.timing import PATIENCE_SECONDS, SLACK_SECONDS
 
 PROGRAMS = [
     builders.jinja('a: b: {{ get_credential_data("db").password }}\n', credentials=["db"]),
@@ -55,9 +55,9 @@ ENDINGS = [
 GOOD = builders.request(
     builders.starlark("def main(req):\n    return {}\n"), observed=builders.observed("good")
 )
-# On a machine with nothing else to do a tenth of both; they were 50 and 48 seconds once.
-MOST_SECONDS = 3.0
-MOST_WAIT_SECONDS = 0.5
+# On a machine with nothing else to do both are less than 0.3 s; a search that holds all callers up
+# took 48 s.
+MOST_SECONDS = SLACK_SECONDS
 
 
 @pytest.fixture(scope="module")
@@ -90,7 +90,7 @@ def test_large_secret_holds_nobody_up(debugging: Server, script: str, text: str)
     assert text in "".join(messages)
     assert seconds < MOST_SECONDS
     assert len(waits) > 10
-    assert max(waits) < MOST_WAIT_SECONDS
+    assert max(waits) < MOST_SECONDS
 
 
 def ask_until(ended: threading.Event, channel: grpc.Channel, waits: list[float]) -> None:

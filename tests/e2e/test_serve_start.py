@@ -12,8 +12,9 @@ import pytest
 from e2e.serving import ROOT, Server
 from support.timing import PATIENCE_SECONDS, SLACK_SECONDS, wait_until
 
-from function_script import documents, objects
-from function_script.source import Source
+from function_script import documents
+from function_script.request import objects
+from function_script.texts.source import Source
 
 CONTAINER = "spec.deploymentTemplate.spec.template.spec.containers[0]"
 # Others may be busy on the node, which may be slower than this machine.
@@ -53,7 +54,7 @@ def test_start_fits_into_the_startup_probe_with_the_cpu_that_is_requested(
 
 
 # As the console script does; in a process namespace of its own, as in a container.
-ENTRY = "from function_script.start import main; main()"
+ENTRY = "from function_script.__main__ import main; main()"
 AS_INIT = ["unshare", "--pid", "--fork", "--kill-child", sys.executable, "-P", "-c", ENTRY]
 SERVE = ["--insecure", "--address", "127.0.0.1:0", "--health-address", "", "--metrics-address", ""]
 SIGTERM_BIT = 1 << (signal.SIGTERM - 1)
@@ -142,7 +143,8 @@ def test_signal_during_the_imports_ends_a_command(
 ) -> None:
     """The exit code is that of the signal, and there is no traceback."""
     script = (
-        "import os, sys; from function_script import start; start.catch_signals(sys.argv[1:]);"
+        "import os, sys; from function_script.__main__ import catch_signals;"
+        "catch_signals(sys.argv[1:]);"
         f"os.kill(os.getpid(), {int(number)}); import time; time.sleep(60)"
     )
     ended = subprocess.run(
@@ -159,8 +161,8 @@ def test_signal_during_the_imports_ends_a_command(
 def test_interrupt_is_python_s_own_again_after_the_imports() -> None:
     """Commands clean up on KeyboardInterrupt."""
     script = (
-        "import signal, sys; from function_script import start; sys.argv = ['x', 'version'];"
-        "sys.exit = lambda code: None; start.main();"
+        "import signal, sys; from function_script.__main__ import main;"
+        "sys.argv = ['x', 'version']; sys.exit = lambda code: None; main();"
         "print(signal.getsignal(signal.SIGINT) is signal.default_int_handler)"
     )
     command = [sys.executable, "-P", "-c", script]

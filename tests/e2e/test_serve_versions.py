@@ -12,7 +12,7 @@ from support.timing import PATIENCE_SECONDS
 
 from function_script.proto.v1 import run_function_pb2 as v1
 from function_script.proto.v1beta1 import run_function_pb2 as v1beta1
-from function_script.values import Object
+from function_script.request.values import Object
 
 Response: TypeAlias = v1.RunFunctionResponse | v1beta1.RunFunctionResponse
 SERVICES = {

@@ -8,9 +8,10 @@ from google.protobuf.message import DecodeError
 from support import builders
 from support.paths import ROOT
 
-from function_script import function, wire
-from function_script.limits import MIB, Limits
+from function_script import wire
 from function_script.proto.v1 import run_function_pb2 as pb
+from function_script.request.limits import MIB, Limits
+from function_script.step import function
 
 EXAMPLES = ROOT / "examples"
 KINDS = {"StarlarkScript", "JinjaTemplate", "GoTemplate"}

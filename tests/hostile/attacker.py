@@ -20,12 +20,14 @@ TESTS = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(TESTS))
 
 from e2e.authority import Identity  # noqa: E402 - the tests' folder is on the path now
-from hostile.client_attacks import floods, stay_silent  # noqa: E402 - the same
+from hostile.client_attacks import GOOD, floods, has_ended, stay_silent  # noqa: E402 - the same
 from support.raw_http2 import (  # noqa: E402 - the same
+    CONTINUATION,
     DATA,
     END_STREAM,
     FRAME_BYTES,
     HEADERS,
+    RST,
     RawClient,
     frame,
     headers,
@@ -33,9 +35,14 @@ from support.raw_http2 import (  # noqa: E402 - the same
 )
 
 _END_HEADERS = 4
+_CANCEL = (8).to_bytes(4, "big")
 _CALLS = 5_000
 _HTTP_CLIENTS = 16
 _SILENT = 900
+_HOLDERS = 40
+_CONTINUATIONS = 900
+_RESETTERS = 2
+_RESET_CALLS = 400
 _SECONDS = 5.0
 _PAUSE_SECONDS = 0.05
 _HEALTH = "/grpc.health.v1.Health/Check"
@@ -107,6 +114,58 @@ def flood_handshakes(address: str) -> None:
     _repeat(shake, _HTTP_CLIENTS)
 
 
+def hold_headers(address: str, identity: Identity | None) -> None:
+    """Send 14.4 MB of a header block over each connection, and neither end it nor hang up.
+
+    SETTINGS are not acknowledged. A connection that the server closes is opened again.
+    """
+    piece = (b"\x00\x01a\x7f\xa1\x1e" + b"b" * 4_000) * 4
+    block = frame(HEADERS, 0, 1, headers()) + frame(CONTINUATION, 0, 1, piece) * _CONTINUATIONS
+
+    def hold() -> None:
+        while True:
+            with suppress(OSError), RawClient(address, identity) as client:
+                client.socket.settimeout(_SECONDS)
+                client.socket.sendall(block)
+                while not has_ended(client.socket):
+                    time.sleep(_PAUSE_SECONDS)
+            time.sleep(_PAUSE_SECONDS)
+
+    _repeat(hold, _HOLDERS)
+
+
+def reset_calls(address: str, identity: Identity | None, *, lasts: bool) -> None:
+    """Send whole calls, and cancel each at once.
+
+    ``lasts``: the connection acknowledges SETTINGS and goes on, else it is replaced.
+    """
+    body = frame(DATA, END_STREAM, 0, message(GOOD.SerializeToString()))
+
+    def call(stream: int) -> bytes:
+        number = stream.to_bytes(4, "big")
+        data = body[:5] + number + body[9:]
+        return (
+            frame(HEADERS, _END_HEADERS, stream, headers()) + data + frame(RST, 0, stream, _CANCEL)
+        )
+
+    def flood() -> None:
+        while True:
+            with suppress(OSError), RawClient(address, identity) as client:
+                client.socket.settimeout(_SECONDS)
+                stream = 1
+                while True:
+                    calls = range(stream, stream + 2 * _RESET_CALLS, 2)
+                    client.socket.sendall(b"".join(map(call, calls)))
+                    stream = calls.stop
+                    if not lasts:
+                        time.sleep(_PAUSE_SECONDS)
+                        break
+                    client.drain(_PAUSE_SECONDS)
+            time.sleep(_PAUSE_SECONDS)
+
+    _repeat(flood, _RESETTERS)
+
+
 def work(share: float) -> None:
     """Use this share of a CPU, in slices of a hundredth of a second."""
     while True:
@@ -158,6 +217,11 @@ def main() -> None:
         "handshakes": lambda: flood_handshakes(address),
         "silence": lambda: stay_silent(address, _SILENT, threading.Event()),
         "work": lambda: work(float(address)),
+        "unfinished headers": lambda: hold_headers(address, identity),
+        "reset calls": lambda: reset_calls(address, identity, lasts=False),
+        "reset calls on a connection that lasts": lambda: reset_calls(
+            address, identity, lasts=True
+        ),
         **{name: partial(flood_pages, data, address) for name, data in pages().items()},
         **{
             name: partial(flood_frames, data, address, identity)

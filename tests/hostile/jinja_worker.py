@@ -9,10 +9,10 @@ import sys
 import time
 
 from function_script.engines.jinja import engine as jinja
-from function_script.errors import FatalError
-from function_script.limits import Limits
-from function_script.program import Lazy, Program, Scope
-from function_script.source import Source
+from function_script.request.limits import Limits
+from function_script.request.program import Lazy, Program, Scope
+from function_script.texts.errors import FatalError
+from function_script.texts.source import Source
 
 ADDRESS_SPACE = 512 << 20
 SPEC = {"a": 1, "l": [1, 2, 3], "s": "x"}

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from support import builders
 
 from function_script.proto.v1 import run_function_pb2 as pb
-from function_script.values import Object
+from function_script.request.values import Object
 
 LIMIT = "limit"
 

@@ -10,8 +10,8 @@ from support.timing import stretched
 
 from function_script.engines.gotemplate.plain import render_text
 from function_script.engines.registry import ENGINE_MODULES
-from function_script.limits import MIB, Limits
 from function_script.proto.v1 import run_function_pb2 as pb
+from function_script.request.limits import MIB, Limits
 from function_script.sandbox import Answered, Pool, PoolOptions
 
 # The clock is out of reach: it must be another limit that stops a template.

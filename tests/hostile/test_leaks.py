@@ -14,13 +14,13 @@ import pytest
 from support import builders
 from support.grpc_server import METHOD, Served
 
-from function_script import function
-from function_script.limits import Limits
+from function_script.request.limits import Limits
+from function_script.request.values import Object
 from function_script.sandbox import Pool, PoolOptions
 from function_script.sandbox.dispatcher import Dispatcher
-from function_script.server.handler import RequestHandler, fairness_key
+from function_script.server.handler import RequestHandler, identify
 from function_script.server.metrics import Gauges, Metrics
-from function_script.values import Object
+from function_script.step import function
 
 LIMITS = Limits()
 SCRIPT = """
@@ -53,9 +53,9 @@ INPUTS = (
 )
 # Names of objects are so long that one that is kept by mistake is seen beside what Python itself
 # keeps for later. Our caches are full after the first requests.
-PADDING = "x" * 200
+PADDING = "x" * 2_000
 FIRST, THEN = 200, 400
-MOST_BYTES = 100.0
+MOST_BYTES = 200.0
 
 
 def request(number: int) -> bytes:
@@ -94,7 +94,7 @@ def bytes_kept(send: Callable[[int], None]) -> float:
 @contextmanager
 def served() -> Iterator[grpc.UnaryUnaryMultiCallable]:
     """Serve with transport, metrics, log and pool in this process; yield a method."""
-    with Pool(PoolOptions(workers=1, min_idle=0, fairness_key=fairness_key)) as pool:
+    with Pool(PoolOptions(workers=1, min_idle=0, identify=identify)) as pool:
         loop = asyncio.new_event_loop()
         dispatcher = Dispatcher(pool, loop)
         metrics = Metrics(Gauges, max_fingerprints=FIRST // 2)

@@ -14,10 +14,10 @@ from pathlib import Path
 import pytest
 from support.timing import PATIENCE_SECONDS, SLACK_SECONDS, wait_until, wait_until_busy
 
-from function_script.errors import SandboxError
-from function_script.limits import MIB, Limits
+from function_script.request.limits import MIB, Limits
 from function_script.sandbox import Answered, Failed, Pool, PoolOptions, Reply
 from function_script.sandbox.outcome import Cause
+from function_script.texts.errors import SandboxError
 
 LIMITS = Limits(timeout_seconds=1.0, memory_bytes=128 * MIB)
 # For runs that must not reach their time limit, on the slowest machine.
@@ -198,7 +198,7 @@ def test_missing_descriptor_of_a_worker_is_an_error() -> None:
     """The pidfd that comes from the zygote needs a free descriptor, too."""
     with Pool(OPTIONS) as pool:
         assert isinstance(pool.run(b"echo x"), Answered)
-        workers = pool.context.workers
+        workers = pool.workers
         acquired = [workers.acquire() for _ in range(2)]
         soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
         used = {int(entry.name) for entry in Path("/proc/self/fd").iterdir()}

@@ -12,11 +12,11 @@ from hostile.starlark_programs import PROGRAMS
 from support import builders
 from support.timing import SLACK_SECONDS
 
-from function_script import function
 from function_script.engines.registry import ENGINE_MODULES
-from function_script.limits import MIB, Limits
 from function_script.proto.v1 import run_function_pb2 as pb
+from function_script.request.limits import MIB, Limits
 from function_script.sandbox import Answered, Failed, Pool, PoolOptions, Reply
+from function_script.step import function
 
 LIMITS = Limits(timeout_seconds=0.5, memory_bytes=256 * MIB)
 OPTIONS = PoolOptions(limits=LIMITS, preload=ENGINE_MODULES)

@@ -10,11 +10,13 @@ from functools import reduce
 
 import pytest
 from support import builders
+from support.timing import stretched
 
-from function_script import function, redaction
-from function_script.limits import MIB, Limits
 from function_script.proto.v1 import run_function_pb2 as pb
+from function_script.request.limits import MIB, Limits
 from function_script.sandbox import Answered, Pool, PoolOptions, Reply
+from function_script.step import function
+from function_script.texts import redaction
 
 # CPU time; what the worst of them takes on a quiet machine is a tenth of it.
 MOST_SECONDS = 4.0
@@ -106,7 +108,7 @@ def assert_is_quick(text: str, data: bytes) -> None:
     """Assert that the search ends soon."""
     began = time.process_time()
     redacted = redaction.redact_text(text, data)
-    assert time.process_time() - began < MOST_SECONDS
+    assert time.process_time() - began < stretched(MOST_SECONDS)
     assert redacted == redaction.WITHHELD or len(redacted) <= 4 * len(text)
 
 
@@ -185,7 +187,7 @@ def test_too_many_texts_are_withheld() -> None:
     ).SerializeToString()
     began = time.process_time()
     answer = function.handle(data, Limits(), lambda _: None)
-    assert time.process_time() - began < MOST_SECONDS
+    assert time.process_time() - began < stretched(MOST_SECONDS)
     texts = [problem.message for problem in answer.diagnostics]
     shown_count = len(texts) - texts.count(redaction.WITHHELD)
     assert len(texts) == 8_000

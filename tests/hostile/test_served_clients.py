@@ -1,9 +1,11 @@
 """Hostile clients of a real server, in plain text and over mutual TLS: others are served."""
 
 import gzip
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Self
 
 import grpc
 import pytest
@@ -13,7 +15,7 @@ from hostile import client_attacks as attacks
 from hostile.attacker import attacking
 from hostile.client_attacks import GOOD, MIB, Peak, Target, is_answered
 from support.raw_http2 import DATA, END_STREAM, HEADERS, PATH, frame, message
-from support.timing import wait_until
+from support.timing import PATIENCE_SECONDS, wait_until
 
 from function_script.proto.v1 import run_function_pb2 as pb
 
@@ -187,3 +189,87 @@ def test_metadata_that_cannot_be_hurts_only_its_call(
                 break
     assert target.is_well()
     assert "Traceback" not in "".join(target.server.text)
+
+
+RETRIED = {
+    grpc.StatusCode.CANCELLED,
+    grpc.StatusCode.UNAVAILABLE,
+    grpc.StatusCode.RESOURCE_EXHAUSTED,
+    grpc.StatusCode.DEADLINE_EXCEEDED,
+}
+
+
+class GoodClients:
+    """Two clients that call one after the other within the block."""
+
+    def __init__(self, target: Target) -> None:
+        self._target = target
+        self._end = threading.Event()
+        self._threads = [threading.Thread(target=self._run) for _ in range(2)]
+        self.latencies: list[float] = []
+        self.errors: list[grpc.RpcError] = []
+
+    def __enter__(self) -> Self:
+        for thread in self._threads:
+            thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._end.set()
+        for thread in self._threads:
+            thread.join()
+
+    def _run(self) -> None:
+        with self._target.channel() as channel:
+            while not self._end.is_set():
+                began = time.monotonic()
+                try:
+                    assert is_answered(call(channel, GOOD, timeout=PATIENCE_SECONDS))
+                    self.latencies.append(time.monotonic() - began)
+                except grpc.RpcError as error:
+                    self.errors.append(error)
+
+
+@pytest.mark.attack
+@pytest.mark.serial
+@pytest.mark.parametrize(
+    "flood", ["unfinished headers", "reset calls", "reset calls on a connection that lasts"]
+)
+def test_flood_neither_ends_calls_of_others_nor_keeps_memory(
+    target: Target, flood: str, tmp_path: Path
+) -> None:
+    """Good calls are answered, and the memory is back within a minute.
+
+    gRPC itself ends a call now and then that waits for long; its clients try it again.
+    """
+    before = target.server.resident_bytes()
+    certificates = [] if target.identity is None else [str(target.identity.write(tmp_path))]
+    with attacking(flood, target.server.address, *certificates), GoodClients(target) as good:
+        time.sleep(5.0)
+    assert good.latencies
+    assert len(good.errors) <= max(1, 0.01 * len(good.latencies)), good.errors
+    assert {error.code() for error in good.errors} <= RETRIED
+    end = time.monotonic() + 60.0
+    while target.server.resident_bytes() - before > 96 * MIB:
+        assert time.monotonic() < end
+        time.sleep(0.5)
+    wait_until(target.is_well)
+
+
+@pytest.mark.attack
+def test_unfinished_headers_are_bounded_without_a_call(target: Target, tmp_path: Path) -> None:
+    """They are in the library's memory, and nobody else calls meanwhile."""
+    before = target.server.resident_bytes()
+    certificates = [] if target.identity is None else [str(target.identity.write(tmp_path))]
+    with attacking("unfinished headers", target.server.address, *certificates):
+        wait_until(lambda: target.server.says("take too much memory"))
+        wait_until(lambda: target.server.resident_bytes() - before < HELD_BYTES + SLACK_BYTES)
+    wait_until(target.is_well)
+
+
+@pytest.mark.attack
+def test_client_that_never_acknowledges_settings_is_disconnected(target: Target) -> None:
+    with target.connect() as client:
+        client.socket.settimeout(PATIENCE_SECONDS)
+        while client.socket.recv(1 << 16):
+            pass

@@ -14,10 +14,10 @@ from hostile.starlark_programs import PROGRAMS
 from support.timing import PATIENCE_SECONDS
 
 from function_script.engines.starlark import engine as starlark
-from function_script.errors import DocumentError, FatalError, LimitError, ProgramError
-from function_script.limits import Limits
-from function_script.program import Lazy, Program, Scope
-from function_script.source import Source
+from function_script.request.limits import Limits
+from function_script.request.program import Lazy, Program, Scope
+from function_script.texts.errors import DocumentError, FatalError, LimitError, ProgramError
+from function_script.texts.source import Source
 
 LIMITS = Limits(timeout_seconds=0.5)
 # For what is to end otherwise than by its time, on the slowest machine.

@@ -4,8 +4,6 @@ First all that needs package indexes, then containers, in a network of their own
 """
 
 import os
-import platform
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -13,19 +11,11 @@ import time
 from pathlib import Path
 from typing import Final
 
-from image import build
-from image.container import SECCOMP, Container, Settings
+from image import build, machine
+from image.container import Container, Settings
 from image.dockerfile import DockerfileError
 from support.paths import ROOT
 
-_PACKAGES: Final = {
-    "mmdebstrap": "mmdebstrap",
-    "runc": "runc",
-    "skopeo": "skopeo",
-    "umoci": "umoci",
-    str(SECCOMP): "golang-github-containers-common",
-    "/usr/share/keyrings/debian-archive-keyring.gpg": "debian-archive-keyring",
-}
 _LIMITS: Final = """\
 Not done here, for only a registry has base images: nothing is pulled, and no digest is known.
 Debian's Python takes their place, moved to /usr/local, where Python's own images have theirs."""
@@ -37,7 +27,7 @@ def main() -> int:
     began = time.monotonic()
     if os.geteuid() != 0 or not sys.platform.startswith("linux"):
         return _fail("root on Linux is needed to make root file systems")
-    missing = _install(_missing())
+    missing = machine.install_programs()
     if missing:
         return _fail(f"this machine has no {', '.join(missing)}")
     _say(_LIMITS)
@@ -53,28 +43,6 @@ def main() -> int:
         code = _test(str(_TESTS / "containers"), prefix=("unshare", "--net")) or code
     _say(f"{time.monotonic() - began:.0f} s")
     return code
-
-
-def _missing() -> list[str]:
-    """List what is needed and not there."""
-    return [
-        name
-        for name in _PACKAGES
-        if not (Path(name).exists() if "/" in name else shutil.which(name))
-    ]
-
-
-def _install(missing: list[str]) -> list[str]:
-    """Install packages for what is missing, on Debian and its kin; return what is missing still."""
-    release = platform.freedesktop_os_release()
-    if not missing or "debian" not in {release.get("ID"), *release.get("ID_LIKE", "").split()}:
-        return missing
-    _say(f"installing {', '.join(missing)}")
-    environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
-    packages = [_PACKAGES[name] for name in missing]
-    for command in (["update"], ["install", "--yes", "--no-install-recommends", *packages]):
-        subprocess.run(["apt-get", "--quiet", *command], check=False, env=environment)
-    return _missing()
 
 
 def _obstacle() -> str:

@@ -18,12 +18,13 @@ from image.dockerfile import DockerfileError
 
 SUITE: Final = "trixie"
 PYTHON: Final = "3.13"
-BARE: Final = "bare"
+BARE: Final = "gcr.io/distroless/python3-debian13"
+_BARE: Final = "bare"
 _BUILD: Final = "python"
 _SLIM: Final = "python-slim"
 _SYSTEM: Final = "debian"
 _NAME: Final = re.compile(
-    r"(?:docker\.io/library/)?python:(?P<python>[\d.]+)(?P<slim>-slim)?(?:@.*)?"
+    r"(?:docker\.io/library/)?python:(?P<python>[\d.]+)(?:-trixie|(?P<slim>-slim))?(?:@.*)?"
 )
 _PACKAGES: Final = (f"python{PYTHON}", f"python{PYTHON}-venv", "libstdc++6", "ca-certificates")
 _COMPILER: Final = ("gcc", "libc6-dev", f"libpython{PYTHON}-dev")
@@ -57,7 +58,7 @@ class Bases:
         if name == "scratch":
             return Base(root=self.directory / name, environment={})
         if name == BARE:
-            return Base(root=self.directory / name, environment=_ENVIRONMENT)
+            return Base(root=self.directory / _BARE, environment=_ENVIRONMENT)
         match = _NAME.fullmatch(name)
         if match is None or match["python"] != PYTHON:
             raise DockerfileError(
@@ -73,7 +74,7 @@ class Bases:
             return
         partial = self.directory.with_suffix(".partial")
         shutil.rmtree(partial, ignore_errors=True)
-        roots = {name: partial / name for name in ("scratch", BARE, _SLIM, _BUILD, _SYSTEM)}
+        roots = {name: partial / name for name in ("scratch", _BARE, _SLIM, _BUILD, _SYSTEM)}
         for root in roots.values():
             root.mkdir(parents=True)
         with ThreadPoolExecutor() as threads:
@@ -81,7 +82,7 @@ class Bases:
             build = threads.submit(_bootstrap, roots[_BUILD], (*_PACKAGES, *_COMPILER))
             system.result()
             build.result()
-        _copy_packages(roots[_SYSTEM], roots[BARE])
+        _copy_packages(roots[_SYSTEM], roots[_BARE])
         roots[_SLIM].rmdir()
         roots[_SYSTEM].rename(roots[_SLIM])
         for name in (_SLIM, _BUILD):

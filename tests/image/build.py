@@ -1,8 +1,8 @@
 """Build the stages of package/Dockerfile into build/image, for the tests beside this file.
 
-The image on a slim base, the image on a base without a shell, and the bill of materials of both;
-and the image with git that a page describes.
-Stages that are the same for both, such as the one that compiles, are built once.
+The image on a base without a shell, the one on a slim base, the one with OpenTelemetry, and the
+bills of materials of all; and the image with git that a page describes.
+Stages that are the same for all, such as the one that compiles, are built once.
 """
 
 import json
@@ -12,21 +12,22 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Final
 
-from image import bases, dockerfile
+from image import dockerfile
 from image.bases import Bases
 from image.stages import Builder, Image
 from support.paths import ROOT
 
 FOLDER: Final = ROOT / "package"
 TARGET: Final = ROOT / "build" / "image"
-BARE: Final = {"RUNTIME_BASE": bases.BARE, "PREFIX": "/usr"}
+SLIM: Final = {"RUNTIME_BASE": "docker.io/library/python:3.13-slim", "PREFIX": "/usr/local"}
 REVISION: Final = "0123456789abcdef0123456789abcdef01234567"
 VARIANTS: Final[Mapping[str, Mapping[str, str]]] = {
-    "slim": {"REVISION": REVISION},
-    "bare": {"REVISION": REVISION, **BARE},
+    "slim": {"REVISION": REVISION, **SLIM},
+    "bare": {"REVISION": REVISION},
+    "otel": {"REVISION": REVISION, "REQUIREMENTS": "image-otel.txt"},
 }
-# Stages that do not look at the base of the last one.
-_SHARED: Final = ("build", "scanner")
+# Stages that look neither at the base of the last one nor at its requirements.
+_SHARED: Final = ("tools", "wheel", "scanner")
 _PAGE: Final = ROOT / "docs" / "how-to" / "share-modules.md"
 _LISTING: Final = TARGET / "images.json"
 

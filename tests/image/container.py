@@ -18,11 +18,11 @@ from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
 
+from image.machine import SECCOMP
 from image.stages import Image
 from support.timing import PATIENCE_SECONDS, wait_until
 
 MIB: Final = 2**20
-SECCOMP: Final = Path("/usr/share/containers/seccomp.json")
 _NUMBERS: Final = itertools.count(1)
 _PERIOD_MICROSECONDS: Final = 100_000
 _SHARED_NAMESPACES: Final = ("network",)

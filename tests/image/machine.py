@@ -15,7 +15,17 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
+# The profile that container engines have by default, as a package of Debian has it.
+SECCOMP: Final = Path("/usr/share/containers/seccomp.json")
 _PROXIES: Final = ("http_proxy", "https_proxy", "no_proxy", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY")
+_PACKAGES: Final = {
+    "mmdebstrap": "mmdebstrap",
+    "runc": "runc",
+    "skopeo": "skopeo",
+    "umoci": "umoci",
+    str(SECCOMP): "golang-github-containers-common",
+    "/usr/share/keyrings/debian-archive-keyring.gpg": "debian-archive-keyring",
+}
 _PIP: Final = (
     "index-url",
     "extra-index-url",
@@ -94,3 +104,26 @@ def _read_output(*command: str) -> str:
     if shutil.which(command[0]) is None:
         return ""
     return subprocess.run([*command], check=True, capture_output=True, text=True).stdout
+
+
+def install_programs() -> list[str]:
+    """Install what images need, on Debian and its kin; return what is missing still."""
+    missing = _missing_programs()
+    release = platform.freedesktop_os_release()
+    if not missing or "debian" not in {release.get("ID"), *release.get("ID_LIKE", "").split()}:
+        return missing
+    sys.stdout.write(f"installing {', '.join(missing)}\n")
+    environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
+    packages = [_PACKAGES[name] for name in missing]
+    for command in (["update"], ["install", "--yes", "--no-install-recommends", *packages]):
+        subprocess.run(["apt-get", "--quiet", *command], check=False, env=environment)
+    return _missing_programs()
+
+
+def _missing_programs() -> list[str]:
+    """List what is needed and not there."""
+    return [
+        name
+        for name in _PACKAGES
+        if not (Path(name).exists() if "/" in name else shutil.which(name))
+    ]

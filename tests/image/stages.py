@@ -19,7 +19,7 @@ from image import context, machine
 from image.bases import Bases
 from image.dockerfile import Dockerfile, DockerfileError, Instruction, Stage, words
 
-_LINE_SECONDS: Final = 900.0
+_LINE_SECONDS: Final = 1800.0
 # Docker has these arguments without a line that declares them.
 _PREDEFINED: Final = "SOURCE_DATE_EPOCH"
 

@@ -15,10 +15,14 @@ from support.paths import ROOT
 
 import function_script
 
-PREFIXES = {"slim": "usr/local", "bare": "usr"}
+PREFIXES = {"slim": "usr/local", "bare": "usr", "otel": "usr"}
 LABEL = "org.opencontainers.image"
-# Libraries of Python that no program of ours needs compiled, and those of other users.
-UNUSED = re.compile(r"(dist|site)-packages/")
+# Libraries of Python that no program of ours imports, and those of other users.
+UNUSED = re.compile(
+    "/(dist-packages|site-packages|ensurepip|idlelib|pydoc_data|test|tkinter|turtledemo)/"
+)
+MAX_BYTES = 165_000_000
+MAX_WHEELS = 25
 
 
 def variant(image: Image) -> str:
@@ -41,7 +45,9 @@ def test_labels_say_what_it_is(image: Image) -> None:
 def test_licence_is_in_it(image: Image) -> None:
     """Ours, and those that wheels bring."""
     text = (ROOT / "LICENSE").read_text()
-    assert (image.root / "licenses/function-script/LICENSE").read_text() == text
+    folder = image.root / "licenses/function-script"
+    assert (folder / "LICENSE").read_text() == text
+    assert (folder / "NOTICE").read_text() == (ROOT / "NOTICE").read_text()
 
 
 def test_code_is_all_compiled(image: Image) -> None:
@@ -51,12 +57,35 @@ def test_code_is_all_compiled(image: Image) -> None:
     paths = [path for path in library.rglob("*.py") if not UNUSED.search(str(path))]
     paths += packages.rglob("*.py")
     assert len(paths) > 1000
-    assert [str(path) for path in paths if not bytecode(path).exists()] == []
+    assert [
+        str(path) for path in paths if not bytecode(path).exists() and not machine_code(path)
+    ] == []
+    assert [str(path) for path in paths if bytecode(path).exists() and machine_code(path)] == []
 
 
 def bytecode(path: Path) -> Path:
     """Name the file with a module's bytecode for the image's Python."""
     return path.parent / "__pycache__" / f"{path.stem}.cpython-313.pyc"
+
+
+def machine_code(path: Path) -> list[Path]:
+    """List the compiled modules that Python imports instead of that one."""
+    return [*path.parent.glob(f"{path.stem}.cpython-*.so")]
+
+
+def test_image_is_small() -> None:
+    """The default one: unpacked, and in packages that somebody has to follow."""
+    image = build.read_image("bare-image")
+    files = [path for path in image.root.rglob("*") if path.is_file() and not path.is_symlink()]
+    assert sum(path.stat().st_size for path in files) < MAX_BYTES
+    assert len([*(image.root / "venv/lib").rglob("*.dist-info")]) <= MAX_WHEELS
+
+
+@pytest.mark.parametrize(("name", "has_it"), [("bare", False), ("slim", False), ("otel", True)])
+def test_exporter_is_in_the_image_that_has_its_name(name: str, *, has_it: bool) -> None:
+    """And nothing else of OpenTelemetry in the others."""
+    names = {path.name for path in build.read_image(f"{name}-image").root.rglob("opentelemetry*")}
+    assert bool(names) == has_it
 
 
 def test_bytecode_has_no_times_and_no_places_of_the_build(image: Image) -> None:
@@ -83,7 +112,7 @@ def test_image_has_the_crds_of_the_inputs(image: Image) -> None:
 
 def test_base_is_as_it_was(image: Image) -> None:
     """The last stage adds files and replaces none; nothing in it belongs to a build."""
-    base = build.make_bases().directory / {"slim": "python-slim", "bare": "bare"}[variant(image)]
+    base = build.make_bases().directory / {"slim": "python-slim"}.get(variant(image), "bare")
     result = subprocess.run(
         ["diff", "--recursive", "--no-dereference", "--brief", base, image.root],
         check=False,
@@ -127,14 +156,15 @@ def test_bill_lists_all_packages(name: str) -> None:
     entries = {entry["purl"]: entry for entry in bill["components"]}
     folders = (image.root / "venv/lib").rglob("*.dist-info")
     packages = {folder.name.removesuffix(".dist-info").split("-")[0] for folder in folders}
-    pins = set(re.findall(r"^([\w.-]+==[\w.]+)", requirements("image.txt"), re.MULTILINE))
+    locked = requirements(build.VARIANTS[name].get("REQUIREMENTS", "image.txt"))
+    pins = set(re.findall(r"^([\w.-]+==[\w.]+)", locked, re.MULTILINE))
     listed = {purl.removeprefix("pkg:pypi/") for purl in entries if purl.startswith("pkg:pypi/")}
     assert {one.replace("@", "==") for one in listed} == pins
     assert len(packages) == len(pins) + 1
     for purl, entry in entries.items():
         if purl.startswith("pkg:pypi/"):
             (archive,) = entry["hashes"]
-            assert f"sha256:{archive['content']}" in requirements("image.txt"), purl
+            assert f"sha256:{archive['content']}" in locked, purl
     assert any(re.match(r"pkg:deb/debian/libc6@.*arch=(amd64|arm64)", purl) for purl in entries)
     assert [purl for purl in entries if purl.startswith("pkg:generic/python@3.13")] == (
         ["pkg:generic/python@3.13.5"] if name == "slim" else []

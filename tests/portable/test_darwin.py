@@ -18,16 +18,17 @@ from support.timing import PATIENCE_SECONDS, SLACK_SECONDS, wait_until
 
 EXAMPLE = "examples/starlark-robots"
 NOTE = "note: programs run without a filter of system calls here, and their memory is watched"
-IN_THIS_PROCESS = (
-    "import sys; sys.path[:0] = ['tests', '.', *sys.argv[1:]]; from portable import remains;"
-    "print(remains.find_in_this_process(), remains.can_bound_address_space())"
-)
-IN_A_WORKER = """\
-import sys
-sys.path[:0] = ["tests"]
-from function_script.sandbox import Pool, PoolOptions
-with Pool(PoolOptions(module="portable.remains", workers=1)) as pool:
-    print(pool.run(b"").response.decode().splitlines())
+# Names of Linux in each module that loses some, and the ways to look at /proc.
+GONE = """\
+import ctypes, fcntl, mmap, os, resource, select, signal, socket, sys, time
+for owner, names in (
+    (os, "sched_getaffinity memfd_create pidfd_open waitid eventfd pipe2 O_TMPFILE"),
+    (select, "epoll"), (signal, "pidfd_send_signal SIGRTMIN"), (socket, "SO_PEERCRED"),
+    (resource, "prlimit"), (fcntl, "F_ADD_SEALS"), (mmap, "MADV_REMOVE"),
+    (ctypes.CDLL(None), "prctl"),
+):
+    print(*(name for name in names.split() if hasattr(owner, name)), end="")
+print(sys.platform, os.path.exists("/proc/self/statm"), hasattr(os, "fork"))
 """
 LOOP = """\
 input:
@@ -45,24 +46,11 @@ played = pytest.mark.skipif(
 
 
 @played
-def test_names_are_gone_in_a_process(darwin: System) -> None:
-    """And an address space has no bound."""
-    assert darwin.run("-c", IN_THIS_PROCESS).stdout == "[] False\n"
-
-
-@played
-def test_names_are_gone_in_an_isolated_process(darwin: System) -> None:
-    """Workers are started like this, without any site's packages."""
-    paths = [path for path in sys.path if path.endswith("site-packages")]
-    result = darwin.run("-I", "-S", "-c", IN_THIS_PROCESS, *paths)
-    assert result.stdout == "[] False\n", result.stderr
-
-
-@played
-def test_names_are_gone_in_a_worker(darwin: System) -> None:
-    """Asked of the worker itself."""
-    result = darwin.run("-c", IN_A_WORKER)
-    assert result.stdout == "[]\n", result.stderr
+@pytest.mark.parametrize("flags", [[], ["-I", "-S"]], ids=["process", "as-workers-are-started"])
+def test_names_are_gone(darwin: System, flags: list[str]) -> None:
+    """And what macOS has is there."""
+    result = darwin.run(*flags, "-c", GONE)
+    assert result.stdout == "darwin False True\n", result.stderr
 
 
 @played

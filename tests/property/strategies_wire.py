@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from function_script import wire
 from function_script.proto.v1 import run_function_pb2 as pb
-from function_script.values import MAX_SAFE_INTEGER, Object, Value
+from function_script.request.values import MAX_SAFE_INTEGER, Object, Value
 
 TEXTS = st.text(max_size=6) | st.sampled_from(["metadata", "x" * 127, "x" * 128, "ä" * 70])
 KEYS = st.text(max_size=4) | st.sampled_from(["metadata", "managedFields", "k" * 127, "k" * 128])

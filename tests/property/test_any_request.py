@@ -10,8 +10,8 @@ from fuzz import targets
 from hypothesis import given
 from hypothesis import strategies as st
 
-from function_script import function
 from function_script.proto.v1 import run_function_pb2 as pb
+from function_script.step import function
 
 REQUESTS = targets.requests()
 MUTATIONS = 25

@@ -7,12 +7,14 @@ from hypothesis import strategies as st
 from support.builders import NAME_KEY, jinja, request, starlark
 from support.example_counts import examples
 
-from function_script import function, inputs, objects, wire
-from function_script.cache import ByteLruCache, IdentityCache
+from function_script import inputs, wire
 from function_script.documents import to_yaml_stream
 from function_script.inputs.parsing import EMPTY
-from function_script.limits import Limits
-from function_script.values import Object
+from function_script.request import objects
+from function_script.request.cache import ByteLruCache, IdentityCache
+from function_script.request.limits import Limits
+from function_script.request.values import Object
+from function_script.step import function
 
 READY = "script.fn.crossplane.io/ready"
 MERGE = "script.fn.crossplane.io/merge"

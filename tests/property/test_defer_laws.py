@@ -13,7 +13,7 @@ from support.builders import API_VERSION, NAME_KEY
 from support.example_counts import examples
 from support.readiness_steps import desired, observed, run
 
-from function_script.values import Object
+from function_script.request.values import Object
 
 # A value that is visible in a text after each operation on it.
 VALUE = "7"

@@ -6,9 +6,9 @@ import pytest
 from google.protobuf import json_format
 from support.builders import XR, jinja, request, starlark
 
-from function_script import function
-from function_script.limits import Limits
 from function_script.proto.v1 import run_function_pb2 as pb
+from function_script.request.limits import Limits
+from function_script.step import function
 
 WORDS = ["zone", "app", "team", "cost", "stage", "b", "a"]
 JINJA = """

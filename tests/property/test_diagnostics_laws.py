@@ -3,9 +3,9 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from function_script import diagnostics, source
-from function_script.diagnostics import Diagnostic
-from function_script.source import Source, Span
+from function_script.texts import diagnostics, source
+from function_script.texts.diagnostics import Diagnostic
+from function_script.texts.source import Source, Span
 
 TEXTS = st.text(max_size=2000)
 

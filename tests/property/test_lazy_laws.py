@@ -10,17 +10,26 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.example_counts import examples
 
-from function_script import request, wire
+from function_script import wire
 from function_script.engines.registry import LANGUAGES
 from function_script.engines.starlark.analysis.paths import RequestProjection
-from function_script.errors import FatalError
-from function_script.limits import Limits
-from function_script.objects import find_path
-from function_script.problems import Problem
-from function_script.program import ANY, Lazy, PartTree, Program, Scope, TemplateResult, plain
 from function_script.proto.v1 import run_function_pb2 as pb
-from function_script.source import Source
-from function_script.values import Object, Readable, Value
+from function_script.request import request
+from function_script.request.limits import Limits
+from function_script.request.objects import find_path
+from function_script.request.program import (
+    ANY,
+    Lazy,
+    PartTree,
+    Program,
+    Scope,
+    TemplateResult,
+    plain,
+)
+from function_script.request.values import Object, Readable, Value
+from function_script.texts.errors import FatalError
+from function_script.texts.problems import Problem
+from function_script.texts.source import Source
 
 WAYS = {
     "jinja": [

@@ -4,10 +4,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.builders import request
 
-from function_script import desired, wire
+from function_script import wire
 from function_script.contribution import Composite, Contribution, DesiredResource
 from function_script.proto.v1 import run_function_pb2 as pb
-from function_script.values import Object
+from function_script.request.values import Object
+from function_script.step import desired
 
 NAMES = st.text(min_size=1, max_size=8)
 SCALARS = st.one_of(

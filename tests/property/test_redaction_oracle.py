@@ -10,8 +10,8 @@ from urllib.parse import quote, unquote_to_bytes
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from function_script.redaction.finder import MIN_LENGTH, WORD_LENGTH, Budget, Finder
-from function_script.redaction.rewriting import DEPTH, Rewriter
+from function_script.texts.redaction.finder import MIN_LENGTH, WORD_LENGTH, Budget, Finder
+from function_script.texts.redaction.rewriting import DEPTH, Rewriter
 
 PLENTY = 1 << 30
 MARK = "[secret]"

@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.example_counts import examples
 
+from function_script.request.values import Object
 from function_script.tools.validate import openapi
-from function_script.values import Object
 
 NAMES = st.sampled_from(["a", "b", "c"])
 SCALARS = st.one_of(st.booleans(), st.integers(-5, 5), st.text("xyz", max_size=4))

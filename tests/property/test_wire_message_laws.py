@@ -19,7 +19,7 @@ from property.strategies_wire import (
 
 from function_script import wire
 from function_script.proto.v1 import run_function_pb2 as pb
-from function_script.values import Object
+from function_script.request.values import Object
 
 # A field of a protocol newer than ours, at the end of a message.
 NEWER = b"\xfa\x01\x05newer"

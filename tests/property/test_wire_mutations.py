@@ -20,7 +20,7 @@ from support.example_counts import examples
 
 from function_script import wire
 from function_script.proto.v1 import run_function_pb2 as pb
-from function_script.values import Object, Value
+from function_script.request.values import Object, Value
 
 # Bytes that mean something to a parser are likelier to break one.
 BYTES = st.integers(0, 255) | st.sampled_from([0, 1, 5, 0x0A, 0x12, 0x1A, 0x2A, 0x32, 0x80, 0xFF])

@@ -13,7 +13,7 @@ from property.strategies_wire import (
 )
 
 from function_script import wire
-from function_script.values import Object
+from function_script.request.values import Object
 
 
 @given(OBJECTS)

@@ -13,13 +13,13 @@ from pathlib import Path
 import yaml
 from support.results import whole
 
-from function_script import diagnostics
 from function_script.engines.language import Engine
-from function_script.errors import FatalError
-from function_script.limits import Limits
-from function_script.program import Lazy, Program, Scope, TemplateResult
-from function_script.source import Source
-from function_script.values import Readable, Value
+from function_script.request.limits import Limits
+from function_script.request.program import Lazy, Program, Scope, TemplateResult
+from function_script.request.values import Readable, Value
+from function_script.texts import diagnostics
+from function_script.texts.errors import FatalError
+from function_script.texts.source import Source
 
 HERE = Path(__file__).parent
 _SECTION = re.compile(r"^=== (\w+)(?: (.+))?\n", re.MULTILINE)

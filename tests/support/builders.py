@@ -2,10 +2,10 @@
 
 from google.protobuf import json_format
 
-from function_script import function
-from function_script.limits import Limits
 from function_script.proto.v1 import run_function_pb2 as pb
-from function_script.values import Object
+from function_script.request.limits import Limits
+from function_script.request.values import Object
+from function_script.step import function
 
 API_VERSION = "script.fn.crossplane.io/v1beta1"
 NAME_KEY = "script.fn.crossplane.io/composition-resource-name"

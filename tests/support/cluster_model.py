@@ -10,7 +10,7 @@ from typing import cast
 
 from support.builders import XR, call, request, to_dict
 
-from function_script.values import Object
+from function_script.request.values import Object
 
 # The calls that Crossplane makes at most.
 _MAX_CALLS = 6

@@ -4,10 +4,10 @@ from support.builders import XR
 
 from function_script import contribution
 from function_script.contribution import Contribution
-from function_script.limits import Limits
-from function_script.program import Lazy, Scope, ScriptResult, TemplateResult
-from function_script.source import Span
-from function_script.values import Object
+from function_script.request.limits import Limits
+from function_script.request.program import Lazy, Scope, ScriptResult, TemplateResult
+from function_script.request.values import Object
+from function_script.texts.source import Span
 
 META = "apiVersion: meta.script.fn.crossplane.io/v1beta1\nkind: "
 SCOPE = Scope(request=Lazy({"observed": lambda: {"composite": {"resource": XR}}}))

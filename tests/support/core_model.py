@@ -17,9 +17,9 @@ from typing import NamedTuple, cast
 from google.protobuf import json_format
 from support.builders import XR, call, request, to_dict
 
-from function_script.limits import Limits
 from function_script.proto.v1 import run_function_pb2 as pb
-from function_script.values import Object
+from function_script.request.limits import Limits
+from function_script.request.values import Object
 
 RESYNC_SECONDS = 3600.0
 POLL_SECONDS = 60.0

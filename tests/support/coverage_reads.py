@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from support import builders
 
-from function_script.values import Object, Value
+from function_script.request.values import Object, Value
 
 TEXT, BASE64 = "s3cr3t", "czNjcjN0"
 THING: Object = {"apiVersion": "example.org/v1", "kind": "Thing", "metadata": {"name": "t"}}

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from functools import partial
 
-from function_script.values import Value
+from function_script.request.values import Value
 
 XR = "{apiVersion: example.org/v1, kind: XThing, "
 ANNOTATIONS = "script.fn.crossplane.io/"

@@ -8,8 +8,9 @@ from typing import TypeVar
 from support.timing import PATIENCE_SECONDS
 
 from function_script.sandbox import Answered, Failed, Pool, PoolOptions, Reply
-from function_script.sandbox.dispatcher import Dispatcher, PendingRequest
+from function_script.sandbox.dispatcher import Dispatcher
 from function_script.sandbox.outcome import Cause
+from function_script.sandbox.run import Run
 
 C = TypeVar("C", bound="Caller")
 
@@ -26,7 +27,7 @@ class Caller:
 
     def begin(
         self, data: bytes, seconds: float = PATIENCE_SECONDS
-    ) -> tuple[PendingRequest, asyncio.Future[Reply]]:
+    ) -> tuple[Run, asyncio.Future[Reply]]:
         """Start a request; return it, for ``cancel``, and its future reply."""
         future: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
         return self.dispatcher.start(data, seconds, future.set_result), future

@@ -9,7 +9,7 @@ from google.protobuf import json_format, struct_pb2
 from support.paths import ROOT
 
 from function_script.proto.v1 import run_function_pb2 as pb
-from function_script.values import Object
+from function_script.request.values import Object
 
 TABLE = ROOT / "tests" / "conformance" / "gotemplating" / "cases.yaml"
 API_VERSION = "gotemplating.fn.crossplane.io/v1beta1"

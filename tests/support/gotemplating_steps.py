@@ -3,10 +3,10 @@
 from google.protobuf import json_format
 from support.gotemplating import API_VERSION, META, XR
 
-from function_script import function
-from function_script.limits import Limits
 from function_script.proto.v1 import run_function_pb2 as pb
-from function_script.values import Object
+from function_script.request.limits import Limits
+from function_script.request.values import Object
+from function_script.step import function
 
 PREFIX = "gotemplating.fn.crossplane.io"
 EXTRA = "apiextensions.crossplane.io/extra-resources"

@@ -9,7 +9,7 @@ from typing import Self, TypeVar
 import grpc
 from support.timing import PATIENCE_SECONDS
 
-from function_script.limits import MIB
+from function_script.request.limits import MIB
 from function_script.server.channel_args import Arguments
 from function_script.server.grpc_server import GrpcServer
 from function_script.server.rpc import Handler, Outcome, RpcError, RpcRequest, Status

@@ -30,10 +30,7 @@ def build_wheel(directory: Path) -> Path:
     """Build a wheel of this checkout in plain Python, with the build tools that are installed."""
     sources = copy_checkout(directory / "sources")
     command = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation"]
-    environment = {**os.environ, "FUNCTION_SCRIPT_COMPILE": "0"}
-    subprocess.run(
-        [*command, "--wheel-dir", directory / "dist", sources], env=environment, check=True
-    )
+    subprocess.run([*command, "--wheel-dir", directory / "dist", sources], check=True)
     (wheel,) = (directory / "dist").glob("*.whl")
     return wheel
 

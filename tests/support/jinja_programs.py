@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 
 from function_script.engines.jinja import engine as jinja
-from function_script.limits import Limits
-from function_script.program import Lazy, Program, Scope, TemplateResult
-from function_script.source import Source
-from function_script.values import Object, Readable
+from function_script.request.limits import Limits
+from function_script.request.program import Lazy, Program, Scope, TemplateResult
+from function_script.request.values import Object, Readable
+from function_script.texts.source import Source
 
 XR: Object = {
     "apiVersion": "example.org/v1",

@@ -4,6 +4,7 @@ import socket
 import ssl
 import struct
 import tempfile
+import time
 from collections.abc import Iterable
 from pathlib import Path
 from types import TracebackType
@@ -168,6 +169,14 @@ class RawClient:
         self._received = self._received[end:]
         self._note(received)
         return received
+
+    def drain(self, seconds: float) -> None:
+        """Take what comes within so long, and answer what must be answered."""
+        end = time.monotonic() + seconds
+        while (rest := end - time.monotonic()) > 0:
+            self.socket.settimeout(rest)
+            if self.receive() is None:
+                return
 
     def receive_until(self, kind: int, stream: int, *, flags: int = 0) -> Frame:
         """Return the next such frame; AssertionError when there is none."""

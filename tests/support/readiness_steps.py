@@ -6,7 +6,7 @@ from typing import cast
 from support.builders import API_VERSION, XR, call, request, to_dict
 
 from function_script.engines.registry import LANGUAGES
-from function_script.values import Object, Value
+from function_script.request.values import Object, Value
 
 READY: Object = {"conditions": [{"type": "Ready", "status": "True"}]}
 CREATING: Object = {"conditions": [{"type": "Ready", "status": "False", "reason": "Creating"}]}

@@ -5,10 +5,10 @@ from dataclasses import dataclass, field
 from google.protobuf import json_format
 
 from function_script.proto.v1 import run_function_pb2 as pb
+from function_script.request.values import Object
 from function_script.tools import render
 from function_script.tools.render.requirements import StepResponse
 from function_script.tools.render.steps import Step
-from function_script.values import Object
 
 XR: Object = {
     "apiVersion": "example.org/v1",

@@ -3,8 +3,8 @@
 import pytest
 
 from function_script import documents
-from function_script.errors import FatalError
-from function_script.source import Span
+from function_script.texts.errors import FatalError
+from function_script.texts.source import Span
 
 
 def locate(line: int) -> Span:

@@ -3,7 +3,7 @@
 import copy
 import json
 
-from function_script.program import ScriptResult
+from function_script.request.program import ScriptResult
 
 
 def whole(returned: ScriptResult) -> dict[str, object]:

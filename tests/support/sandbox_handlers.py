@@ -23,19 +23,20 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from function_script.diagnostics import Diagnostic
-from function_script.limits import MIB
+from function_script.request.limits import MIB
 from function_script.sandbox.report import WorkerReport, to_json
-from function_script.source import Excerpt, Span
-from function_script.telemetry import RequestInfo
+from function_script.step.telemetry import RequestInfo
+from function_script.texts.diagnostics import Diagnostic
+from function_script.texts.source import Excerpt, Span
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import NoReturn
 
-    from function_script.blocked import Blocked
     from function_script.inputs import MissingContent
-    from function_script.limits import Limits
+    from function_script.request.limits import Limits
+    from function_script.sandbox.shared_memory import SharedMemory
+    from function_script.step.blocked import Blocked
 
 PROBLEM = Diagnostic(
     message="cannot run: for the test",
@@ -223,9 +224,24 @@ def _babble(_: bytes) -> bytes:
     return b"real"
 
 
+def _shared_memory() -> SharedMemory:
+    return next(each for each in gc.get_objects() if type(each).__name__ == "SharedMemory")
+
+
+def _begin_next(argument: bytes) -> bytes:
+    """Begin the next request of the batch, and stop before its limits are published.
+
+    A worker may be stopped at any moment, so also at this one.
+    """
+    signal.setitimer(signal.ITIMER_PROF, 0)
+    _shared_memory().begin(1)
+    _work(argument)
+    return _stop(b"")
+
+
 def _forge_replies(argument: bytes) -> bytes:
     """Store and announce so many replies, each without a fault, as foreign code could."""
-    memory = next(each for each in gc.get_objects() if type(each).__name__ == "SharedMemory")
+    memory = _shared_memory()
     text, report = b"forged", to_json(WorkerReport())
     for index in range(4):
         memory.write(text, report, index=index)
@@ -356,6 +372,7 @@ COMMANDS: dict[str, Callable[[bytes], bytes]] = {
     "allocate": _allocate,
     "attempt": _attempt,
     "babble": _babble,
+    "begin-next": _begin_next,
     "big-integer": _big_integer,
     "deafen": _deafen,
     "echo": _echo,

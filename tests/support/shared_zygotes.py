@@ -11,13 +11,13 @@ from contextlib import contextmanager, suppress
 
 import pytest
 
-from function_script.errors import SandboxError
 from function_script.sandbox import system
 from function_script.sandbox.confinement import Confinement
 from function_script.sandbox.idle_workers import Reaper, WorkerFactory
 from function_script.sandbox.outcome import ExitStatus
 from function_script.sandbox.worker_process import WorkerProcess
 from function_script.sandbox.zygote_config import ZygoteConfig
+from function_script.texts.errors import SandboxError
 
 # A zygote has about 40 MiB; most configurations with a directory of programs are used once.
 _MAX_ZYGOTES = 6

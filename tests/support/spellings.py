@@ -1,4 +1,4 @@
-"""Find and rewrite the places of a checkout that repeat a name of function_script/release.py."""
+"""Find and rewrite the places of a checkout that repeat a name of texts/release.py."""
 
 import itertools
 import re
@@ -31,7 +31,7 @@ _INSTALL: Final = re.compile(
 _BARE_NAME: Final = re.compile(r"(?i)function[-_.]+script(?:\[[^\]]*\])?(?:[=<>!~].*)?[.,;:]?")
 # Hosts of no registry: of the source, and of an object's kind in an argument of kubectl.
 _OTHERS: Final = re.compile(r"github\.com|(?:.+\.)?pkg\.crossplane\.io")
-_RELEASE: Final = "function_script/release.py"
+_RELEASE: Final = "function_script/texts/release.py"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -24,6 +24,9 @@ _NEIGHBOURS = 3.0
 # What starts, imports and exits, as a command does; its CPU seconds on that same machine.
 _YARDSTICK_PROCESS = ("-I", "-c", "import asyncio, ctypes, decimal, doctest, ssl, tarfile")
 _YARDSTICK_PROCESS_SECONDS = 0.085
+# On a virtual machine with neighbours, equal runs differ by so much. What a command imports is
+# bounded exactly by other tests; this bound is for what they do not see.
+_NOISE = 1.75
 # A bound holds when it is kept once in so many rounds: others can only lengthen what they meet.
 _ROUNDS = 20
 
@@ -65,13 +68,13 @@ def takes_less(command: Sequence[str], limit_seconds: float) -> bool:
     """Tell whether this Python, run with these arguments, takes less CPU time than that.
 
     Children of the process are included. A yardstick process runs before each: what slows the
-    machine down in these very moments stretches the limit.
+    machine down in these very moments stretches the limit, and so does noise.
     """
     least = yardstick = float("inf")
     for _ in range(_ROUNDS):
         yardstick = min(yardstick, _process_seconds(_YARDSTICK_PROCESS))
         least = min(least, _process_seconds(command))
-        if least < limit_seconds * max(1.0, yardstick / _YARDSTICK_PROCESS_SECONDS):
+        if least < limit_seconds * _NOISE * max(1.0, yardstick / _YARDSTICK_PROCESS_SECONDS):
             return True
     return False
 

@@ -1,14 +1,18 @@
 """Cases as Python code, and case files collected by pytest for those who ask."""
 
+import os
+import shutil
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
 from support.case_projects import folder, project
+from support.paths import ROOT
 
 from function_script import testing
-from function_script.errors import InputError
+from function_script.texts.errors import InputError
 
 
 def test_render_gives_plain_data(tmp_path: Path) -> None:
@@ -39,6 +43,83 @@ def test_failures_are_exceptions(tmp_path: Path) -> None:
         testing.render(tmp_path, observd=[])
     with pytest.raises(TypeError, match="assertions"):
         testing.render(tmp_path, expect={})
+
+
+_CALLS = """
+import os, sys, time
+from pathlib import Path
+opened = []
+def hook(event, arguments):
+    if event == "open" and Path(str(arguments[0])).name == "composition.yaml":
+        opened.append(arguments[0])
+sys.addaudithook(hook)
+from function_script import testing
+path = Path(sys.argv[1])
+def resources():
+    return sorted(testing.render(path)["resources"])
+def write(old, new):
+    file = path / "composition.yaml"
+    file.write_text(file.read_text().replace(old, new))
+    # As for a file that an editor wrote some time ago.
+    os.utime(file, (time.time() - 60, time.time() - 60))
+    opened.clear()
+"""
+
+
+def call(path: Path, program: str, *flags: str) -> list[str]:
+    """The lines that calls of render() print in a process of their own, on stdout and stderr."""
+    for file in path.rglob("*"):
+        os.utime(file, (time.time() - 60, time.time() - 60))
+    command = [sys.executable, *flags, "-c", _CALLS + program, str(path)]
+    completed = subprocess.run(command, capture_output=True, text=True, check=False)
+    lines = (completed.stdout + completed.stderr).splitlines()
+    return [line for line in lines if line not in {"", "size 2"}]  # The program's own.
+
+
+def test_render_reads_a_file_again_when_it_has_changed(tmp_path: Path) -> None:
+    program = """
+print(resources(), resources(), len(opened))
+write('"database"', '"changed"')
+print(resources(), resources(), len(opened))
+"""
+    assert call(project(tmp_path), program) == [
+        "['database'] ['database'] 1",
+        "['changed'] ['changed'] 1",
+    ]
+
+
+def test_render_sees_a_file_that_changed_a_moment_ago(tmp_path: Path) -> None:
+    """Its time and size may be those of the last call, so nothing is kept of a young file."""
+    files = project(tmp_path)
+    composition = files / "composition.yaml"
+    assert [*testing.render(files)["resources"]] == ["database"]
+    stamp = composition.stat()
+    composition.write_text(composition.read_text().replace('"database"', '"elsewher"'))
+    os.utime(composition, ns=(stamp.st_atime_ns, stamp.st_mtime_ns))
+    assert [*testing.render(files)["resources"]] == ["elsewher"]
+
+
+def test_render_prints_its_notes_once(tmp_path: Path) -> None:
+    """They are about the files, and say the same to each test."""
+    example = ROOT / "examples" / "built-in-functions"
+    lines = call(shutil.copytree(example, tmp_path / "example"), "resources(); resources()")
+    assert lines
+    assert len(lines) == len(set(lines))
+    assert all(line.startswith("note: ") for line in lines)
+
+
+@pytest.mark.linux
+def test_render_leaves_nothing_at_exit(tmp_path: Path) -> None:
+    """No process, and no warning of Python's about a resource."""
+    program = """
+resources()
+for task in os.listdir("/proc/self/task"):
+    print(Path(f"/proc/self/task/{task}/children").read_text(), end="")
+print()
+"""
+    (children,) = call(project(tmp_path), program, "-X", "dev", "-W", "error::ResourceWarning")
+    assert children.split()
+    assert not any(Path(f"/proc/{pid}").exists() for pid in children.split())
 
 
 def pytest_run(path: Path, *args: str) -> str:

@@ -14,7 +14,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Final, TypeAlias, TypeGuard
 
 from function_script.engines.gotemplate.values import MISSING, Missing, TypedMap
-from function_script.program import Lazy, Scope
+from function_script.request.program import Lazy, Scope
 
 if TYPE_CHECKING:
     from _collections_abc import dict_items, dict_keys, dict_values

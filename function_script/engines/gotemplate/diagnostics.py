@@ -5,9 +5,8 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Final
 
-from function_script import field_names
-from function_script.diagnostics import Diagnostic, Note
 from function_script.engines.gotemplate import corrections, errors, hints, parse_errors, registry
+from function_script.engines.gotemplate.errors import Code
 from function_script.engines.gotemplate.parse_errors import Mistake
 from function_script.engines.gotemplate.positions import SourcePart, SourceSpan, find_span
 from function_script.engines.gotemplate.programs import LoadedProgram, ProgramFailure, to_output
@@ -15,17 +14,18 @@ from function_script.engines.gotemplate.run import MAIN, Run
 from function_script.engines.gotemplate.sites import Site
 from function_script.engines.gotemplate.syntax import nodes
 from function_script.engines.gotemplate.syntax.parser import Grammar
-from function_script.errors import FatalError, LimitError, ProgramError
-from function_script.problems import suggest
-from function_script.program import MissingValue
-from function_script.source import Source
+from function_script.request.program import MissingValue
+from function_script.texts import field_names
+from function_script.texts.diagnostics import Diagnostic, Note
+from function_script.texts.errors import FatalError, LimitError, ProgramError
+from function_script.texts.problems import suggest
+from function_script.texts.source import Source
 
 _MAX_EXPRESSION: Final = 80
 _MAX_NOTES: Final = 3
 # Describing a gap takes time, so only the first ones are described.
 _MAX_DESCRIBED: Final = 50
 _WORD: Final = re.compile(r"[$.]?\w+|\S")
-_UNKNOWN: Final = re.compile(r'function "(.*)" not defined')
 _KINDS: Final = {
     "null": "null",
     "absent": "absent",
@@ -36,10 +36,8 @@ _KINDS: Final = {
     "bool": "a boolean",
     "slice": "a list",
 }
-_UNDEFINED: Final = re.compile(r"undefined variable: (\$\w+)")
 # Errors of actions that Go's parser accepts and reads in another way.
-_MISREAD: Final = ("undefined variable: ", "wrong number of args for ")
-_NO_METHOD: Final = " is not a method but has arguments"
+_MISREAD: Final = frozenset({Code.VARIABLE_UNDEFINED, Code.WRONG_COUNT, Code.NOT_A_METHOD})
 _LENGTHS: Final = frozenset({"Length", "count", "length", "len", "size"})
 _TEXT_METHODS: Final = {
     **dict.fromkeys(("upper", "toUpper", "ToUpper", "toUpperCase"), "upper"),
@@ -69,9 +67,10 @@ def parse_problems(
             width = len(word[0]) if word is not None else 1
             location = find_span(source, mistake.position, width, source_parts)
             cause = mistake.error.text
-            function = _UNKNOWN.fullmatch(cause)
-            if function is not None and registry.unavailable_reason(function[1]):
-                cause = f'function "{function[1]}" is not available'
+            function = mistake.error.subject
+            is_unknown = mistake.error.code is Code.FUNCTION_UNKNOWN
+            if is_unknown and registry.unavailable_reason(function):
+                cause = f'function "{function}" is not available'
             problem = Diagnostic(
                 message=f"cannot parse {location.span.name}: {cause}",
                 span=location.span,
@@ -86,15 +85,13 @@ def _parse_hint(mistake: Mistake, source: Source) -> str | None:
     error = mistake.error
     if mistake.correction is not None:
         return mistake.correction.hint
-    if error.hint:
-        return error.hint
-    if function := _UNKNOWN.fullmatch(error.text):
+    if error.code is Code.FUNCTION_UNKNOWN:
         return (
-            registry.unavailable_reason(function[1])
-            or hints.function_hint(function[1], registry.FUNCTIONS)
-            or hints.value_hint(function[1], source.text, mistake.position)
+            registry.unavailable_reason(error.subject)
+            or hints.function_hint(error.subject, registry.FUNCTIONS)
+            or hints.value_hint(error.subject, source.text, mistake.position)
         )
-    return hints.syntax_hint(error.text, source.text, mistake.position)
+    return hints.syntax_hint(error, source.text, mistake.position)
 
 
 def run_problem(
@@ -105,7 +102,7 @@ def run_problem(
 ) -> FatalError:
     """Return the error that stopped a run at these sites; a LimitError for a limit."""
     site = sites[-1] if sites else None
-    location = _locate(site, loaded, parts, str(error)) if site is not None else None
+    location = _locate(site, loaded, parts, error) if site is not None else None
     notes = [
         Note(f'in template "{inner.template}", used at', _locate(outer, loaded, parts).span)
         for outer, inner in pairwise(sites[-_MAX_NOTES - 1 :])
@@ -116,6 +113,7 @@ def run_problem(
         excerpt=location.excerpt if location is not None else None,
         hint=_hint_of_caller(error, sites) or _hint(error, site, loaded),
         notes=tuple(reversed(notes)),
+        kind="refusal" if site is not None and _is_refusal(error, site) else "mistake",
     )
     if isinstance(error, errors.GoError):
         return ProgramError(problem)
@@ -142,19 +140,26 @@ def list_missing(
 
 
 def site_problem(
-    text: str, site: Site, loaded: LoadedProgram, parts: tuple[SourcePart, ...]
-) -> Diagnostic:
-    """Return a failure that is certain once its place is reached."""
-    location = _locate(site, loaded, parts, text)
-    undefined = _UNDEFINED.fullmatch(text)
-    expression = undefined[1] if undefined else _expression(site)
-    message = f"cannot evaluate {expression}: {text}"
-    hint = (
-        _correction(text, site, loaded)
-        or _order_hint(site, loaded)
-        or hints.run_hint(text, loaded.program.templates)
+    error: errors.GoError, site: Site, loaded: LoadedProgram, parts: tuple[SourcePart, ...]
+) -> tuple[Diagnostic, str | None]:
+    """Return a failure that is certain once its place is reached, and its correction as a hint."""
+    location = _locate(site, loaded, parts, error)
+    message = f"cannot evaluate {_undefined_variable(error) or _expression(site)}: {error}"
+    correction = _correction(error, site, loaded) or _order_hint(site, loaded)
+    problem = Diagnostic(
+        message=message,
+        span=location.span,
+        excerpt=location.excerpt,
+        hint=correction or _hint(error, None, loaded),
     )
-    return Diagnostic(message=message, span=location.span, excerpt=location.excerpt, hint=hint)
+    return problem, correction
+
+
+def _undefined_variable(error: Exception | None) -> str:
+    """Return the name of the variable that an error is about, or ""."""
+    if isinstance(error, errors.GoError) and error.code is Code.VARIABLE_UNDEFINED:
+        return error.subject
+    return ""
 
 
 def _order_hint(site: Site, loaded: LoadedProgram) -> str | None:
@@ -165,19 +170,18 @@ def _order_hint(site: Site, loaded: LoadedProgram) -> str | None:
 
 
 def _locate(
-    site: Site, loaded: LoadedProgram, parts: tuple[SourcePart, ...], text: str = ""
+    site: Site, loaded: LoadedProgram, parts: tuple[SourcePart, ...], error: Exception | None = None
 ) -> SourceSpan:
-    """Return the place of a site; ``text`` is the error, which may name a variable before it."""
+    """Return the place of a site; an error may name a variable before it."""
     source = loaded.origins[site.template]
     source_parts = parts if source is next(iter(loaded.origins.values())) else ()
-    if undefined := _UNDEFINED.fullmatch(text):
-        name = undefined[1]
+    if name := _undefined_variable(error):
         start = source.text.rfind(loaded.settings.delims[0], 0, site.node.position + 1)
         position = source.text.find(name, max(start, 0))
         if 0 <= position <= site.node.position:
             return find_span(source, position, len(name), source_parts)
     action = source.text.rfind(loaded.settings.delims[0], 0, site.node.position + 1)
-    if text and (piped := _PIPED_TEMPLATE.match(source.text, max(action, 0))):
+    if error is not None and (piped := _PIPED_TEMPLATE.match(source.text, max(action, 0))):
         return find_span(source, piped.start(1), piped.end(1) - piped.start(1), source_parts)
     width = len(nodes.to_source(site.node)) or 1
     return find_span(source, _start(site.node, source.text), width, source_parts)
@@ -216,13 +220,17 @@ def _message(error: Exception, site: Site | None, location: SourceSpan | None) -
     if site is None or isinstance(error, errors.LimitExceededError):
         return f"cannot render {name}: {error}"
     if isinstance(error, errors.CallError):
-        if site.function == "fail":
+        if _is_refusal(error, site):
             return f"cannot render {name}: {error}"
         return f"cannot call {site.function}: {error}"
-    if undefined := _UNDEFINED.fullmatch(str(error)):
-        return f"cannot evaluate {undefined[1]}: {error}"
+    if variable := _undefined_variable(error):
+        return f"cannot evaluate {variable}: {error}"
     cause = _cause(error, site) or run_text(error, site)
     return f"cannot evaluate {_expression(site)}: {cause}"
+
+
+def _is_refusal(error: Exception, site: Site) -> bool:
+    return isinstance(error, errors.CallError) and site.function == "fail"
 
 
 def _cause(error: Exception, site: Site) -> str:
@@ -284,16 +292,17 @@ def _hint(error: Exception, site: Site | None, loaded: LoadedProgram) -> str | N
         return _missing_hint(error, site)
     correction = None
     if site is not None:
-        correction = _correction(str(error), site, loaded) or _order_hint(site, loaded)
-    return correction or hints.run_hint(str(error), loaded.program.templates)
+        correction = _correction(error, site, loaded) or _order_hint(site, loaded)
+    return correction or hints.run_hint(error, loaded.program.templates)
 
 
-def _correction(text: str, site: Site, loaded: LoadedProgram) -> str | None:
+def _correction(error: Exception, site: Site, loaded: LoadedProgram) -> str | None:
     """Return the hint for an action that the parser takes for another one than its author."""
     source = loaded.origins[site.template].text
     position = site.node.position
     is_piped = _PIPED_TEMPLATE.match(source, source.rfind(loaded.settings.delims[0], 0, position))
-    if not is_piped and not text.startswith(_MISREAD) and not text.endswith(_NO_METHOD):
+    is_misread = isinstance(error, errors.GoError) and error.code in _MISREAD
+    if not is_piped and not is_misread:
         return None
     correction = corrections.correct(source, position, loaded.settings.grammar())
     return correction.hint if correction is not None else None

@@ -6,16 +6,16 @@ Each is certain from the text alone, whatever the request has.
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
-from typing import Final, NamedTuple, TypeAlias
+from typing import Final, TypeAlias
 
-from function_script.diagnostics import Diagnostic
-from function_script.engines.gotemplate import corrections, programs
-from function_script.engines.gotemplate.positions import find_span, read_source_parts
+from function_script.engines.gotemplate import arguments, corrections, programs
+from function_script.engines.gotemplate.positions import Finding, read_source_parts
 from function_script.engines.gotemplate.programs import Settings
 from function_script.engines.gotemplate.run import MAIN
 from function_script.engines.gotemplate.syntax import nodes, parser
-from function_script.program import Program
-from function_script.source import Source
+from function_script.request.program import Program
+from function_script.texts.diagnostics import Diagnostic
+from function_script.texts.source import Source
 
 # Functions that take the text they work on last, and the number of their arguments. A constant
 # there, behind what is none, is in the place of another argument.
@@ -44,15 +44,6 @@ PRINTED_BY_MISTAKE: Final = {
 _VERB: Final = re.compile(r"%[-+# 0]*\d*(?:\.\d*)?[a-zA-Z]")
 
 
-class Doubt(NamedTuple):
-    """A message about a part of a source, and a hint."""
-
-    position: int
-    width: int
-    message: str
-    hint: str
-
-
 def find(program: Program) -> Iterator[Diagnostic]:
     """Find the doubtful parts of all sources of a program that compiles."""
     settings = programs.read_settings(program.options)
@@ -62,15 +53,12 @@ def find(program: Program) -> Iterator[Diagnostic]:
             *_find_in_nodes(trees, source, settings),
             *(doubt for root in trees.values() for doubt in _find_unread_variables(root, source)),
         ]
+        parts = own_parts if name == MAIN else ()
         for doubt in sorted(doubts):
-            parts = own_parts if name == MAIN else ()
-            place = find_span(source, doubt.position, doubt.width, parts)
-            yield Diagnostic(
-                message=doubt.message, span=place.span, excerpt=place.excerpt, hint=doubt.hint
-            )
+            yield doubt.to_diagnostic(source, parts)
 
 
-def _find_unread_variables(root: Sequence[nodes.Node], source: Source) -> Iterator[Doubt]:
+def _find_unread_variables(root: Sequence[nodes.Node], source: Source) -> Iterator[Finding]:
     """Find declarations in actions that nothing reads; not those of range and with."""
     walker = _VariableWalker()
     walker.walk_body(root, {})
@@ -86,10 +74,10 @@ def _find_unread_variables(root: Sequence[nodes.Node], source: Source) -> Iterat
         else:
             message = f"{name} is set and never read"
             hint = "take it out, or read it where it is meant"
-        yield Doubt(position, len(name), message, hint)
+        yield Finding(position, len(name), message, hint)
 
 
-def _find_in_nodes(trees: parser.Trees, source: Source, settings: Settings) -> Iterator[Doubt]:
+def _find_in_nodes(trees: parser.Trees, source: Source, settings: Settings) -> Iterator[Finding]:
     for part in nodes.walk_nodes([*chain.from_iterable(trees.values())]):
         match part:
             case nodes.Template(pipe=nodes.Pipe(commands=[_, *_, last])) if (
@@ -101,33 +89,33 @@ def _find_in_nodes(trees: parser.Trees, source: Source, settings: Settings) -> I
                     message = (
                         f"{name} changes what the template is given, not the text that it writes"
                     )
-                    yield Doubt(last.position, len(name), message, correction.hint)
+                    yield Finding(last.position, len(name), message, correction.hint)
             case nodes.Template(name=name, pipe=None) if _reads_dot(trees.get(name, ())):
                 message = f'the template "{name}" reads its dot, and is given nothing'
                 hint = f'write {{{{ template "{name}" . }}}}'
-                yield Doubt(part.position, len("template"), message, hint)
+                yield Finding(part.position, len("template"), message, hint)
             case nodes.Command(
                 words=(nodes.Identifier(name="include"), nodes.String() as name, nodes.Nil())
             ) if _reads_dot(trees.get(name.value, ())):
                 message = f"the template {name.quoted} reads its dot, and is given nothing"
                 hint = f"write {{{{ include {name.quoted} . }}}}"
-                yield Doubt(part.position, len("include"), message, hint)
+                yield Finding(part.position, len("include"), message, hint)
             case nodes.Action(pipe=nodes.Pipe(declared=(), commands=[command])) if (
                 _function(command) in PRINTED_BY_MISTAKE
             ) and not _is_in_comment(source.text, command.position):
                 name = _function(command)
                 message, hint = PRINTED_BY_MISTAKE[name]
-                yield Doubt(command.position, len(name), f"{name} {message}", hint)
+                yield Finding(command.position, len(name), f"{name} {message}", hint)
             case nodes.Pipe(commands=commands):
                 yield from _find_constant_subjects(commands)
             case nodes.Command():
                 yield from _find_constant_conditions(part)
             case nodes.Number(position=position, text=text, integer=code) if text[0] == "'":
                 message = f"{text} is the number {code}, not a text"
-                yield Doubt(position, len(text), message, f'write "{text[1:-1]}"')
+                yield Finding(position, len(text), message, f'write "{text[1:-1]}"')
 
 
-def _find_constant_subjects(commands: Sequence[nodes.Command]) -> Iterator[Doubt]:
+def _find_constant_subjects(commands: Sequence[nodes.Command]) -> Iterator[Finding]:
     """Find calls whose last argument is a constant in the place of a value."""
     for index, command in enumerate(commands):
         yield from _find_odd_counts(command, len(command.words) - 1 + (index > 0))
@@ -149,7 +137,7 @@ def _find_constant_subjects(commands: Sequence[nodes.Command]) -> Iterator[Doubt
         message = f"{name} works on the constant {last}"
         if name == "default":
             message = f"default gives {last} every time, for this is never empty"
-        yield Doubt(
+        yield Finding(
             position=command.position,
             width=len(name),
             message=message,
@@ -157,7 +145,7 @@ def _find_constant_subjects(commands: Sequence[nodes.Command]) -> Iterator[Doubt
         )
 
 
-def _find_odd_counts(command: nodes.Command, count: int) -> Iterator[Doubt]:
+def _find_odd_counts(command: nodes.Command, count: int) -> Iterator[Finding]:
     """Find a printf with other than one value for each verb, and a dict with half a pair."""
     match command.words:
         case (nodes.Identifier(name="printf"), nodes.String(value=text) as format_, *_):
@@ -165,7 +153,7 @@ def _find_odd_counts(command: nodes.Command, count: int) -> Iterator[Doubt]:
             if "*" in text or "[" in text or len(verbs) == count - 1:
                 return
             message = f"printf has {len(verbs)} verbs and {count - 1} values"
-            yield Doubt(
+            yield Finding(
                 format_.position,
                 len(corrections.argument_source(format_)),
                 message,
@@ -174,7 +162,7 @@ def _find_odd_counts(command: nodes.Command, count: int) -> Iterator[Doubt]:
         case (nodes.Identifier(name="dict"), *_) if count % 2:
             message = f"dict has {count} arguments: the last key has no value"
             hint = "write pairs of key and value: dict KEY VALUE KEY VALUE"
-            yield Doubt(command.position, len("dict"), message, hint)
+            yield Finding(command.position, len("dict"), message, hint)
         case _:
             pass
 
@@ -192,7 +180,7 @@ def _is_in_comment(text: str, position: int) -> bool:
     return "#" in text[text.rfind("\n", 0, position) + 1 : position]
 
 
-def _find_constant_conditions(command: nodes.Command) -> Iterator[Doubt]:
+def _find_constant_conditions(command: nodes.Command) -> Iterator[Finding]:
     """Find ``or (ne x A) (ne x B)``, always true, and ``and (eq x A) (eq x B)``, never true."""
     opposite = {"or": "ne", "and": "eq"}.get(_function(command), "")
     compared: dict[str, str] = {}
@@ -206,7 +194,7 @@ def _find_constant_conditions(command: nodes.Command) -> Iterator[Doubt]:
                 if first != constant:
                     name = _function(command)
                     is_true = name == "or"
-                    yield Doubt(
+                    yield Finding(
                         position=command.position,
                         width=len(name),
                         message=f"this is {'always' if is_true else 'never'} true, for "
@@ -317,33 +305,41 @@ _TYPES: Final = {
 
 
 def find_failures(program: Program) -> Iterator[Diagnostic]:
-    """Find comparisons of a text, a number or a boolean with one of the others."""
+    """Find wrong calls, and comparisons of a text, a number or a boolean with one of the others."""
     own_parts = read_source_parts(program.options)
     grammar = programs.read_settings(program.options).grammar()
     for name, source, trees in programs.parse_texts(program):
-        for part in nodes.walk_nodes([*chain.from_iterable(trees.values())]):
-            match part:
-                case nodes.Command(words=(nodes.Identifier(name=function), *words)) if (
-                    function in _COMPARISONS
-                ):
-                    go_types = [corrections.type_of(word, grammar) for word in words]
-                    types = [_TYPES.get(go_type, "") for go_type in go_types]
-                case _:
-                    continue
-            first = types[0] if types else ""
-            other = next((each for each in types if each and each != first), "")
-            if not first or not other:
+        roots = [*chain.from_iterable(trees.values())]
+        parts = own_parts if name == MAIN else ()
+        for wrong in arguments.find(roots, source.text, grammar):
+            yield wrong.to_diagnostic(source, parts)
+        for wrong in _find_comparisons(roots, grammar):
+            yield wrong.to_diagnostic(source, parts)
+
+
+def _find_comparisons(
+    roots: Sequence[nodes.SyntaxNode], grammar: parser.Grammar
+) -> Iterator[Finding]:
+    for part in nodes.walk_nodes(roots):
+        match part:
+            case nodes.Command(words=(nodes.Identifier(name=function), *words)) if (
+                function in _COMPARISONS
+            ):
+                types = [_TYPES.get(corrections.type_of(word, grammar), "") for word in words]
+            case _:
                 continue
-            hints = (
-                f"write {word.value} without quotes"
-                for word in words
-                if isinstance(word, nodes.String) and word.value.isdigit()
-            )
-            parts = own_parts if name == MAIN else ()
-            place = find_span(source, part.position, len(function), parts)
-            yield Diagnostic(
-                message=f"{function} cannot compare {first} with {other}",
-                span=place.span,
-                excerpt=place.excerpt,
-                hint=next(hints, "convert one of the two: int, float64 or toString"),
-            )
+        first = types[0] if types else ""
+        other = next((each for each in types if each and each != first), "")
+        if not first or not other:
+            continue
+        hints = (
+            f"write {word.value} without quotes"
+            for word in words
+            if isinstance(word, nodes.String) and word.value.isdigit()
+        )
+        yield Finding(
+            position=part.position,
+            width=len(function),
+            message=f"{function} cannot compare {first} with {other}",
+            hint=next(hints, "convert one of the two: int, float64 or toString"),
+        )

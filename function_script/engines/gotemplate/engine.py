@@ -4,11 +4,10 @@ Raises only FatalError.
 """
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final, NamedTuple
 
-from function_script.cache import IdentityCache
-from function_script.diagnostics import Diagnostic
 from function_script.engines import foreign_syntax, leftovers
 from function_script.engines.allowance import Allowance
 from function_script.engines.gotemplate import (
@@ -19,12 +18,14 @@ from function_script.engines.gotemplate import (
     source_map,
 )
 from function_script.engines.gotemplate.data import LazyDict, template_data
-from function_script.engines.gotemplate.errors import GoError, LimitExceededError
+from function_script.engines.gotemplate.errors import Code, GoError, LimitExceededError
 from function_script.engines.gotemplate.run import Run
-from function_script.errors import LimitError, ProgramError
-from function_script.limits import Limits
-from function_script.program import Program, Scope, TemplateResult
-from function_script.source import Span
+from function_script.request.cache import IdentityCache
+from function_script.request.limits import Limits
+from function_script.request.program import Program, Scope, TemplateResult
+from function_script.texts.diagnostics import Diagnostic
+from function_script.texts.errors import LimitError, ProgramError
+from function_script.texts.source import Piece, Span
 
 # Programs with many modules are in it, too: few, so that it holds little that others do not hold.
 _MAX_RECENT: Final = 8
@@ -43,10 +44,8 @@ class _Recent(NamedTuple):
 
 
 _recent: Final[IdentityCache[Program, _Recent]] = IdentityCache(_MAX_RECENT)
-_QUOTED_TWICE: Final = re.compile(r"""[ -]*(?:[\w./-]+: +)?(?:"".+""|''.+'')\s*""")
 _CALL_ALONE: Final = re.compile(r"\s*\{\{-? *(?P<name>\w+) [^|]*\}\}\s*")
 _BLOCK_SCALAR: Final = re.compile(r"(?:^|[ :-])[|>][-+0-9]*\s*$")
-_MAP_BESIDE_KEY: Final = re.compile(r"[ -]*[\w./-]+: {2,}(?:- |\S+: )")
 
 
 def _load_recent(program: Program, limits: Limits) -> _Recent:
@@ -80,20 +79,22 @@ def evaluate(program: Program, scope: Scope, limits: Limits) -> TemplateResult:
         scope.random_texts.extend(run.random_texts)
     run_seconds = allowance.used_seconds() - start_seconds
 
-    traces: list[source_map.Trace] = []
+    # To decorate with `functools.cache` takes 12,000 instructions, and few requests need a trace.
+    traces: list[Sequence[Piece]] = []
 
-    def trace() -> source_map.Trace:
+    def trace() -> Sequence[Piece]:
+        if traces:
+            return traces[0]
         seconds = allowance.left_seconds()
         if run_seconds * source_map.STRETCH > seconds:
-            return []
+            return ()
         remaining = replace(limits, timeout_seconds=seconds)
         rerun = Run(loaded.program, remaining, scope.seed, is_salted=scope.is_salted)
-        return source_map.trace(rerun, _data(program, scope, loaded))
+        traces.append(source_map.trace(rerun, _data(program, scope, loaded), loaded, parts))
+        return traces[0]
 
     def locate(line: int) -> Span | None:
-        if not traces:
-            traces.append(trace())
-        return source_map.find_origin(line, traces[0], loaded, parts)
+        return source_map.find_origin(line, trace())
 
     def explain(line: int) -> tuple[Span, str] | None:
         lines = text.split("\n")
@@ -102,7 +103,7 @@ def evaluate(program: Program, scope: Scope, limits: Limits) -> TemplateResult:
             return None
         if printed := _find_printed(program, span):
             return printed
-        hint = _line_hint(lines[line - 1]) or _function_hint(lines[line - 1], program, span)
+        hint = _line_hint(lines[line - 1])
         return None if hint is None else (span, hint)
 
     gaps = tuple(diagnostics.list_missing(run, pieces, loaded, parts))
@@ -112,13 +113,20 @@ def evaluate(program: Program, scope: Scope, limits: Limits) -> TemplateResult:
         gaps=gaps,
         locate=locate,
         explain=explain,
+        trace=trace,
+        outdents=[
+            (offset := sum(map(len, pieces[:index])), offset + len(pieces[index]))
+            for index in run.outdents
+        ],
         doubts=dollars,
-        list_lines=_list_lines(text, pieces, run.printed_lists) if run.printed_lists else (),
+        list_lines=_list_lines(text, pieces, run.printed_lists),
     )
 
 
 def _list_lines(text: str, pieces: list[str], printed: list[int]) -> list[int]:
     """Return the numbers of the lines whose whole value is a list that was printed."""
+    if not printed:
+        return []
     lines = text.split("\n")
     numbers: dict[int, None] = {}
     number, start = 1, 0
@@ -166,18 +174,6 @@ def _find_printed(program: Program, span: Span) -> tuple[Span, str] | None:
     return None
 
 
-def _function_hint(line: str, program: Program, span: Span) -> str | None:
-    """Return the hint for a rendered line that a function of its template's line makes no YAML."""
-    sources = {source.name: source.text for source in program.sources()}
-    lines = sources.get(span.name, "").split("\n")[span.line - 1 : span.line]
-    text = "".join(lines)
-    if _QUOTED_TWICE.fullmatch(line) and re.search(r"\bs?quote\b", text):
-        return "take away the quotes around the action: quote writes its own"
-    if _MAP_BESIDE_KEY.match(line) and re.search(r"\| *indent\b", text):
-        return "write nindent, not indent: the first line belongs on a line of its own, too"
-    return None
-
-
 def check(program: Program, limits: Limits) -> None:
     """Compile a program; raises ProgramError with all that is certain to fail."""
     _check_size(program, limits)
@@ -186,19 +182,19 @@ def check(program: Program, limits: Limits) -> None:
     problems: list[Diagnostic] = []
     undefined: set[str] = set()
     corrections: set[tuple[int, str]] = set()
-    for site, text in loaded.program.failures:
+    for site, error in loaded.program.failures:
         # A variable that is undefined once fails wherever it is read.
-        if text in undefined:
-            continue
-        if text.startswith("undefined variable"):
-            undefined.add(text)
-        problem = diagnostics.site_problem(text, site, loaded, parts)
+        if error.code is Code.VARIABLE_UNDEFINED:
+            if error.subject in undefined:
+                continue
+            undefined.add(error.subject)
+        problem, correction = diagnostics.site_problem(error, site, loaded, parts)
         line = 0 if problem.span is None else problem.span.line
-        correction = problem.hint or ""
         # One correction of a line may be that of several failures.
-        if correction.startswith("write ") and (line, correction) in corrections:
-            continue
-        corrections.add((line, correction))
+        if correction is not None:
+            if (line, correction) in corrections:
+                continue
+            corrections.add((line, correction))
         problems.append(problem)
     if problems:
         raise ProgramError(*problems)

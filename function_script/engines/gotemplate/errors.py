@@ -3,15 +3,70 @@
 Functions raise CallError, the evaluator EvalError; diagnostics.py makes diagnostics of them.
 """
 
-from function_script.errors import LimitName
+from enum import Enum, auto
+
+from function_script.texts.errors import LimitName
+
+
+class Code(Enum):
+    """What an error is about, where a hint or a place depends on it."""
+
+    ACTION_RUNS_ON = auto()
+    ACTION_UNCLOSED = auto()
+    BAD_CHARACTER = auto()
+    BAD_CONSTRAINT = auto()
+    BAD_ESCAPE = auto()
+    BAD_PATTERN = auto()
+    BAD_VERSION = auto()
+    BLOCK_UNCLOSED = auto()
+    CHARACTER_UNCLOSED = auto()
+    COMMENT_NOT_ALONE = auto()
+    COMMENT_UNCLOSED = auto()
+    DIVISION_BY_ZERO = auto()
+    ELSE_MISPLACED = auto()
+    ELSE_REPEATED = auto()
+    END_MISPLACED = auto()
+    FUNCTION_UNKNOWN = auto()
+    INCOMPATIBLE_TYPES = auto()
+    INDEX_OF_NOTHING = auto()
+    INDEX_OUT_OF_RANGE = auto()
+    KEY_OF_LIST = auto()
+    NOTHING_AS_ARGUMENT = auto()
+    NOT_AN_INTEGER = auto()
+    NOT_A_COMMAND = auto()
+    NOT_A_METHOD = auto()
+    NOT_A_STRING = auto()
+    NUMBER_OF_MAP = auto()
+    NULL_AS_ARGUMENT = auto()
+    NULL_AS_TEXT = auto()
+    NULL_TO_RANGE = auto()
+    OUTSIDE_RANGE = auto()
+    PARENTHESIS_UNCLOSED = auto()
+    PARENTHESIS_UNOPENED = auto()
+    PATTERN_WITHOUT_BRACKET = auto()
+    PATTERN_WITHOUT_PARENTHESIS = auto()
+    RAW_TEXT_UNCLOSED = auto()
+    TEMPLATE_REPEATED = auto()
+    TEMPLATE_UNKNOWN = auto()
+    TEXT_UNCLOSED = auto()
+    TOKEN_UNEXPECTED = auto()
+    VALUE_MISSING = auto()
+    VALUE_TO_RANGE = auto()
+    VARIABLE_UNDEFINED = auto()
+    WRONG_COUNT = auto()
 
 
 class GoError(Exception):
-    """Failure of a template; ``text`` is Go's message without the position."""
+    """Failure of a template; ``text`` is Go's message without the position.
 
-    def __init__(self, text: str) -> None:
+    ``code`` is None where no hint depends on it. ``subject`` is the name that it is about, or "".
+    """
+
+    def __init__(self, text: str, code: Code | None = None, subject: str = "") -> None:
         super().__init__(text)
         self.text = text
+        self.code = code
+        self.subject = subject
 
 
 class CallError(GoError):
@@ -74,21 +129,23 @@ class ParseError(GoError):
     """The template's text is not Go template syntax; ``position`` counts characters.
 
     ``cause`` is the position of the mistake where Go reports another one: the block that was not
-    closed.
+    closed. ``context`` is what the parser was reading at an unexpected token: ``if``, ``operand``.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 # the facts of an error
         self,
         text: str,
         position: int | None = None,
         *,
-        hint: str | None = None,
         cause: int | None = None,
+        code: Code | None = None,
+        subject: str = "",
+        context: str = "",
     ) -> None:
-        super().__init__(text)
+        super().__init__(text, code, subject)
         self.position = position
-        self.hint = hint
         self.cause = cause
+        self.context = context
 
 
 class LimitExceededError(Exception):  # becomes errors.LimitError, with a position

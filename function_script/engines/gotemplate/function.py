@@ -51,7 +51,7 @@ class Injects(Enum):
     # A NextRandom: next_random(bound) is a whole number in [0, bound), the same for every run with
     # the same XR and text of the call. Conformance tests set all of them to 0.
     RANDOM = "random"
-    # Only for the engine's own functions: the run itself (include); the source text of the first
+    # Only for the engine's own functions: the run itself; the source text of the first
     # argument (call).
     RUN = "run"
     SOURCE = "source"
@@ -89,13 +89,16 @@ class Function:
     afterwards; a function whose result can be much larger than its arguments asks an Allocator
     before.
 
-    ``allocates`` is false when the result is an argument or a part of one, which costs nothing.
+    ``allocates`` is false when the result is an argument or a part of one, which costs nothing, or
+    as large as what the template writes out; or when the function charges for all of it itself.
     ``mutates``: it changes an argument. ``returns`` may name the result's Go type when it is always
     ``string``, ``bool`` or ``int``: it saves a check. ``option`` is the option of the step without
     which the function is refused: ``stable_values`` for random values, ``crypto`` for keys.
     ``package`` is the package that it needs, an extra of this one. ``cost`` is the number of steps
     that a call takes in addition to its result. ``is_lookup``: nil means that nothing matched, and
-    is a missing value where using one is an error. ``summary`` is the sentence of the manual.
+    is a missing value where using one is an error. ``takes`` names what the arguments must be,
+    where Go's types do not tell: ``request? name``, the first of which may be left out. ``summary``
+    is the sentence of the manual.
     """
 
     name: str
@@ -110,6 +113,7 @@ class Function:
     cost: int = 0
     accepts: Accepts = Accepts.VALUES
     is_lookup: bool = False
+    takes: str = ""
     summary: str = ""
 
     @property
@@ -135,6 +139,7 @@ class _Attributes(TypedDict, total=False):
     cost: int
     accepts: Accepts
     is_lookup: bool
+    takes: str
 
 
 _Call = TypeVar("_Call")

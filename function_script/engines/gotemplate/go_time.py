@@ -1,4 +1,4 @@
-"""Go's time.Time, its layouts, and time.Month and time.Weekday, as values of templates.
+"""Go's times, durations, months, days of the week and locations as values of templates; layouts.
 
 ``(toDate "2006-01-02" "2024-05-06").Year``. fromYaml, conditions and sprig's dates make times.
 Years are 0 to 9999; a time of day without a date is of the year 0. Zones come from the system's
@@ -11,19 +11,39 @@ import datetime as dt
 import re
 import zoneinfo
 from collections.abc import Callable, Iterator
-from functools import lru_cache, partial
-from typing import ClassVar, Final, Self
+from functools import lru_cache
+from typing import Final, Self
 
 from function_script.engines.gotemplate.errors import CallError
-from function_script.engines.gotemplate.function import Function
-from function_script.engines.gotemplate.values import Int, Struct, to_narrow, to_wide
+from function_script.engines.gotemplate.values import (
+    MAX_INT64,
+    MAX_UINT64,
+    MIN_INT64,
+    NamedNumber,
+    Struct,
+    to_narrow,
+    to_wide,
+)
 
 NANOSECONDS: Final = 1_000_000_000
+# Nanoseconds of the units of durations.
+UNITS: Final = {
+    "ns": 1,
+    "us": 1_000,
+    "µs": 1_000,
+    "μs": 1_000,
+    "ms": 1_000_000,
+    "s": NANOSECONDS,
+    "m": 60 * NANOSECONDS,
+    "h": 3600 * NANOSECONDS,
+}
 MONTHS: Final = (
     *("January", "February", "March", "April", "May", "June", "July", "August"),
     *("September", "October", "November", "December"),
 )
 DAYS: Final = ("Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday")
+# The layout of times in Kubernetes.
+RFC3339: Final = "2006-01-02T15:04:05Z07:00"
 # Letters of a short name of a month or a day.
 SHORT: Final = 3
 # The last second of the year 9999, in seconds since 1970.
@@ -55,41 +75,16 @@ _NUMERIC_ZONE: Final = "-0700"
 _OFFSET_NUMBERS: Final = {1: 1, 3: 2, 5: 3}
 
 
-class NamedNumber(Struct):
-    """A month or a day of the week: a number that prints as its name."""
-
-    __slots__ = ("number",)
-    names: ClassVar[tuple[str, ...]]
-    first: ClassVar[int]
-
-    def __init__(self, number: int) -> None:
-        super().__init__({"number": number})
-        self.number = number
-
-    def text(self) -> str:
-        """Return the name."""
-        return self.names[self.number - self.first]
-
-    def json(self) -> object:
-        """Return the number."""
-        return self.number
-
-    def yaml(self) -> object:
-        """Return the number."""
-        return self.number
-
-    def method(self, name: str) -> Function | None:
-        """Return the method ``String``; there is no other."""
-        return Function(name=name, parameters="", call=self.text) if name == "String" else None
-
-
 class Month(NamedNumber):
     """time.Month: 1 is January."""
 
     __slots__ = ()
     go_type = "time.Month"
-    names = MONTHS
-    first = 1
+    kind = "int"
+
+    def text(self) -> str:
+        """Return the name."""
+        return MONTHS[self - 1] if 1 <= self <= len(MONTHS) else _no_name("Month", self)
 
 
 class Weekday(NamedNumber):
@@ -97,30 +92,128 @@ class Weekday(NamedNumber):
 
     __slots__ = ()
     go_type = "time.Weekday"
-    names = DAYS
-    first = 0
+    kind = "int"
+
+    def text(self) -> str:
+        """Return the name."""
+        return DAYS[self] if 0 <= self < len(DAYS) else _no_name("Weekday", self)
+
+
+def _no_name(kind: str, number: int) -> str:
+    return f"%!{kind}({number % (MAX_UINT64 + 1)})"
+
+
+class Location(Struct):
+    """*time.Location: the name of a zone, and its distance from UTC in seconds."""
+
+    __slots__ = ("name", "offset")
+    go_type = "time.Location"
+    pointer = True
+
+    def __init__(self, name: str, offset: int) -> None:
+        super().__init__({})
+        self.name = name
+        self.offset = offset
+
+    @classmethod
+    def fixed(cls, name: str, offset: int) -> Location:
+        """Return Go's FixedZone: the one of a whole hour without a name is always the same."""
+        return cls(name, offset) if name or offset % _HOUR else _find_hours(offset // _HOUR)
+
+    def content(self) -> tuple[object, ...]:
+        """Return name and offset."""
+        return self.name, self.offset
+
+    def text(self) -> str:
+        """Return the name, which may be empty."""
+        return self.name
+
+    def abbreviation(self) -> str:
+        """Return the name, or else the offset."""
+        return self.name or _offset_text(self.offset, _NUMERIC_ZONE)
+
+
+@lru_cache(maxsize=64)
+def _find_hours(hours: int) -> Location:
+    return Location("", hours * _HOUR)
+
+
+UTC: Final = Location("UTC", 0)
+# Go's local zone is another value than UTC, in a process whose local zone is UTC, too.
+LOCAL: Final = Location("UTC", 0)
+
+
+class Duration(NamedNumber):
+    """time.Duration: nanoseconds."""
+
+    __slots__ = ()
+    go_type = "time.Duration"
+    kind = "int64"
+
+    @classmethod
+    def bounded(cls, nanoseconds: int) -> Duration:
+        """Return a duration, the shortest or the longest one beyond 64 bits."""
+        return cls(max(MIN_INT64, min(MAX_INT64, nanoseconds)))
+
+    def text(self) -> str:
+        """Return Go's String: ``1h30m0s``, ``1.5s``, ``20ms``."""
+        sign = "-" if self < 0 else ""
+        size = abs(int(self))
+        if not size:
+            return "0s"
+        if size < NANOSECONDS:
+            name = "ns" if size < UNITS["us"] else "µs" if size < UNITS["ms"] else "ms"
+            return f"{sign}{_decimal(size, UNITS[name])}{name}"
+        minutes, rest = divmod(size, UNITS["m"])
+        hours, minutes_left = divmod(minutes, _MINUTE)
+        text = f"{_decimal(rest, NANOSECONDS)}s"
+        if minutes:
+            text = f"{minutes_left}m{text}"
+        return f"{sign}{hours}h{text}" if hours else sign + text
+
+    def count(self, unit: int) -> int:
+        """Return the whole units, cut towards zero."""
+        return -(-self // unit) if self < 0 else self // unit
+
+    def measure(self, unit: int) -> float:
+        """Return the units as a float, computed as Go does."""
+        whole = self.count(unit)
+        return whole + (self - whole * unit) / unit
+
+    def truncate(self, step: int) -> Duration:
+        """Return the duration, cut to a multiple of a step; as it is for a step of 0 or less."""
+        return Duration(self.count(step) * step) if step > 0 else self
+
+    def round(self, step: int) -> Duration:
+        """Return the nearest multiple of a step, the one farther from zero of two."""
+        if step <= 0:
+            return self
+        size = (abs(int(self)) * 2 + step) // (step * 2) * step
+        return Duration.bounded(-size if self < 0 else size)
+
+
+def _decimal(size: int, unit: int) -> str:
+    whole, fraction = divmod(size, unit)
+    digits = f"{fraction:0{len(str(unit)) - 1}}".rstrip("0") if fraction else ""
+    return f"{whole}.{digits}" if digits else str(whole)
 
 
 class Time(Struct):
     """time.Time: seconds since 1970 in UTC, nanoseconds, and the zone it is shown in.
 
-    ``offset`` is the zone's distance from UTC in seconds. Raises CallError for a year that is out
-    of range.
+    Raises CallError for a year that is out of range.
     """
 
-    __slots__ = ("nanoseconds", "offset", "seconds", "zone")
+    __slots__ = ("location", "nanoseconds", "seconds")
     go_type = "time.Time"
 
-    def __init__(
-        self, seconds: int, nanoseconds: int = 0, *, offset: int = 0, zone: str = "UTC"
-    ) -> None:
-        if not _MIN_SECONDS <= seconds + offset <= MAX_SECONDS:
+    def __init__(self, seconds: int, nanoseconds: int = 0, location: Location = UTC) -> None:
+        if not _MIN_SECONDS <= seconds + location.offset <= MAX_SECONDS:
             raise _out_of_range()
-        super().__init__({"wall": seconds, "ext": nanoseconds})
+        super().__init__({})
         self.seconds = seconds
         self.nanoseconds = nanoseconds
-        self.offset = offset
-        self.zone = zone or _offset_text(offset, _NUMERIC_ZONE)
+        self.location = location
 
     @classmethod
     def zero(cls) -> Self:
@@ -137,15 +230,21 @@ class Time(Struct):
         days = (date - _EPOCH.date()).days
         return cls(days * _DAY + seconds - (0 if year else _CYCLE))
 
-    def local(self) -> dt.datetime:
+    def content(self) -> tuple[object, ...]:
+        """Return the instant and the location; in Go, UTC is a nil."""
+        location = None if self.location is UTC else self.location
+        return self.seconds, self.nanoseconds, location
+
+    def wall_clock(self) -> dt.datetime:
         """Return the wall clock of its zone, without nanoseconds; the year 400 stands for 0."""
-        seconds = self.seconds + self.offset
+        seconds = self.seconds + self.location.offset
         return _EPOCH + dt.timedelta(seconds=seconds + (_CYCLE if seconds < _ZERO_SECONDS else 0))
 
     @property
     def year(self) -> int:
         """The year in its zone."""
-        return self.local().year if self.seconds + self.offset >= _ZERO_SECONDS else 0
+        is_of_year_0 = self.seconds + self.location.offset < _ZERO_SECONDS
+        return 0 if is_of_year_0 else self.wall_clock().year
 
     def text(self) -> str:
         """Return Go's String: ``2024-05-06 07:08:09 +0000 UTC``."""
@@ -170,43 +269,56 @@ class Time(Struct):
     def plus(self, nanoseconds: int) -> Time:
         """Return the time ``nanoseconds`` later."""
         seconds, rest = divmod(self.unix_nanoseconds() + nanoseconds, NANOSECONDS)
-        return Time(seconds, rest, offset=self.offset, zone=self.zone)
+        return Time(seconds, rest, self.location)
+
+    def is_zero(self) -> bool:
+        """Report whether it is Go's zero time."""
+        return self.seconds == _ZERO_SECONDS and not self.nanoseconds
+
+    def minus(self, other: Time) -> Duration:
+        """Return the duration from another time to this one."""
+        return Duration.bounded(self.unix_nanoseconds() - other.unix_nanoseconds())
+
+    def truncate(self, step: int) -> Time:
+        """Return the last time before that is a multiple of a step after the zero time."""
+        return self.plus(-self._after_step(step)) if step > 0 else self
+
+    def round(self, step: int) -> Time:
+        """Return the nearest such time, the later one of two."""
+        if step <= 0:
+            return self
+        rest = self._after_step(step)
+        return self.plus(-rest if rest * 2 < step else step - rest)
+
+    def _after_step(self, step: int) -> int:
+        return (self.unix_nanoseconds() - _ZERO_SECONDS * NANOSECONDS) % step
+
+    def in_location(self, location: Location) -> Time:
+        """Return the same instant in another location."""
+        return Time(self.seconds, self.nanoseconds, location)
 
     def in_zone(self, name: str) -> Time:
         """Return the same instant in a zone; in UTC for an unknown zone, as sprig does."""
         zone = _find_zone(name)
         if zone is None:
-            return Time(self.seconds, self.nanoseconds)
+            return self.in_location(UTC)
         shift = _CYCLE if self.seconds < _ZERO_SECONDS + _DAY else 0
         try:
             local = (_EPOCH + dt.timedelta(seconds=self.seconds + shift)).astimezone(zone)
         except OverflowError as error:
             raise _out_of_range() from error
         offset = int((local.utcoffset() or dt.timedelta()).total_seconds())
-        return Time(self.seconds, self.nanoseconds, offset=offset, zone=local.tzname() or "")
+        return self.in_location(Location(local.tzname() or "", offset))
 
     def add_date(self, years: int, months: int, days: int) -> Time:
         """Return the same time of another day; a day beyond a month's end runs into the next."""
-        local = self.local()
+        local = self.wall_clock()
         more, month = divmod(local.month - 1 + months, _MONTHS_PER_YEAR)
-        start = Time.at(self.year + years + more, month + 1, 1, -self.offset)
-        clock = (self.seconds + self.offset) % _DAY
+        offset = self.location.offset
+        start = Time.at(self.year + years + more, month + 1, 1, -offset)
+        clock = (self.seconds + offset) % _DAY
         seconds = start.seconds + (local.day - 1 + days) * _DAY + clock
-        return Time(seconds, self.nanoseconds, offset=self.offset, zone=self.zone)
-
-    def method(self, name: str) -> Function | None:
-        """Return one of Go's methods that need neither the clock nor other types."""
-        if name in _GETTERS:
-            return Function(name=name, parameters="", call=partial(_GETTERS[name], self))
-        if name in _COMPARISONS:
-            return Function(
-                name=name, parameters=Time.go_type, call=partial(_COMPARISONS[name], self)
-            )
-        if name == "Format":
-            return Function(name=name, parameters="string", call=partial(format_time, self))
-        if name == "AddDate":
-            return Function(name=name, parameters="int int int", call=self.add_date)
-        return None
+        return Time(seconds, self.nanoseconds, self.location)
 
 
 def _out_of_range() -> CallError:
@@ -228,32 +340,6 @@ def _find_zone(name: str) -> zoneinfo.ZoneInfo | None:
     return None
 
 
-_GETTERS: Final[dict[str, Callable[[Time], object]]] = {
-    "Year": lambda time: Int(time.year),
-    "Month": lambda time: Month(time.local().month),
-    "Day": lambda time: Int(time.local().day),
-    "Weekday": lambda time: Weekday(time.local().isoweekday() % len(DAYS)),
-    "YearDay": lambda time: Int(_day_of_year(time.local())),
-    "Hour": lambda time: Int(time.local().hour),
-    "Minute": lambda time: Int(time.local().minute),
-    "Second": lambda time: Int(time.local().second),
-    "Nanosecond": lambda time: Int(time.nanoseconds),
-    "Unix": lambda time: time.seconds,
-    "UnixMilli": lambda time: time.unix_nanoseconds() // 1_000_000,
-    "UnixMicro": lambda time: time.unix_nanoseconds() // 1_000,
-    "UnixNano": Time.unix_nanoseconds,
-    "String": Time.text,
-    "IsZero": lambda time: time.unix_nanoseconds() == _ZERO_SECONDS * NANOSECONDS,
-    "UTC": lambda time: Time(time.seconds, time.nanoseconds),
-    "Local": lambda time: Time(time.seconds, time.nanoseconds),
-}
-_COMPARISONS: Final[dict[str, Callable[[Time, Time], object]]] = {
-    "Equal": lambda left, right: left.unix_nanoseconds() == right.unix_nanoseconds(),
-    "Before": lambda left, right: left.unix_nanoseconds() < right.unix_nanoseconds(),
-    "After": lambda left, right: left.unix_nanoseconds() > right.unix_nanoseconds(),
-}
-
-
 # Layouts
 
 
@@ -268,7 +354,7 @@ def split_layout(layout: str) -> Iterator[tuple[str, str]]:
 
 def format_time(time: Time, layout: str) -> str:
     """Return time.Format: the time, in its zone, in the form of a layout."""
-    local = time.local()
+    local = time.wall_clock()
     parts: list[str] = []
     for plain, element in split_layout(to_narrow(layout)):
         parts.append(plain)
@@ -277,14 +363,14 @@ def format_time(time: Time, layout: str) -> str:
         elif element in {"2006", "06"}:
             parts.append(f"{time.year:04}"[-len(element) :])
         elif element == "MST":
-            parts.append(to_narrow(time.zone))
+            parts.append(to_narrow(time.location.abbreviation()))
         elif element[:1] in {".", ","}:
             digits = f"{time.nanoseconds:09}"[: len(element) - 1].ljust(len(element) - 1, "0")
             if element.endswith("9"):
                 digits = digits.rstrip("0")
             parts.append(element[0] + digits if digits else "")
         elif element:
-            parts.append(_offset_text(time.offset, element))
+            parts.append(_offset_text(time.location.offset, element))
     return to_wide("".join(parts))
 
 
@@ -308,7 +394,8 @@ def _day_name(local: dt.datetime) -> str:
     return DAYS[local.isoweekday() % len(DAYS)]
 
 
-def _day_of_year(local: dt.datetime) -> int:
+def day_of_year(local: dt.datetime) -> int:
+    """Return the number of a day in its year, from 1."""
     return local.timetuple().tm_yday
 
 
@@ -322,8 +409,8 @@ _LOCAL_ELEMENTS: Final[dict[str, Callable[[dt.datetime], str]]] = {
     "2": lambda local: str(local.day),
     "_2": lambda local: f"{local.day:2}",
     "02": lambda local: f"{local.day:02}",
-    "__2": lambda local: f"{_day_of_year(local):3}",
-    "002": lambda local: f"{_day_of_year(local):03}",
+    "__2": lambda local: f"{day_of_year(local):3}",
+    "002": lambda local: f"{day_of_year(local):03}",
     "15": lambda local: f"{local.hour:02}",
     "3": lambda local: str(_hour(local)),
     "03": lambda local: f"{_hour(local):02}",

@@ -1,16 +1,15 @@
-"""Hints for failures of templates, keyed by Go's messages."""
+"""Hints for failures of templates, and for what does not parse, by their codes."""
 
 import re
 from collections.abc import Iterable
 from typing import Final
 
 from function_script.engines.gotemplate import registry
+from function_script.engines.gotemplate.errors import Code, GoError, ParseError
 from function_script.engines.gotemplate.syntax.lexer import KEYWORDS
-from function_script.problems import suggest
+from function_script.texts.problems import suggest
 
 _ARITY: Final = "a piped value is the last argument; parentheses keep arguments together"
-_DIVISOR: Final = "test that the divisor is not 0 first"
-_PATTERN: Final = r"write \\ before a character that is meant as such, in a text with backquotes"
 _FROM_HELM: Final = {
     "required": 'write {{ if not .x }}{{ fail "x is missing" }}{{ end }}, or default',
     "lookup": "objects of the cluster are asked for with ExtraResources or Requirements",
@@ -89,91 +88,99 @@ _DASH: Final = 'a name has letters, digits and _: write index MAP "NAME" for oth
 _DASH_IN_VARIABLE: Final = "the name of a variable has letters, digits and _ only"
 _MAX_KEYWORD: Final = 5
 _NO_VALUES: Final = frozenset({"exit", "pass", "return", "yield"})
-# Parser messages and their hints.
-_SYNTAX: Final = (
-    ("unexpected <range> in ", "range is a block: set the variable inside of it with ="),
-    ("unexpected <if> in ", "if is a block: declare the variable before, and set it inside with ="),
-    ("non executable command in pipeline", "behind | comes a function, which gets what is before"),
-    ('unexpected "," in', "arguments have blanks between them, no commas"),
-    ("bad character U+003F", "a field that may be missing: test it with if or with, or use dig"),
-    ("invalid syntax", "write two backslashes for one, or the text in backquotes"),
-    ('unexpected "{" in if', "a value in an action has no braces of its own"),
-    ('unexpected "{" in range', "a value in an action has no braces of its own"),
-    ('unexpected "/" in command', "a comment is {{/* TEXT */}}"),
-    ("unterminated character constant", "a text is in double quotes"),
-    ("unclosed comment", "a comment ends with */"),
-    ("comment ends before closing delimiter", "a comment is alone in its action"),
-    ("template: multiple definition", "give one of them another name"),
-    ("unexpected {{end}}", "no if, range, with or define is open here: take it out"),
-    ("unexpected {{else", "no if, range or with is open here"),
-    ("expected end; found {{else", "a block has one else: other conditions are written as else if"),
-    ("{{break}} outside", "only a range can be left: take it out"),
-    ("{{continue}} outside", "only a range has turns: take it out"),
-    ('unexpected "}" in operand', "an action ends with two braces: }}"),
-    ("unclosed left paren", "close it with )"),
-    ("unexpected right paren", "there is no ( that it closes"),
-    ("unterminated quoted string", 'close it with "'),
-    ("unterminated raw quoted string", "close it with `"),
-    ("unclosed action", "an action ends with }}"),
-    ("missing value for ", "write what it is about between the name and }}"),
-)
-# Patterns of run messages and their hints.
-_RUN: Final = (
-    ("it is null", 'say what to write instead: {{ .x | default "none" }}'),
-    (r"range can't iterate over null", "say what to go over instead: {{ range default list .x }}"),
-    (r"invalid value; expected .*", "it is absent: check the path, or use default"),
-    (r".*; got interface \{\}", "it is null: use default"),
-    (r".*expected string; got (u?int|float|bool).*", "pipe it through toString"),
-    (r".*expected int; got (u?int|float|string).*", "pipe it through int"),
-    (r".*improper constraint.*", 'write a constraint such as ">= 1.2, < 2"'),
-    (r"(?i).*invalid semantic version.*", "a version is three numbers with dots: 1.2.3"),
-    (r".*(divide|division) by zero.*", _DIVISOR),
-    (r".*index of untyped nil.*", "it is absent: check the path, or use dig with a default"),
-    (
-        r".*cannot index slice/array with type string.*",
-        "items of a list have numbers; a condition is getResourceCondition TYPE RESOURCE",
+_BRACE: Final = "a value in an action has no braces of its own"
+# An unexpected token and, where it matters, what the parser was reading.
+_UNEXPECTED: Final = {
+    ("range", ""): "range is a block: set the variable inside of it with =",
+    ("if", ""): "if is a block: declare the variable before, and set it inside with =",
+    (",", ""): "arguments have blanks between them, no commas",
+    ("{", "if"): _BRACE,
+    ("{", "range"): _BRACE,
+    ("/", "command"): "a comment is {{/* TEXT */}}",
+    ("}", "operand"): "an action ends with two braces: }}",
+}
+_SYNTAX: Final = {
+    Code.ACTION_RUNS_ON: "this action has no }} before the next one begins",
+    Code.ACTION_UNCLOSED: "an action ends with }}",
+    Code.BAD_ESCAPE: "write two backslashes for one, or the text in backquotes",
+    Code.CHARACTER_UNCLOSED: "a text is in double quotes",
+    Code.COMMENT_NOT_ALONE: "a comment is alone in its action",
+    Code.COMMENT_UNCLOSED: "a comment ends with */",
+    Code.ELSE_MISPLACED: "no if, range or with is open here",
+    Code.ELSE_REPEATED: "a block has one else: other conditions are written as else if",
+    Code.END_MISPLACED: "no if, range, with or define is open here: take it out",
+    Code.NOT_A_COMMAND: "behind | comes a function, which gets what is before",
+    Code.PARENTHESIS_UNCLOSED: "close it with )",
+    Code.PARENTHESIS_UNOPENED: "there is no ( that it closes",
+    Code.RAW_TEXT_UNCLOSED: "close it with `",
+    Code.TEMPLATE_REPEATED: "give one of them another name",
+    Code.TEXT_UNCLOSED: 'close it with "',
+    Code.VALUE_MISSING: "write what it is about between the name and }}",
+}
+_OUTSIDE_RANGE: Final = {
+    "break": "only a range can be left: take it out",
+    "continue": "only a range has turns: take it out",
+}
+_RUN: Final = {
+    Code.NULL_AS_TEXT: 'say what to write instead: {{ .x | default "none" }}',
+    Code.NULL_TO_RANGE: "say what to go over instead: {{ range default list .x }}",
+    Code.NOTHING_AS_ARGUMENT: "it is absent: check the path, or use default",
+    Code.NULL_AS_ARGUMENT: "it is null: use default",
+    Code.NOT_A_STRING: "pipe it through toString",
+    Code.NOT_AN_INTEGER: "pipe it through int",
+    Code.BAD_CONSTRAINT: 'write a constraint such as ">= 1.2, < 2"',
+    Code.BAD_VERSION: "a version is three numbers with dots: 1.2.3",
+    Code.DIVISION_BY_ZERO: "test that the divisor is not 0 first",
+    Code.INDEX_OF_NOTHING: "it is absent: check the path, or use dig with a default",
+    Code.KEY_OF_LIST: (
+        "items of a list have numbers; a condition is getResourceCondition TYPE RESOURCE"
     ),
-    (
-        r"value has type int; should be string.*",
-        "keys of a map are texts; splitList gives a list, where split gives a map with _0 and _1",
+    Code.NUMBER_OF_MAP: (
+        "keys of a map are texts; splitList gives a list, where split gives a map with _0 and _1"
     ),
-    (r".*index out of range.*", "test the length first: {{ if gt (len .list) 2 }}"),
-    (r"range can't iterate over.*", "range goes over lists, maps and whole numbers: see the path"),
-    (r"incompatible types for comparison.*", "convert one of the two: int, float64 or toString"),
-    (r".*missing closing \).*", "close it with ), or write \\\\( for the character itself"),
-    (r".*missing closing \].*", "close it with ], or write \\\\[ for the character itself"),
-    (r".*error parsing regexp.*", _PATTERN),
-)
-_ARGUMENTS: Final = re.compile(r"wrong number of args for (\w+): .*")
-_NOT_A_TEMPLATE: Final = re.compile(r'no template "(.*)" associated|template "(.*)" not defined')
-_UNKNOWN: Final = re.compile(r'function "(.*)" not defined')
-_VARIABLE: Final = re.compile(r'undefined variable "(\$\w*)"')
+    Code.INDEX_OUT_OF_RANGE: "test the length first: {{ if gt (len .list) 2 }}",
+    Code.VALUE_TO_RANGE: "range goes over lists, maps and whole numbers: see the path",
+    Code.INCOMPATIBLE_TYPES: "convert one of the two: int, float64 or toString",
+    Code.PATTERN_WITHOUT_PARENTHESIS: "close it with ), or write \\\\( for the character itself",
+    Code.PATTERN_WITHOUT_BRACKET: "close it with ], or write \\\\[ for the character itself",
+    Code.BAD_PATTERN: (
+        r"write \\ before a character that is meant as such, in a text with backquotes"
+    ),
+}
 _DECLARED: Final = re.compile(r"(\$\w+)\s*(?:,\s*(\$\w+)\s*)?:=")
 
 
-def syntax_hint(text: str, source: str, position: int) -> str | None:
-    """Return the hint for a parser's message about a position of ``source``."""
-    if text.startswith("bad character U+002D"):
-        is_variable = re.search(r"\$\w*$", source[:position]) is not None
-        return _DASH_IN_VARIABLE if is_variable else _DASH
-    if text.startswith("unexpected") and text.endswith(" in else"):
-        return "another condition is written as else if"
-    if text.startswith('unexpected "%"') and source.endswith("{{", 0, position):
-        return "an action begins with {{ alone: write {{ if … }}, {{ range … }} and {{ end }}"
-    if unknown := _VARIABLE.search(text):
-        declared = {name for names in _DECLARED.findall(source) for name in names if name}
-        if unknown[1] in declared:
-            return "its block has ended: declare it before the block, and set it inside with ="
-        return suggest(
-            unknown[1], tuple(declared), f"declare it first: {{{{ {unknown[1]} := ... }}}}"
-        )
-    return next((hint for words, hint in _SYNTAX if text.startswith(words)), None)
+def syntax_hint(error: ParseError, source: str, position: int) -> str | None:
+    """Return the hint for a parser's error at a position of ``source``."""
+    name = error.subject
+    match error.code:
+        case Code.BAD_CHARACTER if name == "-":
+            is_variable = re.search(r"\$\w*$", source[:position]) is not None
+            return _DASH_IN_VARIABLE if is_variable else _DASH
+        case Code.BAD_CHARACTER if name == "?":
+            return "a field that may be missing: test it with if or with, or use dig"
+        case Code.TOKEN_UNEXPECTED if error.context == "else":
+            return "another condition is written as else if"
+        case Code.TOKEN_UNEXPECTED if name == "%" and source.endswith("{{", 0, position):
+            return "an action begins with {{ alone: write {{ if … }}, {{ range … }} and {{ end }}"
+        case Code.TOKEN_UNEXPECTED:
+            return _UNEXPECTED.get((name, "")) or _UNEXPECTED.get((name, error.context))
+        case Code.BLOCK_UNCLOSED:
+            return f"this {name} has no end"
+        case Code.OUTSIDE_RANGE:
+            return _OUTSIDE_RANGE[name]
+        case Code.VARIABLE_UNDEFINED:
+            declared = {each for pair in _DECLARED.findall(source) for each in pair if each}
+            if name in declared:
+                return "its block has ended: declare it before the block, and set it inside with ="
+            return suggest(name, tuple(declared), f"declare it first: {{{{ {name} := ... }}}}")
+        case _:
+            return None if error.code is None else _SYNTAX.get(error.code)
 
 
-def is_foreign(text: str) -> bool:
+def is_foreign(error: ParseError) -> bool:
     """Report whether an error is about a keyword of other languages."""
-    name = _UNKNOWN.fullmatch(text)
-    return name is not None and name[1] in _FROM_HABIT
+    return error.code is Code.FUNCTION_UNKNOWN and error.subject in _FROM_HABIT
 
 
 def function_hint(name: str, functions: Iterable[str]) -> str | None:
@@ -196,11 +203,13 @@ def value_hint(name: str, source: str, position: int) -> str | None:
     return f"a field begins with a dot, and a variable with $: .{name} or ${name}"
 
 
-def run_hint(text: str, templates: Iterable[str]) -> str | None:
+def run_hint(error: Exception, templates: Iterable[str]) -> str | None:
     """Return the hint for an error of a run; ``templates`` are the names that are defined."""
-    if unknown := _NOT_A_TEMPLATE.search(text):
-        name = next(group for group in unknown.groups() if group is not None)
+    if not isinstance(error, GoError) or error.code is None:
+        return None
+    name = error.subject
+    if error.code is Code.TEMPLATE_UNKNOWN:
         return suggest(name, tuple(templates), f'write {{{{ define "{name}" }}}} ... {{{{ end }}}}')
-    if (call := _ARGUMENTS.search(text)) and call[1] in registry.FUNCTIONS:
-        return f"{call[1]} takes {registry.FUNCTIONS[call[1]].parameters or 'nothing'}; {_ARITY}"
-    return next((hint for pattern, hint in _RUN if re.fullmatch(pattern, text, re.DOTALL)), None)
+    if error.code is Code.WRONG_COUNT and name in registry.FUNCTIONS:
+        return f"{name} takes {registry.FUNCTIONS[name].parameters or 'nothing'}; {_ARITY}"
+    return _RUN.get(error.code)

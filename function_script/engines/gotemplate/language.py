@@ -3,8 +3,8 @@
 from typing import Final
 
 from function_script.engines.language import Language
-from function_script.reader import ObjectReader
-from function_script.values import Object
+from function_script.request.reader import ObjectReader
+from function_script.request.values import Object
 
 DELIMS: Final = ("{{", "}}")
 """Go's own delimiters of actions."""

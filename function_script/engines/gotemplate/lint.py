@@ -4,13 +4,13 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
-from function_script.diagnostics import Diagnostic
 from function_script.engines import foreign_syntax
 from function_script.engines.gotemplate import doubts, programs, request_reads
 from function_script.engines.gotemplate.syntax import nodes
 from function_script.engines.reads import FieldAccess, FieldComparison
 from function_script.engines.template_lint import QUOTED, TemplateLint
-from function_script.program import Program
+from function_script.request.program import Program
+from function_script.texts.diagnostics import Diagnostic
 
 
 class GoTemplateLint(TemplateLint):
@@ -18,6 +18,10 @@ class GoTemplateLint(TemplateLint):
 
     random_call = re.compile(r"\b(?:rand(?:AlphaNum|Alpha|Ascii|Numeric|Bytes)|uuidv4)\b")
     clock_call = re.compile(r"\{\{-?(?!-? */\*)[^{}\"`]*?(?<![.$\w])(?P<name>now|ago)\b")
+    observed_getter = re.compile(
+        r"\{\{-?(?!-? */\*)[^{}]*?\bgetComposed(?:Resource|ConnectionDetails)\s+(?:[.$]\s+)?"
+        + QUOTED
+    )
     credentials_getter = re.compile(rf"\bgetCredentialData\s+(?:[.$]\s+)?{QUOTED}")
 
     def action_marks(self, program: Program) -> Sequence[str]:

@@ -27,7 +27,7 @@ def entries() -> Iterator[Entry]:
             name=name,
             section="functions",
             summary=summary,
-            usage=f"{name} {function.parameters}".rstrip(),
+            usage=f"{name} {function.takes or function.parameters}".rstrip(),
             details=(
                 *((f"Options: {reason}",) if reason else ()),
                 *(("Only in templates of script.fn.crossplane.io.",) if is_new else ()),

@@ -42,7 +42,7 @@ def _step(name: str) -> str:
 def reject_null(value: object) -> object:
     """Return ``value``; raise EvalError for a null, which is nothing to iterate over."""
     if value is None:
-        raise errors.EvalError("range can't iterate over null")
+        raise errors.EvalError("range can't iterate over null", errors.Code.NULL_TO_RANGE)
     return value
 
 
@@ -85,7 +85,7 @@ def leave_gap(run: Run, error: errors.GoError, site: Site) -> None:
 
 def fail_without_gap(error: errors.GoError) -> NoReturn:
     """Raise the error in a form that leaves no gap."""
-    raise errors.EvalError(error.text) from error
+    raise errors.EvalError(error.text, error.code, error.subject) from error
 
 
 def _check_missing(error: errors.GoError) -> None:

@@ -9,11 +9,10 @@ from typing import Final, NamedTuple
 
 from function_script.engines.gotemplate import corrections, hints
 from function_script.engines.gotemplate.corrections import Correction
-from function_script.engines.gotemplate.errors import LimitExceededError, ParseError
+from function_script.engines.gotemplate.errors import Code, LimitExceededError, ParseError
 from function_script.engines.gotemplate.syntax import parser
 from function_script.engines.gotemplate.syntax.parser import Grammar, ParseFailure
 
-_UNCLOSED: Final = "this action has no }} before the next one begins"
 _MAX_ERRORS: Final = 20
 # Characters that may be parsed again to find the next mistakes: some tens of milliseconds.
 _MAX_PARSED: Final = 200_000
@@ -42,7 +41,7 @@ def find(source: str, errors: Sequence[ParseError], grammar: Grammar) -> list[Mi
             unclosed = corrections.find_unclosed(text.text, position, grammar.delims)
             if unclosed is not None:
                 # The parser reads what follows as one action: nothing that it says is certain.
-                problem = ParseError("unclosed action", unclosed, hint=_UNCLOSED)
+                problem = ParseError("unclosed action", unclosed, code=Code.ACTION_RUNS_ON)
                 mistakes.append(Mistake(problem, text.to_source(unclosed), None))
                 return sorted(mistakes, key=lambda mistake: mistake.position)
             if room > 0 and error.cause is None:
@@ -67,7 +66,7 @@ def _without_followers(mistakes: Sequence[Mistake], source: str, left: str) -> I
         action = source.rfind(left, 0, mistake.position + 1)
         if action in foreign:
             continue
-        if mistake.correction is None and hints.is_foreign(mistake.error.text):
+        if mistake.correction is None and hints.is_foreign(mistake.error):
             foreign.add(action)
         yield mistake
 

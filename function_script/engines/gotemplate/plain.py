@@ -11,11 +11,11 @@ from function_script.engines.gotemplate.run import MAIN, Run
 from function_script.engines.gotemplate.runtime import MissingKey
 from function_script.engines.gotemplate.sites import Site
 from function_script.engines.gotemplate.syntax import nodes
-from function_script.errors import ProgramError
-from function_script.limits import Limits
-from function_script.program import Program
-from function_script.source import Source, Span, excerpt
-from function_script.values import Object
+from function_script.request.limits import Limits
+from function_script.request.program import Program
+from function_script.request.values import Object
+from function_script.texts.errors import ProgramError
+from function_script.texts.source import Source, Span, excerpt
 
 _GO_POSITION: Final = re.compile(rf"template: {MAIN}:(?P<line>\d+)(?::(?P<column>\d+))?: ")
 _MISSING: Final[dict[str, MissingKey]] = {

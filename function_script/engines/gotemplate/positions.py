@@ -4,8 +4,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
-from function_script.source import Excerpt, Source, Span, excerpt, span_at
-from function_script.values import Value
+from function_script.request.values import Value
+from function_script.texts.diagnostics import Diagnostic
+from function_script.texts.source import Excerpt, Source, Span, excerpt, span_at
 
 
 class SourcePart(NamedTuple):
@@ -22,6 +23,22 @@ def read_source_parts(options: Mapping[str, Value]) -> tuple[SourcePart, ...]:
         [part for part in entries if isinstance(part, list)] if isinstance(entries, list) else []
     )
     return tuple(SourcePart(str(name), line) for name, line in pairs if isinstance(line, int))
+
+
+class Finding(NamedTuple):
+    """What is wrong with a part of a source, in characters, and a hint."""
+
+    position: int
+    width: int
+    message: str
+    hint: str
+
+    def to_diagnostic(self, source: Source, parts: tuple[SourcePart, ...]) -> Diagnostic:
+        """Return it with its place as the author knows it."""
+        place = find_span(source, self.position, self.width, parts)
+        return Diagnostic(
+            message=self.message, span=place.span, excerpt=place.excerpt, hint=self.hint
+        )
 
 
 class SourceSpan(NamedTuple):

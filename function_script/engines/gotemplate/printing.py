@@ -25,7 +25,7 @@ def to_text(value: object) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, int):
-        return int.__repr__(value)
+        return value.text() if isinstance(value, values.NamedNumber) else int.__repr__(value)
     if isinstance(value, float):
         return float_text(value)
     if isinstance(value, dict):
@@ -33,9 +33,6 @@ def to_text(value: object) -> str:
         return f"map[{' '.join(pairs)}]"
     if isinstance(value, (list, bytes)):
         return f"[{' '.join(map(to_text, value))}]"
-    if isinstance(value, complex):
-        imaginary = float_text(value.imag)
-        return f"({float_text(value.real)}{'' if imaginary[0] in '+-' else '+'}{imaginary}i)"
     return struct_text(value) if isinstance(value, values.Struct) else NIL
 
 

@@ -7,11 +7,9 @@ from collections.abc import Iterator, Mapping
 from itertools import chain
 from typing import Final, NamedTuple
 
-from function_script.cache import ByteLruCache
 from function_script.engines.gotemplate import registry
-from function_script.engines.gotemplate.compiler.builder import Context
-from function_script.engines.gotemplate.compiler.checking import CheckingCompiler
-from function_script.engines.gotemplate.compiler.deferring import DeferringCompiler
+from function_script.engines.gotemplate.compiler.context import Context
+from function_script.engines.gotemplate.compiler.missing_values import Policy
 from function_script.engines.gotemplate.compiler.templates import TemplateCompiler
 from function_script.engines.gotemplate.errors import ParseError
 from function_script.engines.gotemplate.function import Function
@@ -20,9 +18,10 @@ from function_script.engines.gotemplate.run import MAIN, CompiledProgram
 from function_script.engines.gotemplate.runtime import MissingKey
 from function_script.engines.gotemplate.syntax import nodes, parser
 from function_script.engines.gotemplate.values import whole
-from function_script.program import Program
-from function_script.source import Source
-from function_script.values import Value
+from function_script.request.cache import ByteLruCache
+from function_script.request.program import Program
+from function_script.request.values import Value
+from function_script.texts.source import Source
 
 # Compiled code takes about as many megabytes as it has hundreds of thousands of characters.
 _MAX_CHARACTERS: Final = 1_000_000
@@ -42,13 +41,16 @@ class Settings(NamedTuple):
     defers: bool = False
 
     @property
-    def is_checked(self) -> bool:
-        """True if using a value that does not exist is an error."""
-        return self.defers or self.missing == "checked"
+    def policy(self) -> Policy:
+        """The treatment of values that do not exist."""
+        if self.defers:
+            return Policy.GAP
+        return Policy.REFUSE if self.missing == "checked" else Policy.IGNORE
 
     def func_map(self) -> Mapping[str, Function]:
         """Return the functions that the program may call, by name."""
-        return registry.func_map(self.allowed, is_own=self.is_own, is_checked=self.is_checked)
+        is_checked = self.policy is not Policy.IGNORE
+        return registry.func_map(self.allowed, is_own=self.is_own, is_checked=is_checked)
 
     def grammar(self) -> parser.Grammar:
         """Return the grammar of the program's texts."""
@@ -201,7 +203,6 @@ def compile_program(sources: Sources) -> LoadedProgram:
     trees: dict[str, list[nodes.Node]] = {}
     origins: dict[str, Source] = {}
     assigned: set[str] = set()
-    calls: set[str] = set()
     bad: list[BadSource] = []
     tokens = 0
     for name, source in sources.texts:
@@ -214,35 +215,22 @@ def compile_program(sources: Sources) -> LoadedProgram:
             trees.setdefault(template, root)
             origins.setdefault(template, source)
         assigned |= parsed.assigned
-        calls |= parsed.calls
         tokens += parsed.tokens
         parser.check_tokens(tokens)
     if bad:
         raise ProgramFailure(bad)
-    mutates = any(functions[name].mutates for name in calls)
     context = Context(
         functions,
         frozenset(trees),
         frozenset(assigned),
         sources.settings.missing,
-        mutates=mutates,
+        sources.settings.policy,
     )
-    return LoadedProgram(_compile(trees, context, sources.settings), origins, sources.settings)
-
-
-def _compile(
-    trees: Mapping[str, list[nodes.Node]], context: Context, settings: Settings
-) -> CompiledProgram:
-    """Compile the trees of all templates."""
-    compiler: type[TemplateCompiler] = TemplateCompiler
-    if settings.defers:
-        compiler = DeferringCompiler
-    elif settings.is_checked:
-        compiler = CheckingCompiler
     templates = {
-        name: compiler(context, name).compile_template(root) for name, root in trees.items()
+        name: TemplateCompiler(context, name).compile_template(root) for name, root in trees.items()
     }
-    return CompiledProgram(templates, context.has_mutation, context.failures)
+    program = CompiledProgram(templates, context.has_mutation, context.failures)
+    return LoadedProgram(program, origins, sources.settings)
 
 
 def to_output(parts: list[str]) -> str:

@@ -12,9 +12,9 @@ from function_script.engines.gotemplate import programs
 from function_script.engines.gotemplate.positions import SourcePart, find_span, read_source_parts
 from function_script.engines.gotemplate.syntax import nodes
 from function_script.engines.reads import ANY, FieldAccess, FieldComparison, guarded, unchanged
-from function_script.objects import Path
-from function_script.program import Program
-from function_script.source import Source
+from function_script.request.objects import Path
+from function_script.request.program import Program
+from function_script.texts.source import Source
 
 _XR: Final = ("observed", "composite", "resource")
 # Functions that change their first argument.

@@ -9,14 +9,21 @@ import hashlib
 import hmac
 import time
 from collections.abc import Callable
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeAlias
 
+from function_script.documents.outdents import is_outdented
 from function_script.engines.gotemplate import printing
-from function_script.engines.gotemplate.errors import CallError, GoError, LimitExceededError
+from function_script.engines.gotemplate.errors import (
+    CallError,
+    Code,
+    EvalError,
+    GoError,
+    LimitExceededError,
+)
 from function_script.engines.gotemplate.function import NextRandom
 from function_script.engines.gotemplate.sites import Site
 from function_script.engines.gotemplate.values import MISSING, Int
-from function_script.limits import Limits
+from function_script.request.limits import Limits
 
 # Go's name of the unnamed template, in positions and in messages.
 MAIN: Final = "manifests"
@@ -24,6 +31,8 @@ MAX_CHARACTERS: Final = 1 << 20
 MAX_ITEMS: Final = 100_000
 MAX_WIDTH: Final = 1000
 MAX_TEMPLATE_DEPTH: Final = 200
+# The stack has room for more: 200 templates, each in parentheses with a few stages.
+_MAX_LEVELS: Final = 1_000
 # A result takes memory, so it costs a step for so many characters or items.
 _CHARACTERS_PER_STEP: Final = 64
 _ITEMS_PER_STEP: Final = 2
@@ -32,6 +41,7 @@ _STEPS_UNOBSERVED: Final = 32
 _PARTS_UNCOUNTED: Final = 512
 # Looking for the lines of printed lists takes time, and a few warnings are enough.
 _MAX_PRINTED_LISTS: Final = 20
+_MAX_OUTDENTS: Final = 20
 # Rendering may use this share of a step's time; the rest is for reading its result.
 _TIME_SHARE: Final = 0.75
 
@@ -51,6 +61,11 @@ class Template:
         raise NotImplementedError
 
 
+# A text that is being written: its parts, those counted, the length of the output, and the depths
+# of templates and of expressions.
+Capture: TypeAlias = tuple[list[str], int, int, int, int]
+
+
 class CompiledProgram(NamedTuple):
     """Compiled templates by name.
 
@@ -60,7 +75,7 @@ class CompiledProgram(NamedTuple):
 
     templates: dict[str, Template]
     mutates: bool
-    failures: list[tuple[Site, str]]
+    failures: list[tuple[Site, EvalError]]
 
 
 class Run:
@@ -84,6 +99,8 @@ class Run:
         self._next_check = limits.steps - _STEPS_UNOBSERVED
         self._deadline = time.thread_time() + limits.timeout_seconds * _TIME_SHARE
         self._depth = 0
+        # The depth of the expressions around the templates that run, each in another one.
+        self._levels = 0
         # Number of captures around the running code: their text goes into a value.
         self._capture_depth = 0
         # The sites of the error that ends the run, or a part of it, the innermost first.
@@ -94,6 +111,9 @@ class Run:
         self.part_sites: list[Site] | None = None
         # The numbers of the first parts of the main text that are lists as Go prints them.
         self.printed_lists: list[int] = []
+        # The numbers of the first parts of the main text that are values of several lines with
+        # less indentation than their place has.
+        self.outdents: list[int] = []
         # The parts of the text being written, the number of those counted, and their length.
         self.parts: list[str] = []
         self._counted_parts = 0
@@ -126,25 +146,44 @@ class Run:
         if self.part_sites is not None and self._capture_depth == 0:
             self.part_sites.append(site)
 
-    def include(self, name: str, data: object) -> str:
-        """Return the text of a template: the function of that name."""
+    def note_lines(self, value: str) -> None:
+        """Note a value of several lines that is about to be written, if it is not indented."""
+        if self._capture_depth or len(self.outdents) == _MAX_OUTDENTS:
+            return
+        if is_outdented(self.parts, len(self.parts), value):
+            self.outdents.append(len(self.parts))
+
+    def begin_include(self, name: str, levels: int) -> Capture:
+        """Begin to write the text of a template into a value; return the text being written.
+
+        ``levels`` is the depth of the expression that has the value.
+        """
         if name not in self.templates:
             associated = f'associated with template "{MAIN}"'
-            raise CallError(f"template: no template {printing.quote(name)} {associated}")
+            text = f"template: no template {printing.quote(name)} {associated}"
+            raise CallError(text, Code.TEMPLATE_UNKNOWN, name)
         self.enter(name)
-        outer = self.parts, self._counted_parts, self._output_characters
-        depth = self._depth
-        parts: list[str] = []
-        self.parts, self._counted_parts = parts, 0
+        if self._levels + levels > _MAX_LEVELS:
+            raise LimitExceededError(
+                f"parentheses and stages around templates are nested {self._levels + levels} deep,"
+                f" the limit is {_MAX_LEVELS}"
+            )
+        outer = (
+            self.parts,
+            self._counted_parts,
+            self._output_characters,
+            self._depth - 1,
+            self._levels,
+        )
+        self.parts, self._counted_parts = [], 0
         self._capture_depth += 1
-        try:
-            self.templates[name].render(self, data)
-        finally:
-            self.parts, self._counted_parts, self._output_characters = outer
-            self._capture_depth -= 1
-            self._depth = depth - 1
-        self.check_string(sum(map(len, parts)))
-        return "".join(parts)
+        self._levels += levels
+        return outer
+
+    def end_include(self, outer: Capture) -> None:
+        """Go on with the text that was being written."""
+        self.parts, self._counted_parts, self._output_characters, self._depth, self._levels = outer
+        self._capture_depth -= 1
 
     @property
     def is_capturing(self) -> bool:
@@ -204,7 +243,7 @@ class Run:
             raise LimitExceededError(
                 f"a string of {characters} characters, the limit is {MAX_CHARACTERS}"
             )
-        if characters >= _CHARACTERS_PER_STEP:
+        if characters > _CHARACTERS_PER_STEP:
             self.spend(characters // _CHARACTERS_PER_STEP)
 
     def check_list(self, items: int) -> None:

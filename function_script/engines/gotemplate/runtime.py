@@ -1,14 +1,15 @@
 """Go's rules for fields, methods, checks of arguments, and the items of ``range``."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from typing import Final, Literal, NoReturn, TypeAlias
 
-from function_script.engines.gotemplate import errors, printing, values
-from function_script.engines.gotemplate.function import Function
+from function_script.engines.gotemplate import errors, methods, printing, values
+from function_script.engines.gotemplate.go_time import Duration
+from function_script.engines.gotemplate.methods import Method
 from function_script.engines.gotemplate.values import MISSING
 
 # The value of a key that a map lacks: no value, the zero value, or an error. "checked" gives no
-# value, also below a null, and an error where the value is used (compiler/checking.py).
+# value, also below a null, and an error where the value is used (compiler/missing_values.py).
 MissingKey: TypeAlias = Literal["default", "zero", "error", "checked"]
 
 _UNTYPED: Final = "interface {}"
@@ -51,48 +52,56 @@ def _value_below_missing(name: str, index: int, missing: MissingKey) -> object:
 
 
 def _member(value: object, name: str, index: int, static: str | None) -> object:
-    """Return a field or a method of a struct; nothing else has any."""
-    if not isinstance(value, values.Struct):
-        is_static_type = static is None or static == "string"
-        type_name = values.go_type(value) if is_static_type else _UNTYPED
-        raise errors.TypeFieldError(name, type_name, index=index, kind=values.go_kind(value))
-    if name in value.fields:
-        return value.fields[name]
-    method = value.method(name)
-    if method is not None:
-        return call_method(method, ())
-    text = f"can't evaluate field {name} in type {values.go_type(value)}"
-    raise errors.FieldError(text, name, index=index, kind="struct", names=tuple(value.fields))
+    """Return the result of a method or a field; only structs and named numbers have any."""
+    own = methods.of_value(value)
+    if name in own:
+        return call_method(value, name, own[name], ())
+    fields = value.fields if isinstance(value, values.Struct) else {}
+    if name in fields:
+        return fields[name]
+    if own or fields:
+        text = f"can't evaluate field {name} in type {values.go_type(value)}"
+        names = (*fields, *own)
+        raise errors.FieldError(text, name, index=index, kind="struct", names=names)
+    is_static_type = static is None or static == "string"
+    type_name = values.go_type(value) if is_static_type else _UNTYPED
+    raise errors.TypeFieldError(name, type_name, index=index, kind=values.go_kind(value))
 
 
-def find_method(value: object, name: str, missing: MissingKey) -> Function | None:
+def find_method(value: object, name: str, missing: MissingKey) -> Method | None:
     """Find the method that a field with arguments calls; None when there is no receiver."""
-    if isinstance(value, values.Struct):
-        method = value.method(name)
-        if method is not None:
-            return method
-        if name in value.fields:
-            raise errors.EvalError(f"{name} has arguments but cannot be invoked as function")
-    elif isinstance(value, dict):
-        raise errors.EvalError(f"{name} is not a method but has arguments")
-    elif value is MISSING:
+    method = methods.of_value(value).get(name)
+    if method is not None:
+        return method
+    if isinstance(value, values.Struct) and name in value.fields:
+        raise errors.EvalError(f"{name} has arguments but cannot be invoked as function")
+    if value is MISSING:
         _value_below_missing(name, 0, missing)
         return None
-    walk(value, (name,), missing)
-    raise errors.EvalError(f"{name} is not a method but has arguments")
+    if not isinstance(value, dict):
+        walk(value, (name,), missing)
+    text = f"{name} is not a method but has arguments"
+    raise errors.EvalError(text, errors.Code.NOT_A_METHOD)
 
 
-def call_method(method: Function, arguments: tuple[object, ...]) -> object:
+def call_method(receiver: object, name: str, method: Method, arguments: Sequence[object]) -> object:
     """Call a method; the types of the arguments are known only now."""
-    types = method.parameter_types
-    if len(arguments) != len(types) and not method.variadic:
+    types = method.parameters
+    if len(arguments) != len(types):
         counts = f"want {len(types)} got {len(arguments)}"
-        raise errors.EvalError(f"wrong number of args for {method.name}: {counts}")
-    checked = [
-        check_argument(argument, types[min(index, len(types) - 1)])
-        for index, argument in enumerate(arguments)
-    ]
-    return method.call(*checked) if callable(method.call) else MISSING
+        text = f"wrong number of args for {name}: {counts}"
+        raise errors.EvalError(text, errors.Code.WRONG_COUNT, name)
+    return method.call(receiver, *map(_method_argument, arguments, types))
+
+
+# Go's integer types that parameters of methods have.
+_INTEGERS: Final = {"int": values.Int, "int64": int, Duration.go_type: Duration}
+
+
+def _method_argument(value: object, type_name: str) -> object:
+    if type(value) is values.Literal and type_name in _INTEGERS:
+        return _INTEGERS[type_name](value)
+    return check_argument(value, type_name)
 
 
 def check_argument(value: object, type_name: str) -> object:
@@ -125,9 +134,17 @@ def to_list(value: object) -> object:
 def refuse(value: object, type_name: str) -> NoReturn:
     """Raise EvalError for an argument that is not of a parameter's type."""
     if value is MISSING:
-        raise errors.EvalError(f"invalid value; expected {type_name}")
+        text = f"invalid value; expected {type_name}"
+        raise errors.EvalError(text, errors.Code.NOTHING_AS_ARGUMENT)
     actual = _UNTYPED if value is None else values.go_type(value)
-    raise errors.EvalError(f"wrong type for value; expected {type_name}; got {actual}")
+    code = None
+    if value is None:
+        code = errors.Code.NULL_AS_ARGUMENT
+    elif type_name == "string" and isinstance(value, (int, float)):
+        code = errors.Code.NOT_A_STRING
+    elif type_name == "int" and isinstance(value, (int, float, str)):
+        code = None if isinstance(value, bool) else errors.Code.NOT_AN_INTEGER
+    raise errors.EvalError(f"wrong type for value; expected {type_name}; got {actual}", code)
 
 
 # The items of ``range``: lists, maps in the order of their keys, numbers
@@ -162,7 +179,8 @@ def _bytes(value: object) -> list[object]:
         return []
     if isinstance(value, bytes):
         return list(map(values.Uint8, value))
-    raise errors.EvalError(f"range can't iterate over {printing.to_text(value)}")
+    text = f"range can't iterate over {printing.to_text(value)}"
+    raise errors.EvalError(text, errors.Code.VALUE_TO_RANGE)
 
 
 class _Numbers(Collection[object]):

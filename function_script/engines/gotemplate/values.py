@@ -8,9 +8,9 @@ or the request.
 # Go                           Python                    made by
 # string                       str                       (invalid UTF-8: surrogateescape, to_bytes)
 # int64, float64, bool         int, float, bool          the request, integer functions
-# complex128                   complex                   literals
 # int                          Int                       literals, len, atoi, until, fromYaml
 # uint8, uint64, ...           Sized subclasses          index of a string, semver
+# named integer type           NamedNumber subclasses    months, days of the week, durations
 # []interface {}               list                      the request, list, append, ...
 # []string, []int, ...         Strings, Ints, ...        splitList, until, ...
 # []uint8                      bytes                     getCredentialData
@@ -32,8 +32,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import ClassVar, Final
 
-from function_script.engines.gotemplate.function import Function
-from function_script.values import LONE_SURROGATE
+from function_script.request.values import LONE_SURROGATE
 
 MIN_INT64: Final = -(1 << 63)
 MAX_INT64: Final = (1 << 63) - 1
@@ -92,6 +91,23 @@ class Uint64(Sized):
 
     __slots__ = ()
     go_type = "uint64"
+
+
+class NamedNumber(Sized):
+    """A number of a named type, which prints as a text; ``kind`` is Go's kind of the type."""
+
+    __slots__ = ()
+    kind: ClassVar[str]
+
+    def text(self) -> str:
+        """Return the text of Go's String method."""
+        raise NotImplementedError
+
+
+class Literal(Int):
+    """A whole number that a template states: a parameter of any integer type takes it."""
+
+    __slots__ = ()
 
 
 class NamedString(str):
@@ -190,7 +206,10 @@ class NilBytesMap(BytesMap):
 
 
 class Struct:
-    """A Go struct or a pointer to one; ``fields`` are the exported fields in Go's order."""
+    """A Go struct or a pointer to one; ``fields`` are the exported fields in Go's order.
+
+    ``==`` is Go's: a pointer equals itself. methods.py has the methods of all types.
+    """
 
     __slots__ = ("fields",)
     go_type: ClassVar[str]
@@ -199,10 +218,17 @@ class Struct:
     def __init__(self, fields: Mapping[str, object]) -> None:
         self.fields = fields
 
-    def method(self, name: str) -> Function | None:
-        """Return the method of this name, bound to this value; None when there is none."""
-        del name
-        return None
+    def __eq__(self, other: object) -> bool:
+        if self.pointer or not isinstance(other, Struct):
+            return self is other
+        return go_type(self) == go_type(other) and self.content() == other.content()
+
+    def __hash__(self) -> int:
+        return id(self) if self.pointer else hash(self.content())
+
+    def content(self) -> tuple[object, ...]:
+        """Return all that makes two values equal, unexported fields included."""
+        return tuple(self.fields.values())
 
     def text(self) -> str | None:
         """Return the text of Go's String or Error method; None when the type has neither."""
@@ -238,7 +264,6 @@ _TYPE_NAMES: Final[Mapping[type, str]] = {
     int: "int64",
     float: "float64",
     bool: "bool",
-    complex: "complex128",
     Int: "int",
     dict: "map[string]interface {}",
     NilMap: "map[string]interface {}",
@@ -262,7 +287,7 @@ def go_kind(value: object) -> str:
         return "slice"
     if isinstance(value, Struct):
         return "ptr" if value.pointer else "struct"
-    return go_type(value)
+    return value.kind if isinstance(value, NamedNumber) else go_type(value)
 
 
 def is_nil(value: object) -> bool:
@@ -311,7 +336,7 @@ def deep_equal(left: object, right: object) -> bool:
             and all(map(deep_equal, left, right))
         )
     if isinstance(left, Struct) and isinstance(right, Struct):
-        return deep_equal(dict(left.fields), dict(right.fields))
+        return all(map(deep_equal, left.content(), right.content()))
     return bool(left == right)
 
 

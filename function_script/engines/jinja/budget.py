@@ -7,7 +7,7 @@ memory.
 from collections.abc import Iterable
 
 from function_script.engines.jinja.exceptions import BudgetError
-from function_script.limits import Limits
+from function_script.request.limits import Limits
 
 MAX_CHARACTERS = 1 << 20
 MAX_ITEMS = 100_000
@@ -16,18 +16,23 @@ MAX_BITS = 256
 MAX_INTEGER = 1 << MAX_BITS
 # Work on text costs at least one step per this many characters.
 CHARACTERS_PER_STEP = 64
+_MAX_NOTED = 100
 
 
 class Budget:
     """Counts what a run has used; raises BudgetError when a limit is exceeded."""
 
-    __slots__ = ("depth", "max_depth", "max_steps", "used")
+    __slots__ = ("depth", "lines", "max_depth", "max_steps", "outdents", "used")
 
     def __init__(self, limits: Limits) -> None:
         self.max_steps = limits.steps
         self.max_depth = limits.depth
         self.used = 0
         self.depth = 0
+        # The first printed values of several lines, and where those begin and end in the whole text
+        # that are less indented than their place.
+        self.lines: list[str] = []
+        self.outdents: list[tuple[int, int]] = []
 
     def spend(self, steps: int) -> None:
         """Charge for work; one step costs about as much as one iteration of a small loop."""
@@ -38,6 +43,12 @@ class Budget:
                 hint="loops, calls and big values cost steps: let them do less",
                 limit="steps",
             )
+
+    def note_lines(self, value: str) -> None:
+        """Note a printed value of several lines."""
+        # A text that begins with a line break is on lines of its own.
+        if value[0] != "\n" and len(self.lines) < _MAX_NOTED:
+            self.lines.append(value)
 
     def charge_characters(self, count: int) -> None:
         """Charge for a text of ``count`` characters that is about to be built."""

@@ -12,7 +12,7 @@ from typing import Protocol, cast
 from jinja2 import Environment
 
 from function_script.engines.jinja.budget import Budget
-from function_script.program import Scope
+from function_script.request.program import Scope
 
 
 class CallContext(Protocol):

@@ -6,6 +6,7 @@ charges the budget when it runs. The functions that generated code calls are in 
 
 from __future__ import annotations
 
+import io
 from collections.abc import Callable
 from typing import cast
 
@@ -18,15 +19,17 @@ from function_script.engines.jinja.policy import count_nodes
 
 # A body of so many nodes of the syntax tree costs one step each time it runs.
 _NODES_PER_STEP = 32
+# The operator of a call.
+CALL = "("
 COMPARISONS = {
-    "eq": "equal",
-    "ne": "unequal",
-    "lt": "less",
-    "lteq": "less_or_equal",
-    "gt": "greater",
-    "gteq": "greater_or_equal",
-    "in": "contains",
-    "notin": "not contains",
+    "eq": ("equal", "=="),
+    "ne": ("unequal", "!="),
+    "lt": ("less", "<"),
+    "lteq": ("less_or_equal", "<="),
+    "gt": ("greater", ">"),
+    "gteq": ("greater_or_equal", ">="),
+    "in": ("contains", "in"),
+    "notin": ("contains", "in"),
 }
 
 
@@ -39,8 +42,9 @@ def _charge(body: nodes.Node) -> nodes.ExprStmt:
     return nodes.ExprStmt(nodes.Const(_steps(body)), lineno=body.lineno)
 
 
-def _binary(function: str) -> Callable[[CodeGenerator, nodes.BinExpr, Frame], None]:
+def _binary(function: str, operator: str) -> Callable[[CodeGenerator, nodes.BinExpr, Frame], None]:
     def visit(self: CodeGenerator, node: nodes.BinExpr, frame: Frame) -> None:
+        self.begin(node.right, operator)
         self.apply(function, frame, node.left, node.right)
 
     return visit
@@ -51,10 +55,13 @@ class CodeGenerator(JinjaCodeGenerator):
 
     # The cost of one iteration, by the identity of the loop's iterable.
     _iteration_costs: dict[int, int] = {}  # noqa: RUF012 - replaced before it is written to
+    # The offset in the code at which the call of each operation begins; its node and operator.
+    operations: list[tuple[int, nodes.Node, str]]
 
     def visit_Template(self, node: nodes.Template, frame: Frame | None = None) -> None:
         """Write the whole module; bodies that are called, not iterated, begin with a charge."""
         self._iteration_costs = {}
+        self.operations = []
         self.writeline(f"from {runtime.__name__} import {', '.join(runtime.__all__)}")
         for callee in node.find_all((nodes.Macro, nodes.CallBlock, nodes.Block)):
             cast("nodes.Macro", callee).body.insert(0, _charge(callee))
@@ -63,6 +70,13 @@ class CodeGenerator(JinjaCodeGenerator):
                 loop.body.insert(0, _charge(loop))
         node.body.insert(0, _charge(node))
         super().visit_Template(node, frame)
+
+    def begin(self, node: nodes.Node, operator: str = "") -> None:
+        """Note that the call of an operation begins here, for the place of a failure."""
+        offset = cast("io.StringIO", self.stream).tell()
+        if self._new_lines:
+            offset += self._new_lines + 4 * self._indentation
+        self.operations.append((offset, node, operator))
 
     def write_commons(self) -> None:
         """Write the beginning of every function: short names for what it calls most."""
@@ -110,6 +124,7 @@ class CodeGenerator(JinjaCodeGenerator):
     def start_value(self, frame: Frame, node: nodes.Node) -> None:
         """Begin a value that is written into the text."""
         self.start_write(frame, node)
+        self.begin(node)
         self.write("to_text(budget, ")
 
     def end_value(self, frame: Frame, node: nodes.Node) -> None:  # noqa: ARG002 - source_map writes it
@@ -160,9 +175,12 @@ class CodeGenerator(JinjaCodeGenerator):
 
     def visit(self, node: nodes.Node, *args: object, **kwargs: object) -> object:
         """Write a node; the iterable of a loop is wrapped in the charge for the loop."""
+        if isinstance(node, nodes.Tuple) and node.ctx == "store":
+            self.begin(node)
         cost = self._iteration_costs.get(id(node))
         if cost is None:
             return super().visit(node, *args, **kwargs)
+        self.begin(node)
         self.write("iterate(budget, ")
         result: object = super().visit(node, *args, **kwargs)
         self.write(f", {cost})")
@@ -223,7 +241,10 @@ class CodeGenerator(JinjaCodeGenerator):
         previous: str | None = None
         for position, operand in enumerate(node.ops):
             self.write(" and " if position else "")
-            self.write(f"{COMPARISONS[operand.op]}(budget, ")
+            function, operator = COMPARISONS[operand.op]
+            self.write("not " if operand.op == "notin" else "")
+            self.begin(operand.expr, operator)
+            self.write(f"{function}(budget, ")
             if previous is None:
                 self.visit(node.expr, frame)
             else:
@@ -258,18 +279,19 @@ class CodeGenerator(JinjaCodeGenerator):
 
     def visit_Call(self, node: nodes.Call, frame: Frame, forward_caller: bool = False) -> None:  # noqa: FBT001, FBT002 - Jinja's signature
         """Write ``f(…)``."""
+        self.begin(node, CALL)
         self.write("call(context, ")
         self.visit(node.node, frame)
         self.signature(node, frame, {"caller": "caller"} if forward_caller else None)
         self.write(")")
 
-    visit_Add = _binary("add")
-    visit_Sub = _binary("subtract")
-    visit_Mul = _binary("multiply")
-    visit_Div = _binary("divide")
-    visit_FloorDiv = _binary("floor_divide")
-    visit_Mod = _binary("modulo")
-    visit_Pow = _binary("power")
+    visit_Add = _binary("add", "+")
+    visit_Sub = _binary("subtract", "-")
+    visit_Mul = _binary("multiply", "*")
+    visit_Div = _binary("divide", "/")
+    visit_FloorDiv = _binary("floor_divide", "//")
+    visit_Mod = _binary("modulo", "%")
+    visit_Pow = _binary("power", "**")
 
     def apply(self, function: str, frame: Frame, *operands: nodes.Node) -> None:
         """Write the call of a function that takes the budget and operands."""

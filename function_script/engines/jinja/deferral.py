@@ -65,7 +65,7 @@ class DeferringBudget(Budget):
         return super().concat(pieces)
 
 
-def collect_gaps(chunks: Iterator[str | Gap], max_bytes: int) -> tuple[str, Gaps]:
+def collect_gaps(budget: Budget, chunks: Iterator[str | Gap], max_bytes: int) -> tuple[str, Gaps]:
     """Return all chunks as one text, and the gaps in it: their offsets and errors."""
     gaps: Gaps = []
 
@@ -78,7 +78,7 @@ def collect_gaps(chunks: Iterator[str | Gap], max_bytes: int) -> tuple[str, Gaps
                 offset += len(chunk)
                 yield chunk
 
-    return join_chunks(texts(), max_bytes), gaps
+    return join_chunks(budget, texts(), max_bytes), gaps
 
 
 class DeferringCodeGenerator(CodeGenerator):

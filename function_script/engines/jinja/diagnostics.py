@@ -9,17 +9,13 @@ from jinja2 import TemplateError
 
 from function_script.engines.jinja import exceptions, paths, positions, scope
 from function_script.engines.jinja.run import Run
-from function_script.errors import FatalError, LimitError, ProgramError
+from function_script.texts.errors import FatalError, LimitError, ProgramError
+from function_script.texts.source import Span
 
 _RENDER = "cannot render template: "
-# Words of Python's messages, and hints for them.
-_PYTHON_HINTS = (
-    (
-        "unpack",
-        "of an object, write `for key, value in object.items()`; of a list, loop.index counts",
-    ),
-    ("by zero", "test that the divisor is not 0 first"),
-)
+# Generated code unpacks the items of a loop itself; these are Python's words.
+_UNPACKING = "unpack"
+_PAIRS = "of an object, write `for key, value in object.items()`; of a list, loop.index counts"
 
 
 def to_error(error: Exception, run: Run, last: positions.Position | None) -> FatalError:
@@ -31,10 +27,27 @@ def to_error(error: Exception, run: Run, last: positions.Position | None) -> Fat
     position = stack[-1] if stack else None
     message, hint, name = _explain(error, run, position)
     diagnostic = positions.to_diagnostic(position, message, name=name, hint=hint)
-    problem = replace(diagnostic, notes=positions.caller_notes(stack))
+    is_refusal = isinstance(error, exceptions.AuthorError)
+    notes = positions.caller_notes(stack)
+    problem = replace(diagnostic, notes=notes, kind="refusal" if is_refusal else "mistake")
     if isinstance(error, exceptions.BudgetError):
         return LimitError(problem, limit=error.limit)
     return LimitError(problem) if isinstance(error, RecursionError) else ProgramError(problem)
+
+
+def describe_missing(error: exceptions.MissingError, run: Run) -> tuple[str, Span | None]:
+    """Return what is missing, and the place that reads it."""
+    stack = positions.find_positions(error.__traceback__)
+    path = _describe_path(error, run, stack[-1] if stack else None)
+    return path.message, stack[-1].span(path.name) if stack else None
+
+
+def _describe_path(
+    error: exceptions.MissingError, run: Run, position: positions.Position | None
+) -> paths.MissingPath:
+    statement = position.statement() if position else ""
+    template = position.source.text if position else ""
+    return paths.describe(error.undefined, scope.find_roots(run), statement, template)
 
 
 def _explain(
@@ -42,9 +55,7 @@ def _explain(
 ) -> tuple[str, str | None, str | None]:
     """Return the message, the hint, and the word to underline."""
     if isinstance(error, exceptions.MissingError):
-        statement = position.statement() if position else ""
-        template = position.source.text if position else ""
-        path = paths.describe(error.undefined, scope.find_roots(run), statement, template)
+        path = _describe_path(error, run, position)
         return _RENDER + path.message, path.hint, path.name
     if isinstance(error, exceptions.AuthorError):
         return error.message, error.hint, error.name
@@ -56,6 +67,8 @@ def _explain(
         return _RENDER + exceptions.reword(error.message or "the template failed"), None, None
     if isinstance(error, (TypeError, ValueError, ArithmeticError)):
         text = str(error)
-        hint = next((hint for words, hint in _PYTHON_HINTS if words in text), None)
+        hint = _PAIRS if _UNPACKING in text else None
+        if isinstance(error, ZeroDivisionError):
+            hint = "test that the divisor is not 0 first"
         return _RENDER + exceptions.reword(text), hint, None
     raise error

@@ -9,30 +9,23 @@ from typing import Final, NamedTuple
 
 from jinja2 import nodes
 
-from function_script.diagnostics import Diagnostic
 from function_script.engines.jinja import scope, tokens
+from function_script.engines.jinja.arguments import Types
 from function_script.engines.jinja.environment import Environment
 from function_script.engines.tables import Rules
-from function_script.program import Program
-from function_script.source import Source, excerpt
+from function_script.request.program import Program
+from function_script.texts.diagnostics import Diagnostic
+from function_script.texts.source import Source, excerpt
 
-# The kinds of the results of filters.
-_FILTER_KINDS: Final = {
-    **dict.fromkeys(("length", "count", "int", "float", "round", "abs", "quantity"), "a number"),
-    **dict.fromkeys(
-        (
-            *("b64encode", "b64decode", "capitalize", "join", "lower", "quote", "replace"),
-            *("slugify", "string", "title", "to_json", "to_yaml", "tojson", "trim", "truncate"),
-            *("upper", "sha1", "sha256", "dns1123"),
-        ),
-        "a text",
-    ),
-    **dict.fromkeys(("list", "sort", "split", "unique", "items", "dictsort"), "a list"),
+# The words for types that are never equal to each other.
+_WORDS: Final = {
+    "boolean": "a boolean",
+    "integer": "a number",
+    "list": "a list",
+    "number": "a number",
+    "object": "an object",
+    "string": "a text",
 }
-_LOOP_NUMBERS: Final = frozenset(
-    {"index", "index0", "revindex", "revindex0", "length", "depth", "depth0"}
-)
-_LOOP_BOOLEANS: Final = frozenset({"first", "last"})
 # A value in single braces: YAML reads a map with one key.
 _SINGLE_BRACES: Final = re.compile(
     rf"(?::|-)[ ]+(?P<value>\{{[ ]*(?:{'|'.join(('spec', 'xr', *scope.REQUEST_PARTS))})"
@@ -57,18 +50,18 @@ _RULES: Final = Rules[Callable[[nodes.Template], Iterator[_Doubt]]]()
 
 def find(program: Program) -> Iterator[Diagnostic]:
     """Yield the doubtful parts of all templates of a program, which must compile."""
-    environment = Environment()
-    sources = {"": program.main, **program.modules}
-    trees = {name: tokens.parse(environment, source.text) for name, source in sources.items()}
+    sources, trees = tokens.parse_program(Environment(), program)
     reads = {
         name.name
         for tree in trees.values()
         for name in tree.find_all(nodes.Name)
         if name.ctx == "load"
     }
+    types = Types(trees)
     for name, tree in trees.items():
         doubts = [
             *(doubt for rule in _RULES for doubt in rule(tree)),
+            *_comparisons(tree, types),
             # A template that imports a module may read the names that it sets.
             *(() if name else _never_read(tree, reads)),
         ]
@@ -153,15 +146,14 @@ def _never_read(tree: nodes.Template, reads: set[str]) -> Iterator[_Doubt]:
         yield _Doubt(target.lineno, len(target.name), message, "use it, or take the tag out")
 
 
-@_RULES.add
-def _comparisons(tree: nodes.Template) -> Iterator[_Doubt]:
+def _comparisons(tree: nodes.Template, types: Types) -> Iterator[_Doubt]:
     """Find comparisons of values that can never be equal."""
     for compare in tree.find_all(nodes.Compare):
         left = compare.expr
         for operand in compare.ops:
-            kinds = _kind(left), _kind(operand.expr)
+            kinds = [_WORDS.get(types.of(each), "") for each in (left, operand.expr)]
             left = operand.expr
-            if operand.op not in {"eq", "ne"} or None in kinds or kinds[0] == kinds[1]:
+            if operand.op not in {"eq", "ne"} or "" in kinds or kinds[0] == kinds[1]:
                 continue
             offset = tokens.first_offset(operand.expr)
             result = "false" if operand.op == "eq" else "true"
@@ -172,31 +164,6 @@ def _comparisons(tree: nodes.Template) -> Iterator[_Doubt]:
             elif set(kinds) == {"a boolean", "a text"}:
                 hint = "write true and false without quotes"
             yield _Doubt(offset, 1, message, hint)
-
-
-def _kind(node: nodes.Node) -> str | None:
-    """Return the kind of a value that is certain; None for one that only a run knows."""
-    match node:
-        case nodes.Const(value=bool()):
-            return "a boolean"
-        case nodes.Const(value=int() | float()):
-            return "a number"
-        case nodes.Const(value=str()) | nodes.Concat():
-            return "a text"
-        case nodes.List():
-            return "a list"
-        case nodes.Dict():
-            return "an object"
-        case nodes.Filter(name=name):
-            return _FILTER_KINDS.get(name)
-        case nodes.Getattr(node=nodes.Name(name="loop"), attr=attr) if attr in _LOOP_NUMBERS:
-            return "a number"
-        case nodes.Getattr(node=nodes.Name(name="loop"), attr=attr) if attr in _LOOP_BOOLEANS:
-            return "a boolean"
-        case nodes.Test() | nodes.Not() | nodes.Compare():
-            return "a boolean"
-        case _:
-            return None
 
 
 @_RULES.add

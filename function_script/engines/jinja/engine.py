@@ -12,10 +12,9 @@ from function_script.engines.jinja import deferral, diagnostics, positions, prog
 from function_script.engines.jinja.output import join_chunks
 from function_script.engines.jinja.run import Run
 from function_script.engines.jinja.source_map import Costs, LineLocator
-from function_script.limits import Limits
-from function_script.program import MissingValue, Program, Scope, TemplateResult
+from function_script.request.limits import Limits
+from function_script.request.program import MissingValue, Program, Scope, TemplateResult
 
-_RENDER = "cannot render template: "
 # Describing a missing value means searching the data for it, so only the first are described.
 _MAX_DESCRIBED = 50
 
@@ -25,7 +24,7 @@ def evaluate(program: Program, scope: Scope, limits: Limits) -> TemplateResult:
     allowance = Allowance(limits)
     compiled = programs.load(program, limits)
     start = allowance.used_seconds()
-    text, gaps = _render(compiled, scope, limits)
+    text, gaps, outdents = _render(compiled, scope, limits)
     costs = Costs(compiled.compile_seconds, allowance.used_seconds() - start, allowance)
     locator = LineLocator(program, scope, limits, costs)
     return TemplateResult(
@@ -33,23 +32,26 @@ def evaluate(program: Program, scope: Scope, limits: Limits) -> TemplateResult:
         gaps=gaps,
         locate=locator.locate,
         explain=lambda line: locator.explain(line, text),
+        trace=locator.trace,
+        outdents=outdents,
         doubts=foreign_syntax.find_dollars(program.sources()),
     )
 
 
 def _render(
     program: programs.CompiledProgram, data: Scope, limits: Limits
-) -> tuple[str, tuple[MissingValue, ...]]:
-    """Return the text of the main template and its gaps; raises FatalError."""
+) -> tuple[str, tuple[MissingValue, ...], list[tuple[int, int]]]:
+    """Return the text of the main template, its gaps and its outdents; raises FatalError."""
     run = Run(program.environment, data, limits)
     if program.is_deferring:
         run.budget = deferral.DeferringBudget(limits)
     chunks = program.start(run)
     try:
         if not program.is_deferring:
-            return join_chunks(chunks, limits.output_bytes), ()
-        text, gaps = deferral.collect_gaps(chunks, limits.output_bytes)
-        return text, tuple(_describe(gaps, run))
+            text = join_chunks(run.budget, chunks, limits.output_bytes)
+            return text, (), run.budget.outdents
+        text, gaps = deferral.collect_gaps(run.budget, chunks, limits.output_bytes)
+        return text, tuple(_describe(gaps, run)), run.budget.outdents
     except Exception as error:
         frame = chunks.gi_frame if isinstance(chunks, GeneratorType) else None
         raise diagnostics.to_error(error, run, positions.current_position(frame)) from error
@@ -61,9 +63,8 @@ def _describe(gaps: deferral.Gaps, run: Run) -> Iterator[MissingValue]:
     """Describe the missing value of each gap; this needs the data, so the run must be open."""
     for number, (offset, error) in enumerate(gaps):
         if number < _MAX_DESCRIBED:
-            (diagnostic,) = diagnostics.to_error(error, run, None).diagnostics
-            path = diagnostic.message.removeprefix(_RENDER)
-            yield MissingValue(offset=offset, missing=path, span=diagnostic.span)
+            path, span = diagnostics.describe_missing(error, run)
+            yield MissingValue(offset=offset, missing=path, span=span)
         else:
             yield MissingValue(offset=offset, missing="a value that does not exist", span=None)
 

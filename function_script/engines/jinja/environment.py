@@ -24,8 +24,8 @@ from function_script.engines.jinja.methods import invoke
 from function_script.engines.jinja.run import Run
 from function_script.engines.jinja.runtime import iterate
 from function_script.engines.jinja.undefined import Lenient, Strict
-from function_script.program import Lazy
-from function_script.source import Source
+from function_script.request.program import Lazy
+from function_script.texts.source import Source
 
 # The variable that carries a run through Jinja's contexts; no template can name it.
 RUN = "(run)"

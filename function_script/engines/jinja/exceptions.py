@@ -4,8 +4,8 @@ import re
 
 from jinja2 import Undefined
 
-from function_script.errors import LimitName
-from function_script.values import type_name
+from function_script.request.values import type_name, with_article
+from function_script.texts.errors import LimitName
 
 
 class RenderError(Exception):
@@ -58,13 +58,6 @@ def reword(text: str) -> str:
 def type_of(value: object) -> str:
     """Return ``a string``, ``an integer``, ``null``: a value's type as messages name it."""
     return with_article(_NAMES.get(type(value).__name__) or type_name(value))
-
-
-def with_article(name: str) -> str:
-    """Return the name with its article: ``an integer``."""
-    if name == "null":
-        return name
-    return f"an {name}" if name[0] in "aeiou" else f"a {name}"
 
 
 _QUOTED = re.compile(r"(?<!\w)'([^']*)'")

@@ -19,7 +19,7 @@ from function_script.engines.jinja.library_adapter import LIBRARY, LIBRARY_FILTE
 from function_script.engines.jinja.lookups import Group
 from function_script.engines.jinja.output import to_flow_yaml, to_text
 from function_script.engines.jinja.runtime import add, is_number
-from function_script.problems import suggest
+from function_script.texts.problems import suggest
 
 _MAX_INDENT = 200
 # Python reads longer numbers in quadratic time.

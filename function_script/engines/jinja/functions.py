@@ -4,11 +4,12 @@ Every function receives the run first, then the template's arguments. Its signat
 are printed in the reference.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import wraps
+from typing import Final, TypeAlias, TypeVar, cast
 
 from jinja2 import Undefined, utils
 
-from function_script import objects
 from function_script.engines.jinja import exceptions
 from function_script.engines.jinja.budget import MAX_ITEMS
 from function_script.engines.jinja.calls import Builtin, CallContext, build_table
@@ -16,7 +17,19 @@ from function_script.engines.jinja.filters import items_of, pairs, required
 from function_script.engines.jinja.library_adapter import LIBRARY
 from function_script.engines.jinja.output import to_text
 from function_script.engines.jinja.runtime import check_key
-from function_script.values import MAX_SAFE_INTEGER
+from function_script.engines.library.bounds import TYPES, Resource
+from function_script.request import objects
+from function_script.request.values import MAX_SAFE_INTEGER
+
+Result = TypeVar("Result")
+# The name of a resource and the like; a template writes ``1`` for ``"1"``.
+Name: TypeAlias = str | int
+ANNOTATIONS: Final[Mapping[object, tuple[str, ...]]] = {
+    Name: ("string", "integer"),
+    str: ("string",),
+    Resource: TYPES[Resource].json_types,
+}
+"""The types of parameters by their annotations."""
 
 
 def numbers(run: CallContext, *bounds: object) -> range:
@@ -74,22 +87,41 @@ def log(run: CallContext, *values: object) -> str:
     return ""
 
 
+def _takes_name(
+    function: Callable[[CallContext, Name], Result],
+) -> Callable[[CallContext, object], Result]:
+    """Check that what a template passes as a name can be one."""
+
+    @wraps(function)
+    def checked(run: CallContext, name: object) -> Result:
+        if name is None or isinstance(name, (bool, Mapping, list, tuple)):
+            cause = f"name: must be a string, not {exceptions.type_of(name)}"
+            called = function.__name__
+            raise exceptions.RenderError(f"cannot call {called}: {cause}", name=called)
+        return function(run, cast("Name", name))
+
+    return checked
+
+
 def get_composite_resource(run: CallContext) -> object:
     """The observed composite resource."""
     return run.scope.xr
 
 
-def get_composed_resource(run: CallContext, name: object) -> object:
+@_takes_name
+def get_composed_resource(run: CallContext, name: Name) -> object:
     """The observed composed resource of this name; chains and takes a default if not there."""
     return _look_up(run, ("observed", "resources", name, "resource"))
 
 
-def get_composed_connection_details(run: CallContext, name: object) -> object:
+@_takes_name
+def get_composed_connection_details(run: CallContext, name: Name) -> object:
     """The observed connection details of the composed resource of this name."""
     return _look_up(run, ("observed", "resources", name, "connection_details"))
 
 
-def get_required_resources(run: CallContext, name: object) -> object:
+@_takes_name
+def get_required_resources(run: CallContext, name: Name) -> object:
     """The required resources that were fetched under this name, as a list."""
     for part in ("required_resources", "extra_resources"):
         items = _look_up(run, (part, name, "items"))
@@ -98,7 +130,8 @@ def get_required_resources(run: CallContext, name: object) -> object:
     return _look_up(run, ("required_resources", name, "items"))
 
 
-def get_extra_resources_from_context(run: CallContext, name: object) -> object:
+@_takes_name
+def get_extra_resources_from_context(run: CallContext, name: Name) -> object:
     """The extra resources of this name that another step put into the context, as a list."""
     entry = _look_up(run, ("context", objects.EXTRA_RESOURCES, name))
     if isinstance(entry, Mapping):
@@ -106,7 +139,8 @@ def get_extra_resources_from_context(run: CallContext, name: object) -> object:
     return entry
 
 
-def get_credential_data(run: CallContext, name: object) -> object:
+@_takes_name
+def get_credential_data(run: CallContext, name: Name) -> object:
     """The data of the step's credentials of this name: an object of texts."""
     return _look_up(run, ("credentials", name, "data"))
 
@@ -117,19 +151,21 @@ def get_watched_resource(run: CallContext) -> object:
     return run.environment.getitem(run.environment.getitem(items, 0), "resource")
 
 
-def has_capability(run: CallContext, name: object) -> bool:
+@_takes_name
+def has_capability(run: CallContext, name: Name) -> bool:
     """True if Crossplane advertises the capability; before v2.2 it advertises none."""
     capability = f"CAPABILITY_{to_text(run.budget, name).removeprefix('CAPABILITY_')}"
     capabilities = _look_up(run, ("meta", "capabilities"))
     return isinstance(capabilities, list) and capability in capabilities
 
 
-def get_resource_condition(run: CallContext, condition: object, resource: object) -> object:
+def get_resource_condition(run: CallContext, condition: str, resource: Resource) -> object:
     """The condition of this type of a resource; its status is "Unknown" if there is none."""
     return LIBRARY["get_condition"](run, resource, condition)
 
 
-def set_resource_name_annotation(run: CallContext, name: object) -> str:
+@_takes_name
+def set_resource_name_annotation(run: CallContext, name: Name) -> str:
     """The annotation that gives a document its resource name, as a line of YAML."""
     quoted = LIBRARY["quote"](run, to_text(run.budget, name))
     return f"{objects.RESOURCE_NAME}: {to_text(run.budget, quoted)}"

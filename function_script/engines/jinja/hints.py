@@ -33,31 +33,6 @@ _TAGS: Final = frozenset(
         *("include", "macro", "set", "with"),
     }
 )
-# Tags of other template languages, and what stands for them here.
-TAGS: Final = {
-    **dict.fromkeys(("elseif", "elsif", "elif"), "write {% elif condition %}"),
-    **dict.fromkeys(("foreach", "range"), "write {% for item in list %}"),
-    "while": "there is no while: {% for i in range(10) %} is a loop of 10 turns",
-    **dict.fromkeys(
-        ("break", "continue"),
-        "loops run to their end: filter them with {% for item in list if condition %}",
-    ),
-    **dict.fromkeys(("assign", "let", "var", "const", "local"), "write {% set name = value %}"),
-    "capture": "write {% set name %}text{% endset %}",
-    "unless": "write {% if not condition %}",
-    **dict.fromkeys(("case", "when", "switch", "match"), "write {% if %} and {% elif %}"),
-    "do": "an action cannot stand alone: {% set name = value %} names a new value",
-    "define": "write {% macro name(argument) %}",
-    "function": "write {% macro name(argument) %}",
-    "template": "write a macro, and call it: {{ name(argument) }}",
-    "comment": "write {# comment #}",
-    "load": "there are no extensions to load: leave it out",
-    "print": "write {{ value }}",
-    "echo": "write {{ value }}",
-    "return": "a macro gives the text that it writes: {{ value }}",
-    "autoescape": "nothing is escaped: leave it out",
-    "fail": "write {{ fail(message) }}",
-}
 _COMPARISONS: Final = {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
 # Words between two operands, of Liquid, Twig and others.
 _INFIX: Final = {
@@ -309,12 +284,12 @@ def _braces(site: Site) -> Violation | None:
 @_RULES.add
 def _tag_in_expression(site: Site) -> Violation | None:
     """Recognise ``{{ if x }}``, as in Go templates."""
-    if site.is_statement or site.first not in {*_TAGS, *habits.GO_TAGS} or site.index > 1:
+    if site.is_statement or site.index > 1 or not (hint := tag_hint(site.first)):
         return None
     first = site.tokens[0]
     if site.text_at(1 - site.index) in {"(", "|", "."} and site.first not in {"if", "end", "else"}:
         return None
-    return site.violation(tag_hint(site.first), token=first)
+    return site.violation(hint, token=first)
 
 
 @_RULES.add
@@ -389,7 +364,7 @@ def _colon(site: Site) -> Violation | None:
         return site.violation(f"a filter takes its arguments in parentheses: {before}(...)")
     if site.text_at(-2) == "|":
         foreign = site.tokens[site.index - 1]
-        return site.violation(habits.filter_in_jinja(before), token=foreign)
+        return site.violation(habits.find("jinja", before, "filter", "name"), token=foreign)
     if bracket is not None and bracket.text == "(" and before.isidentifier():
         return site.violation(f"write {before}=value")
     return site.violation(None)
@@ -412,7 +387,7 @@ def _dots(site: Site) -> Violation | None:
         name = site.text_at(1)
         if not name.isidentifier():
             return site.violation("there is no dot: write the name of a value")
-        hint = habits.name_in_jinja(name) if name[0].isupper() else None
+        hint = habits.find("jinja", name, "word", "name") if name[0].isupper() else None
         return site.violation(hint or f"names have no dot in front: {name}")
     if site.text_at(-1) == "." and (token.text == "[" or token.kind == "string"):
         hint = "write [0] without a dot in front" if token.text == "[" else "join values with ~"
@@ -480,7 +455,7 @@ def _go_call(site: Site, function: Token) -> Violation | None:
     if site.text_at(-2) == "|" and name in FILTERS:
         value = site.token.text if site.token.kind in _VALUES else "..."
         return site.violation(f"a filter takes its arguments in parentheses: {name}({value})")
-    if site.text_at(-2) == "|" and (hint := habits.filter_in_jinja(name)):
+    if site.text_at(-2) == "|" and (hint := habits.find("jinja", name, "filter", "name")):
         return site.violation(hint, token=function)
     if not site.is_operand(-1) and site.text_at(-2) not in {"if", "elif", "(", ""}:
         return None
@@ -494,15 +469,14 @@ def _go_call(site: Site, function: Token) -> Violation | None:
         return site.violation(f"write `value | {name}`", token=function)
     if name in FUNCTIONS:
         return site.violation(f"write {name}(...): arguments are in parentheses", token=function)
-    hint = habits.name_in_jinja(name)
+    hint = habits.find("jinja", name, "word", "name")
     return site.violation(hint, token=function) if hint else None
 
 
 def tag_hint(word: str) -> str | None:
     """Return the hint for a word of a tag that stands in ``{{ }}``; None for other words."""
-    if word in habits.GO_TAGS:
-        return habits.GO_TAGS[word]
-    return f"a tag has percent signs: {{% {word} %}}" if word in _TAGS else None
+    own = f"a tag has percent signs: {{% {word} %}}" if word in _TAGS else None
+    return habits.find("jinja", word, "word") or own
 
 
 def key_hint(text: str, name: str) -> str | None:
@@ -517,4 +491,4 @@ def key_hint(text: str, name: str) -> str | None:
 
 def name_hint(name: str) -> str | None:
     """Return the correction of a name of another language; None for other names."""
-    return _SPECIAL_NAMES.get(name) or tag_hint(name) or habits.name_in_jinja(name)
+    return _SPECIAL_NAMES.get(name) or tag_hint(name) or habits.find("jinja", name, "name")

@@ -3,8 +3,8 @@
 from typing import ClassVar, Final
 
 from function_script.engines.language import Language
-from function_script.reader import ObjectReader
-from function_script.values import Object
+from function_script.request.reader import ObjectReader
+from function_script.request.values import Object
 
 _UNDEFINED: Final = {"Lenient": "Lenient", "Strict": "Strict"}
 _WARMUP: Final = """

@@ -12,13 +12,13 @@ from function_script.engines.jinja.budget import CHARACTERS_PER_STEP
 from function_script.engines.jinja.calls import CallContext
 from function_script.engines.jinja.exceptions import MissingError, RenderError
 from function_script.engines.jinja.output import to_plain
-from function_script.engines.library import FUNCTIONS, Function, find_hint
-from function_script.engines.library.bounds import READERS
-from function_script.values import Readable
+from function_script.engines.library import FUNCTIONS, ArgumentError, Function
+from function_script.engines.signatures import NULL, WrongArgument
+from function_script.request.values import Readable
+from function_script.texts.errors import HintedError
 
 # A library function may read every character a few times.
 _READINGS = 4
-_LOOK_INTO = READERS[Readable][1]
 
 
 class LibraryFunction:
@@ -31,7 +31,7 @@ class LibraryFunction:
         self.alias = alias or function.name
         self.names = [parameter.name for parameter in function.parameters]
         # Parameters that are only looked into are not copied: they may be all observed state.
-        self.lazy = {each.name for each in function.parameters if each.read is _LOOK_INTO}
+        self.lazy = {each.name for each in function.parameters if each.is_view}
 
     def __call__(self, run: CallContext, /, *arguments: object, **named: object) -> object:
         """Call it; raises RenderError where the library raises ValueError."""
@@ -45,10 +45,10 @@ class LibraryFunction:
             else:
                 result = self.function.call(*positional, **keywords)
         except ValueError as error:
-            message = str(error)
-            converted = (hint for words, hint in _CONVERSIONS if words in message)
-            hint = find_hint(message, FUNCTIONS) or next(converted, None)
-            raise RenderError(message, name=self.alias, hint=hint) from error
+            hint = error.hint if isinstance(error, HintedError) else None
+            if isinstance(error, ArgumentError) and error.wrong is not None:
+                hint = conversion_hint(error.wrong)
+            raise RenderError(str(error), name=self.alias, hint=hint) from error
         if isinstance(result, str):
             run.budget.charge_characters(len(result))
         return result
@@ -65,11 +65,21 @@ class LibraryFunction:
         return cast("Readable", value) if name in self.lazy else to_plain(run.budget, value)
 
 
-_CONVERSIONS = (
-    ("must be a string, not ", "write `value | string`"),
-    ("must be an integer, not ", "write `value | int`"),
-    ("must be a list, not ", "put the value into brackets: [value]"),
-)
+def conversion_hint(wrong: WrongArgument, text: str = "value") -> str | None:
+    """Return the hint for an argument of a wrong type; ``text`` is its source."""
+    expected = next((each for each in wrong.parameter.types if each != NULL), "")
+    match expected, wrong.type:
+        case "string", "boolean" | "integer" | "number":
+            return f"write `{text} | string`"
+        case "integer", "number" | "string":
+            return f"write `{text} | int`"
+        case "list", "string":
+            return f"put it into brackets: [{text}]"
+        case "object", "string" if wrong.parameter.name == "resource":
+            return "write get_composed_resource(name) for the resource of a name"
+        case _:
+            return None
+
 
 LIBRARY = {function.name: LibraryFunction(function) for function in FUNCTIONS}
 LIBRARY_FILTERS = {name: call for name, call in LIBRARY.items() if call.function.is_filter}

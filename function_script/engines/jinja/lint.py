@@ -6,9 +6,9 @@ from typing import Final
 
 from jinja2 import nodes
 
-from function_script.diagnostics import Diagnostic
 from function_script.engines import foreign_syntax
 from function_script.engines.jinja import (
+    arguments,
     doubts,
     hints,
     policy,
@@ -24,9 +24,10 @@ from function_script.engines.jinja.scope import NAMES
 from function_script.engines.jinja.tests import TESTS
 from function_script.engines.reads import FieldAccess, FieldComparison
 from function_script.engines.template_lint import QUOTED, TemplateLint
-from function_script.problems import suggest
-from function_script.program import Program
-from function_script.source import Source
+from function_script.request.program import Program
+from function_script.texts.diagnostics import Diagnostic
+from function_script.texts.problems import suggest
+from function_script.texts.source import Source, excerpt
 
 # A name that is used with one of these may be missing.
 _GUARDS: Final = ("default", "d", "defined", "undefined")
@@ -43,6 +44,9 @@ class JinjaLint(TemplateLint):
 
     silent_actions = frozenset({"{%", "{#"})
     random_call = re.compile(r"\b(?:stable_secret|(?P<public>stable_id))(?=\()")
+    observed_getter = re.compile(
+        rf"\{{[{{%][^{{}}#]*?\bget_composed_(?:resource|connection_details)\(\s*{QUOTED}"
+    )
     credentials_getter = re.compile(rf"\bget_credential_data\(\s*{QUOTED}")
 
     def action_marks(self, _program: Program) -> Sequence[str]:
@@ -66,9 +70,7 @@ class JinjaLint(TemplateLint):
 
         A name counts as set if any template sets it anywhere, so every report is a certain mistake.
         """
-        environment = Environment()
-        sources = {"": program.main, **program.modules}
-        trees = {name: tokens.parse(environment, source.text) for name, source in sources.items()}
+        sources, trees = tokens.parse_program(Environment(), program)
         facts = [policy.inspect(tree, FILTERS, TESTS) for tree in trees.values()]
         values = {*NAMES}.union(*(each.defined for each in facts))
         for tree in trees.values():
@@ -89,7 +91,7 @@ class JinjaLint(TemplateLint):
                 line = text[begin:].partition("\n")[0]
                 problem = _problem(
                     sources[name],
-                    variable,
+                    variable.lineno,
                     variable.name,
                     f'"{variable.name}" has no value, for nothing sets it',
                     hints.key_hint(line, variable.name)
@@ -102,19 +104,27 @@ class JinjaLint(TemplateLint):
             word = variable.name
             if word not in values:
                 message, hint = f'"{word}" has no value here', hints.name_hint(word)
-                problems[_problem(sources[name], variable, word, message, hint)] = None
+                problems[_problem(sources[name], variable.lineno, word, message, hint)] = None
         return list(problems)
 
     def find_failures(self, program: Program) -> Iterator[Diagnostic]:
-        """Find calls of `map`, `select` and their like with a filter or test that is not there."""
-        for source in program.sources():
-            for node in tokens.parse(Environment(), source.text).find_all(nodes.Filter):
+        """Find wrong calls, and `map`, `select` and their like with a filter that is not there."""
+        sources, trees = tokens.parse_program(Environment(), program)
+        types = arguments.Types(trees)
+        for name, tree in trees.items():
+            for wrong in arguments.find(tree, types):
+                text = tokens.normalize(sources[name].text)
+                offset = text.find(wrong.word, wrong.offset)
+                span = tokens.span(sources[name], offset, wrong.width)
+                frame = excerpt(sources[name], span)
+                yield Diagnostic(message=wrong.message, span=span, excerpt=frame, hint=wrong.hint)
+            for node in tree.find_all(nodes.Filter):
                 index, kind, table = _CALLERS.get(node.name, (0, "", ()))
-                name = node.args[index] if kind and index < len(node.args) else None
-                match name:
-                    case nodes.Const(value=str() as text) if text not in table:
-                        hint = suggest(text, tuple(table))
-                        yield _problem(source, name, text, f'there is no {kind} "{text}"', hint)
+                argument = node.args[index] if kind and index < len(node.args) else None
+                match argument:
+                    case nodes.Const(value=str() as text, lineno=begin) if text not in table:
+                        message, hint = f'there is no {kind} "{text}"', suggest(text, tuple(table))
+                        yield _problem(sources[name], begin, text, message, hint)
                     case _:
                         pass
 
@@ -136,11 +146,9 @@ def _names_in(tree: nodes.Template) -> Iterator[nodes.Name | nodes.NSRef]:
     yield from (name for name in tree.find_all(nodes.Name) if name.ctx == "load")
 
 
-def _problem(
-    source: Source, node: nodes.Node, word: str, message: str, hint: str | None
-) -> Diagnostic:
-    """Return a diagnostic at the word that a node of a tree with offsets begins with."""
-    offset = tokens.normalize(source.text).find(word, node.lineno)
+def _problem(source: Source, begin: int, word: str, message: str, hint: str | None) -> Diagnostic:
+    """Return a diagnostic at a word, at or behind an offset."""
+    offset = tokens.normalize(source.text).find(word, begin)
     violation = policy.Violation(line=1, offset=offset, width=len(word), message=message, hint=hint)
     return positions.violation_to_diagnostic(source, violation)
 

@@ -73,10 +73,10 @@ def get_attribute(value: object, name: str, undefined: type[Undefined]) -> objec
     find = _FINDERS.get(type(value))
     if find is not None:
         return find(value, name, undefined)
-    if isinstance(value, Builtin) and value.name in habits.GO_TAGS:
+    if isinstance(value, Builtin) and (hint := habits.find("jinja", value.name, "word")):
         # `{{ range .list }}` reads as an attribute of the function.
         message = f'"{value.name}" is a function'
-        raise exceptions.RenderError(message, hint=habits.GO_TAGS[value.name], name=value.name)
+        raise exceptions.RenderError(message, hint=hint, name=value.name)
     raise _unavailable(value, name, ())
 
 

@@ -2,17 +2,18 @@
 
 import json
 import math
-import re
 from collections.abc import Iterator, Mapping
 from itertools import islice
 
 from jinja2 import Undefined
 
+from function_script import documents
+from function_script.documents import outdents
 from function_script.engines.jinja import exceptions
 from function_script.engines.jinja.budget import MAX_INTEGER, Budget
 from function_script.engines.jinja.undefined import Absent
-from function_script.program import Lazy, plain
-from function_script.values import Value
+from function_script.request.program import Lazy, plain
+from function_script.request.values import Value
 
 # Whole numbers up to here are written without a fraction.
 _MAX_WHOLE = 1e15
@@ -21,14 +22,14 @@ _CHUNKS = 256
 # Copying a part of a value takes longer than an iteration of a loop.
 _STEPS_PER_PART = 2
 _CALLABLE = ("a function", "a macro", "a method")
-# JSON does not escape these, but a YAML reader rejects them or reads them as line breaks.
-_NOT_IN_YAML = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
 
 
 def to_text(budget: Budget, value: object) -> str:
     """Return the value as text: ``null``, ``true``, ``3``, ``{"a": [1]}``."""
     kind = type(value)
     if kind is str:
+        if "\n" in value:  # type: ignore[operator] # its exact type was just compared
+            budget.note_lines(value)  # type: ignore[arg-type] # same
         return value  # type: ignore[return-value] # its exact type was just compared
     if kind is bool:
         return "true" if value else "false"
@@ -58,8 +59,7 @@ def unprintable_error(value: object) -> exceptions.MissingError | exceptions.Ren
 
 def to_flow_yaml(budget: Budget, value: object) -> str:
     """Return the value on one line, in the part of YAML that is also JSON."""
-    line = json.dumps(to_plain(budget, value), ensure_ascii=False)
-    return _NOT_IN_YAML.sub(lambda match: f"\\u{ord(match[0]):04x}", line)
+    return documents.to_flow_yaml(json.dumps(to_plain(budget, value), ensure_ascii=False))
 
 
 def _digits(value: int) -> str:
@@ -114,8 +114,8 @@ def _key(key: object) -> str:
     raise exceptions.RenderError(f"{exceptions.type_of(key)} cannot be the key of an object")
 
 
-def join_chunks(chunks: Iterator[str], max_bytes: int) -> str:
-    """Join all chunks to one text of at most ``max_bytes`` of UTF-8."""
+def join_chunks(budget: Budget, chunks: Iterator[str], max_bytes: int) -> str:
+    """Join all chunks to one text of at most ``max_bytes`` of UTF-8; note outdented values."""
     parts: list[str] = []
     characters = 0
     while batch := list(islice(chunks, _CHUNKS)):
@@ -128,6 +128,8 @@ def join_chunks(chunks: Iterator[str], max_bytes: int) -> str:
             )
         parts += batch
     whole = "".join(parts)
+    if budget.lines:
+        budget.outdents = outdents.find(parts, budget.lines)
     if whole.isascii():
         return whole
     try:

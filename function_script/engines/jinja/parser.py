@@ -11,9 +11,10 @@ from typing import Final, Self
 from jinja2 import Environment, TemplateSyntaxError, nodes
 from jinja2.parser import Parser as JinjaParser
 
-from function_script import spelling
+from function_script.engines import habits
 from function_script.engines.jinja import exceptions, hints, policy
 from function_script.engines.jinja import tokens as token_lists
+from function_script.texts import spelling
 
 _STATEMENTS = (
     *("block", "call", "extends", "filter", "for", "from", "if", "import", "include", "macro"),
@@ -181,8 +182,8 @@ def _unknown_tag(
     is_end = tag.startswith("end") or tag in _ENDS
     near = None if tag in _TAGS_ELSEWHERE else spelling.nearest(tag, (*expected, *_STATEMENTS))
     is_colon = place.following(1) == ":"
-    if tag in hints.TAGS and tag not in _TAGS_ELSEWHERE:
-        hint, open_tag = hints.TAGS[tag], None
+    if tag not in _TAGS_ELSEWHERE and (foreign := habits.find("jinja", tag, "tag")):
+        hint, open_tag = foreign, None
     elif place.following(1 + is_colon) == "=":
         hint, open_tag = "write {% set name = value %}", None
     elif is_end and open_tag is not None and near not in expected:

@@ -13,12 +13,12 @@ from typing import NamedTuple
 from jinja2 import Undefined
 from jinja2.utils import missing
 
-from function_script import field_names, spelling
 from function_script.engines import habits
 from function_script.engines.jinja import exceptions, hints, lookups, scope
 from function_script.engines.jinja.filters import FILTERS
-from function_script.problems import suggest
-from function_script.program import Lazy
+from function_script.request.program import Lazy
+from function_script.texts import field_names, spelling
+from function_script.texts.problems import suggest
 
 _MAX_VISITED = 200_000
 _MAX_LISTED = 8
@@ -61,20 +61,17 @@ def _hint_of(base: object, key: object, statement: str, path: str) -> str | None
     """Return the hint for a key that the value at a path does not have."""
     name = str(key)
     if isinstance(base, str):
-        correction = habits.STRING_METHODS.get(name)
-        return suggest(name, lookups.STRING_METHODS) if correction is None else correction.jinja
+        return habits.find("jinja", name, "text") or suggest(name, lookups.STRING_METHODS)
     if isinstance(base, (list, tuple, range)):
-        correction = habits.LIST_METHODS.get(name)
-        if correction is not None and correction.jinja is not None:
-            return correction.jinja
+        if hint := habits.find("jinja", name, "list"):
+            return hint
         if not isinstance(key, str):
             return f"the list has {len(base)} item{'s' * (len(base) != 1)}"
         if path.endswith(".status.conditions"):
             owner = path.removesuffix(".status.conditions").lstrip(".")
             return f'conditions are a list: get_condition({owner}, "{key}")'
         return "this is a list: its items have numbers, as in [0], or a loop goes over them"
-    correction = habits.MAPPING_METHODS.get(name) if f".{name}(" in statement else None
-    hint = correction.jinja if correction is not None else None
+    hint = habits.find("jinja", name, "object") if f".{name}(" in statement else None
     if not isinstance(base, Mapping):
         return hint
     if re.search(rf"\.{re.escape(name)}-\w", statement):

@@ -4,7 +4,7 @@ All violations are facts at once. References between templates are checked when 
 """
 
 import math
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple, cast
 
@@ -13,8 +13,8 @@ from jinja2 import nodes
 from function_script.engines import habits
 from function_script.engines.jinja.budget import MAX_INTEGER
 from function_script.engines.jinja.calls import Call, argument_error, format_usage
-from function_script.problems import suggest
-from function_script.values import LONE_SURROGATE
+from function_script.request.values import LONE_SURROGATE
+from function_script.texts.problems import suggest
 
 MAX_NODES = 20_000
 MAX_DEPTH = 80
@@ -23,9 +23,9 @@ MAX_MODULE_DEPTH = 20
 MAX_LOOPS = 10
 # Filters and tests receive the run and the value before the template's own arguments.
 _HIDDEN = 2
-_CORRECTIONS: Final[Mapping[str, Callable[[str], str | None]]] = {
-    "filter": habits.filter_in_jinja,
-    "test": habits.TESTS.get,
+_KINDS: Final[Mapping[str, Sequence[habits.Kind]]] = {
+    "filter": ("filter", "name"),
+    "test": ("test",),
 }
 
 
@@ -160,7 +160,9 @@ def _visit_call(
     node: nodes.Filter | nodes.Test, kind: str, callables: Mapping[str, Call], facts: TemplateFacts
 ) -> None:
     if node.name not in callables:
-        hint = _CORRECTIONS[kind](node.name) or suggest(node.name, tuple(callables))
+        hint = habits.find("jinja", node.name, *_KINDS[kind]) or suggest(
+            node.name, tuple(callables)
+        )
         message = f'there is no {kind} "{node.name}"'
         facts.violations.append(_violation(node, message, name=node.name, hint=hint))
         return

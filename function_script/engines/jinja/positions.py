@@ -1,28 +1,25 @@
 """Positions in templates: from violations and tracebacks to diagnostics with spans.
 
-Compiled code has the lines of the template, but no columns: a column is found by a search for the
-word that the problem is about.
+A line is that of compiled code. A column is that of the word that the problem is about, else that
+of the operation that failed.
 """
 
-import dis
 import re
-from bisect import bisect_right
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from types import FrameType, TracebackType
 
 from jinja2 import Template
 
-from function_script.diagnostics import Diagnostic, Note
 from function_script.engines.jinja import operations, policy, tokens
 from function_script.engines.jinja.environment import Environment
-from function_script.source import Source, Span, excerpt
+from function_script.texts.diagnostics import Diagnostic, Note
+from function_script.texts.source import Source, Span, excerpt
 
 # The most lines that a statement is followed over.
 _MAX_LINES = 20
 # Longer statements are cut: a search in them may take a long time.
 _MAX_STATEMENT = 4_096
-_MAX_CODE = 64 * 1024
 _MAX_NOTES = 5
 _NEWLINE = re.compile(r"\r\n|\r|\n")
 _TAG = re.compile(r"\{\{.*?\}\}|\{%.*?%\}|\{[{%].*|^(?:(?!\{[{%]).)*[%}]\}", re.DOTALL)
@@ -46,33 +43,32 @@ class Position:
 
     def span(self, name: str | None = None) -> Span:
         """Return the span of the word ``name`` if it is certain, else of the line's tags."""
-        match = self._find(name) if name else None
-        if match is None and (operation := self._operation()) is not None:
-            return operation
-        if match is None:
-            tags = list(_TAG.finditer(_line(self.source, self.line)))
-            if not tags:
-                return span_of_line(self.source, self.line)
-            span = Span(name=self.source.name, line=self.line)
-            return _columns(span, tags[0].start(), tags[-1].end())
-        before, start, end = match.string[: match.start()], match.start(), match.end()
+        words = _find_words(name, self.statement()) if name else []
+        if len(words) == 1:
+            return self._span_of_word(words[0].start(), words[0].end())
+        operation = None
+        if self.instruction is not None:
+            operation = operations.find(self.source.text, self.instruction)
+        if operation is not None:
+            # Of several words, the last one that the operation has read.
+            begin = sum(len(line) + 1 for line in _split(self.source.text)[: self.line - 1])
+            read = [word for word in words if begin + word.start() in operation.operands]
+            if read:
+                return self._span_of_word(read[-1].start(), read[-1].end())
+            if not words:
+                place = operation.place
+                return tokens.span(self.source, place.start, max(1, len(place)))
+        tags = list(_TAG.finditer(_line(self.source, self.line)))
+        if not tags:
+            return span_of_line(self.source, self.line)
+        span = Span(name=self.source.name, line=self.line)
+        return _columns(span, tags[0].start(), tags[-1].end())
+
+    def _span_of_word(self, start: int, end: int) -> Span:
+        """Return the span of a part of the statement."""
+        before = self.statement()[:start]
         line, column = self.line + before.count("\n"), start - before.rfind("\n")
         return Span(name=self.source.name, line=line, column=column, width=end - start)
-
-    def _operation(self) -> Span | None:
-        if self.instruction is None:
-            return None
-        environment = self.instruction.template.environment
-        return operations.find(self.source, self.line, self.instruction, environment)
-
-    def _find(self, name: str) -> re.Match[str] | None:
-        words = _find_words(name, self.statement())
-        if len(words) <= 1:
-            return words[0] if words else None
-        # Several: code loads the words in the order of the text, so the last load before the
-        # failing instruction belongs to the failing word.
-        number = _mentions(self.instruction, self.line, name) if self.instruction is not None else 0
-        return words[number - 1] if 1 <= number <= len(words) else None
 
 
 def span_of_line(source: Source, line: int) -> Span:
@@ -113,31 +109,6 @@ def _find_words(name: str, statement: str) -> list[re.Match[str]]:
         if matches:
             return matches
     return []
-
-
-def _mentions(instruction: operations.Instruction, line: int, name: str) -> int:
-    """Count how often the code of this line loaded ``name`` up to the failing instruction.
-
-    Return zero for very long code: disassembling it takes quadratic time.
-    """
-    if len(instruction.code.co_code) > _MAX_CODE:
-        return 0
-    # Like get_corresponding_lineno of the template, which would read its table for every line.
-    table = instruction.template.debug_info
-    starts = [code_line for _, code_line in table]
-    count, current, variable = 0, 0, ""
-    for each in dis.get_instructions(instruction.code):
-        if each.offset > instruction.offset:
-            break
-        if each.positions is not None and each.positions.lineno is not None:
-            index = bisect_right(starts, each.positions.lineno) - 1
-            current = table[index][0] if index >= 0 else 1
-        if each.opname.startswith(("LOAD_FAST", "LOAD_DEREF")):
-            variable = str(each.argval)
-        # A function resolves the names that it uses before its first statement.
-        elif each.opname == "LOAD_CONST" and variable != "resolve":
-            count += str(each.argval) == name and current == line
-    return count
 
 
 def to_diagnostic(

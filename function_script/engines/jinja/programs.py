@@ -12,8 +12,6 @@ from typing import cast
 from jinja2 import Template, TemplateSyntaxError, nodes
 from jinja2.compiler import CodeGenerator as JinjaCodeGenerator
 
-from function_script.cache import ByteLruCache, IdentityCache
-from function_script.diagnostics import Diagnostic
 from function_script.engines.jinja import compiler, deferral, parser, policy, positions, tokens
 from function_script.engines.jinja.calls import Call
 from function_script.engines.jinja.environment import RUN, Environment
@@ -22,10 +20,12 @@ from function_script.engines.jinja.filters import FILTERS
 from function_script.engines.jinja.run import Run
 from function_script.engines.jinja.scope import build_variables
 from function_script.engines.jinja.tests import TESTS
-from function_script.errors import LimitError, ProgramError
-from function_script.limits import Limits
-from function_script.program import Program
-from function_script.source import Source
+from function_script.request.cache import ByteLruCache, IdentityCache
+from function_script.request.limits import Limits
+from function_script.request.program import Program
+from function_script.texts.diagnostics import Diagnostic
+from function_script.texts.errors import LimitError, ProgramError
+from function_script.texts.source import Source
 
 MAX_PROGRAMS = 64
 _MAX_RECENT = 8

@@ -9,12 +9,12 @@ from typing import Final
 
 from jinja2 import nodes
 
-from function_script import objects
 from function_script.engines.jinja import tokens
 from function_script.engines.jinja.environment import Environment
 from function_script.engines.jinja.scope import REQUEST_PARTS
 from function_script.engines.reads import ANY, CONSTANT_TYPES, FieldAccess, FieldComparison, guarded
-from function_script.program import Program
+from function_script.request import objects
+from function_script.request.program import Program
 
 _XR: Final = ("observed", "composite", "resource")
 _ROOTS: Final[dict[str, objects.Path]] = {
@@ -36,12 +36,11 @@ _MAX_HOPS: Final = 20
 
 def find(program: Program) -> list[FieldAccess]:
     """Return the lookups in all templates of a program, which must compile."""
-    environment = Environment()
-    sources = (program.main, *program.modules.values())
-    trees = [tokens.parse(environment, source.text) for source in sources]
+    sources, by_module = tokens.parse_program(Environment(), program)
+    trees = [*by_module.values()]
     names = _Names(trees)
     reads: dict[FieldAccess, None] = {}
-    for source, tree in zip(sources, trees, strict=True):
+    for source, tree in zip(sources.values(), trees, strict=True):
         text = tokens.normalize(source.text)
         tests = [test for test in tree.find_all(nodes.Test) if test.name in _EXISTENCE_TESTS]
         tested = {id(test.node) for test in tests}
@@ -63,11 +62,10 @@ def find(program: Program) -> list[FieldAccess]:
 
 def find_comparisons(program: Program) -> Iterator[FieldComparison]:
     """Yield the comparisons of fields with constants, in all templates of a program."""
-    environment = Environment()
-    sources = (program.main, *program.modules.values())
-    trees = [tokens.parse(environment, source.text) for source in sources]
+    sources, by_module = tokens.parse_program(Environment(), program)
+    trees = [*by_module.values()]
     names = _Names(trees)
-    for source, tree in zip(sources, trees, strict=True):
+    for source, tree in zip(sources.values(), trees, strict=True):
         for compare in tree.find_all(nodes.Compare):
             match compare:
                 case nodes.Compare(expr=left, ops=[nodes.Operand(op="eq" | "ne", expr=right)]):

@@ -6,8 +6,8 @@ from jinja2 import Environment
 from jinja2.environment import TemplateModule
 
 from function_script.engines.jinja.budget import Budget
-from function_script.limits import Limits
-from function_script.program import Scope
+from function_script.request.limits import Limits
+from function_script.request.program import Scope
 
 _MAX_LOG_CHARACTERS = 64 * 1024
 

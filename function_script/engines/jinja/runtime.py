@@ -58,7 +58,6 @@ Bounds: TypeAlias = "slice[int | None, int | None, int | None]"
 _SET_HINT = "make one with `namespace(x=1)`; data cannot be changed"
 _LOOP_HINT = "null is no list: `value or []` is an empty one"
 _COUNT_HINT = "write range(n) to count to a number"
-_ADD_HINT = "join texts and values with ~; a text becomes a number with `text | int`"
 
 
 def is_number(value: object) -> TypeGuard[int | float]:
@@ -81,7 +80,7 @@ def add(budget: Budget, left: object, right: object) -> object:
     if is_list(left) and is_list(right):
         budget.charge_items(len(left) + len(right))
         return [*left, *right]
-    raise _type_error("add {right} to {left}", left, right, hint=_ADD_HINT)
+    raise _type_error("add {right} to {left}", left, right, _add_hint(left, right))
 
 
 def subtract(_budget: Budget, left: object, right: object) -> object:
@@ -301,6 +300,17 @@ def iterate(budget: Budget, value: object, steps: int) -> object:
         )
     hint = _LOOP_HINT if value is None else _COUNT_HINT if is_number(value) else None
     raise exceptions.RenderError(f"cannot loop over {exceptions.type_of(value)}", hint=hint)
+
+
+def _add_hint(left: object, right: object) -> str | None:
+    """Return the hint for two values that have no sum."""
+    if {type(left), type(right)} in ({str, int}, {str, float}, {str, bool}):
+        return "join texts and values with ~; a text becomes a number with `text | int`"
+    if isinstance(left, Mapping) and isinstance(right, Mapping):
+        return "write merge(object, other)"
+    if is_list(left) and isinstance(right, (str, int, float, Mapping)):
+        return "write list + [item]"
+    return None
 
 
 def _convert_hint(left: object, right: object) -> str | None:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection
 
 from function_script.engines.jinja.functions import FUNCTIONS
 from function_script.engines.jinja.run import Run
-from function_script.program import Scope
+from function_script.request.program import Scope
 
 REQUEST_PARTS = (
     *("context", "credentials", "desired", "extra_resources", "input", "meta", "observed"),

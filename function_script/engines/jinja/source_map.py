@@ -5,24 +5,26 @@ piece of text then carries its origins through macros, blocks and filters that k
 """
 
 import time
-from collections.abc import Iterable
-from typing import NamedTuple
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from typing import NamedTuple, cast
 
 from jinja2 import nodes
 from jinja2.compiler import Frame
 
-from function_script.cache import ByteLruCache
 from function_script.engines import foreign_syntax
 from function_script.engines.allowance import Allowance
-from function_script.engines.jinja import deferral, exceptions, positions, programs, yaml_reasons
+from function_script.engines.jinja import deferral, exceptions, positions, programs, tokens
 from function_script.engines.jinja.budget import Budget
 from function_script.engines.jinja.calls import Call, CallContext
 from function_script.engines.jinja.compiler import CodeGenerator
+from function_script.engines.jinja.environment import Environment
 from function_script.engines.jinja.filters import FILTERS
 from function_script.engines.jinja.run import Run
-from function_script.limits import Limits
-from function_script.program import Program, Scope
-from function_script.source import Span
+from function_script.request.cache import ByteLruCache
+from function_script.request.limits import Limits
+from function_script.request.program import Program, Scope
+from function_script.texts.source import Piece, Source, Span
 
 # Upper bounds of how much longer a traced program takes to compile and to run.
 _COMPILE_STRETCH = 2.0
@@ -40,29 +42,38 @@ class Origin(NamedTuple):
 
 
 class Traced(str):
-    """Text with the origin of each of its lines; None where the origin was lost."""
+    """Text with the origin of each of its lines; None where the origin was lost.
 
-    __slots__ = ("origins",)
+    ``writer`` is the template's part that wrote all of it: whether it is of the template itself,
+    the number of the template, and the offset of the part, or of the first word of an expression.
+    """
+
+    __slots__ = ("origins", "writer")
 
     origins: tuple[Origin | None, ...]
+    writer: tuple[bool, str, int] | None
 
 
-def _traced(text: str, origins: Iterable[Origin | None]) -> Traced:
+def _traced(
+    text: str, origins: Iterable[Origin | None], writer: tuple[bool, str, int] | None = None
+) -> Traced:
     traced = Traced(text)
     traced.origins = tuple(origins)
+    traced.writer = writer
     return traced
 
 
-def trace_static(text: str, template: str, line: int) -> Traced:
+def trace_static(text: str, template: str, line: int, offset: int) -> Traced:
     """Trace text of the template itself that begins on this line."""
-    return _traced(text, (Origin(template, line + n) for n in range(text.count("\n") + 1)))
+    origins = (Origin(template, line + n) for n in range(text.count("\n") + 1))
+    return _traced(text, origins, (True, template, offset))
 
 
-def trace_dynamic(text: str, template: str, line: int) -> Traced:
+def trace_dynamic(text: str, template: str, line: int, offset: int) -> Traced:
     """Trace a value that this line wrote; lines that have an origin keep it."""
     here = Origin(template, line)
     origins = text.origins if isinstance(text, Traced) else [None] * (text.count("\n") + 1)
-    return _traced(text, (origin or here for origin in origins))
+    return _traced(text, (origin or here for origin in origins), (False, template, offset))
 
 
 def merge(pieces: Iterable[str]) -> Traced:
@@ -115,20 +126,35 @@ def _trace_filter(apply: Call) -> Call:
 class _TracingCodeGenerator(CodeGenerator):
     def visit_Template(self, node: nodes.Template, frame: Frame | None = None) -> None:
         self.writeline(f"from {__name__} import trace_dynamic, trace_static")
+        environment = cast("Environment", self.environment)
+        text = environment.sources[str(self.name)].text
+        placed = _list_written(tokens.parse(Environment(), text))
+        self._offsets = {
+            # The text at the beginning of a template has the offset 0, which is none of a word.
+            id(own): other.lineno
+            if isinstance(other, nodes.TemplateData)
+            else tokens.first_offset(other)
+            for own, other in zip(_list_written(node), placed, strict=True)
+        }
         super().visit_Template(node, frame)
 
     def write_data(self, node: nodes.TemplateData) -> None:
         self.write("trace_static(")
         super().write_data(node)
-        self.write(f", {self.name!r}, {node.lineno})")
+        self.write(f", {self.name!r}, {node.lineno}, {self._offsets.get(id(node), -1)})")
 
     def start_value(self, frame: Frame, node: nodes.Node) -> None:
         self.start_write(frame, node)
         self.write("trace_dynamic(to_text(budget, ")
 
     def end_value(self, frame: Frame, node: nodes.Node) -> None:
-        self.write(f"), {self.name!r}, {node.lineno}")
+        self.write(f"), {self.name!r}, {node.lineno}, {self._offsets.get(id(node), -1)}")
         super().end_value(frame, node)
+
+
+def _list_written(tree: nodes.Template) -> list[nodes.Node]:
+    """Return all that the tree's statements write."""
+    return [node for output in tree.find_all(nodes.Output) for node in output.nodes]
 
 
 class _DeferringTracingCodeGenerator(deferral.DeferringCodeGenerator, _TracingCodeGenerator):
@@ -162,6 +188,30 @@ class _TracingBudget(Budget):
         return merge(pieces)
 
 
+def _pieces(chunks: Iterable[str], sources: Mapping[str, Source]) -> Iterator[Piece]:
+    """Yield the pieces of a text, as far as they are written by the main text of a template."""
+    environment = Environment()
+    token_lists = {name: tokens.read(environment, each.text) for name, each in sources.items()}
+    for chunk in chunks:
+        is_static, template, offset = getattr(chunk, "writer", None) or (True, "0", -1)
+        tokens_of = token_lists[template]
+        start, end, expression = offset, offset + len(chunk), None
+        if offset >= 0 and not is_static:
+            index = next(n for n, each in enumerate(tokens_of.tokens) if each.offset >= offset)
+            first, last = (tokens_of.tokens[n] for n in tokens_of.tag(index))
+            start, end = first.offset, last.offset + len(last.text.rstrip())
+            expression = tokens_of.text[first.end : last.offset].strip("-+ \t\n")
+        yield Piece(
+            text=chunk,
+            source=tokens_of.text,
+            start=start,
+            end=end,
+            locate=partial(tokens.span, sources[template]),
+            expression=expression,
+            filter_form="{}({})",
+        )
+
+
 _programs: ByteLruCache[tuple[object, ...], programs.CompiledProgram] = ByteLruCache(
     _MAX_CHARACTERS, max_entries=_MAX_PROGRAMS
 )
@@ -184,6 +234,7 @@ class LineLocator:
         self._limits = limits
         self._costs = costs
         self._spans: list[Span | None] | None = None
+        self._pieces: tuple[Piece, ...] = ()
 
     def locate(self, line: int) -> Span | None:
         """Return the template's line behind a line (1-based) of the text, or None."""
@@ -195,28 +246,15 @@ class LineLocator:
         return self._spans[line - 1] if 0 < line <= len(self._spans) else None
 
     def explain(self, line: int, text: str) -> tuple[Span, str] | None:
-        """Return the expression to correct and a hint, for a line of the text that is no YAML."""
-        if self.locate(line) is None or self._spans is None:
-            return None
-        lines = text.split("\n")
-        hint = foreign_syntax.hint_of(lines[line - 1], foreign_syntax.IN_JINJA)
-        if hint is not None and (span := self.locate(line)) is not None:
-            return span, hint
-        sources = {source.name: source for source in self._program.sources()}
-        # A construct that begins in the line before may make this line unreadable.
-        for number in (line, line - 1):
-            span = self.locate(number)
-            if span is None:
-                continue
-            first = last = number - 1
-            while first > 0 and self._spans[first - 1] == span:
-                first -= 1
-            while last + 1 < len(self._spans) and self._spans[last + 1] == span:
-                last += 1
-            reason = yaml_reasons.explain(sources[span.name], span.line, lines[first : last + 1])
-            if reason is not None and (number == line or last > first):
-                return reason
-        return None
+        """Return the place and a hint for a line of the text that is one of another language."""
+        span = self.locate(line)
+        hint = foreign_syntax.hint_of(text.split("\n")[line - 1], foreign_syntax.IN_JINJA)
+        return None if span is None or hint is None else (span, hint)
+
+    def trace(self) -> Sequence[Piece]:
+        """Return the pieces of the text, none if there is no time to find them."""
+        self.locate(0)
+        return self._pieces
 
     def _trace(self) -> list[Span | None]:
         program = self._load()
@@ -228,7 +266,9 @@ class LineLocator:
         run.is_replay = True
         spans: list[Span | None] = []
         sources = program.environment.sources
-        for origin in merge(deferral.without_gaps(program.start(run))).origins:
+        chunks = list(deferral.without_gaps(program.start(run)))
+        self._pieces = tuple(_pieces(chunks, sources))
+        for origin in merge(chunks).origins:
             if origin is None:
                 spans.append(spans[-1] if spans else None)
             else:

@@ -14,7 +14,8 @@ from jinja2.lexer import TokenStream
 from jinja2.parser import Parser
 
 from function_script.engines.jinja.policy import Violation
-from function_script.source import Source, Span, span_at
+from function_script.request.program import Program
+from function_script.texts.source import Source, Span, span_at
 
 _NEWLINE: Final = re.compile(r"\r\n|\r|\n")
 # A word is not searched for farther behind the beginning of its node.
@@ -112,6 +113,14 @@ def parse(environment: Environment, source: str) -> nodes.Template:
     parser = Parser(environment, "")
     parser.stream = TokenStream(environment.lexer.wrap(placed), None, None)
     return parser.parse()
+
+
+def parse_program(
+    environment: Environment, program: Program
+) -> tuple[dict[str, Source], dict[str, nodes.Template]]:
+    """Return the sources of a program and their trees, both by module; ``""`` is the main one."""
+    sources = {"": program.main, **program.modules}
+    return sources, {name: parse(environment, each.text) for name, each in sources.items()}
 
 
 def first_offset(node: nodes.Node) -> int:

@@ -17,7 +17,13 @@ from function_script.engines.library import (
     text,
     units,
 )
-from function_script.engines.library.function import Call, Function, Group, Parameter, find_hint
+from function_script.engines.library.function import (
+    ArgumentError,
+    Call,
+    Function,
+    Group,
+    Parameter,
+)
 
 _MODULES = (
     dicts,
@@ -36,4 +42,4 @@ FUNCTIONS: tuple[Function, ...] = tuple(
     function for module in _MODULES for function in module.GROUP.functions
 )
 
-__all__ = ["FUNCTIONS", "Call", "Function", "Group", "Parameter", "find_hint"]
+__all__ = ["FUNCTIONS", "ArgumentError", "Call", "Function", "Group", "Parameter"]

@@ -6,9 +6,9 @@ memory.
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
-from function_script.values import Object, Readable, Value, type_name, type_phrase
+from function_script.request.values import Object, Readable, Value, type_name, type_phrase
 
 MAX_CHARACTERS = 1 << 20
 MAX_ITEMS = 100_000
@@ -86,6 +86,16 @@ def _path(value: Readable) -> str | list[str | int]:
     raise _type_error("a path or a list of keys", value)
 
 
+def _resource(value: Readable) -> Readable:
+    if not (value is None or isinstance(value, (dict, Mapping))):
+        raise _type_error("an object", value)
+    return value
+
+
+def _any(value: Readable) -> Readable:
+    return value
+
+
 def _whole(value: Readable) -> Value:
     """Return a deep copy of ``value`` in bounded time, even if it shares parts with itself."""
     return _Copy().of(value, MAX_DEPTH)
@@ -137,17 +147,34 @@ def _type_error(expected: str, value: object, *, subject: str = "") -> ValueErro
     return ValueError(f"{subject}must be {expected}, not {type_phrase(value)}")
 
 
-# Readers of arguments and the names of types in the reference, by an implementation's annotation.
-# A function only looks into a `Readable`, which may be of any size, and gets a `Value` as a copy.
-READERS: Mapping[object, tuple[str, Read]] = {
-    str: ("string", _text),
-    int: ("integer", _integer),
-    bool: ("boolean", _boolean),
-    list[str]: ("list of strings", _list_of(_text, "a list of strings")),
-    list[int]: ("list of integers", _list_of(_integer, "a list of integers")),
-    list[Value]: ("list", _items),
-    Object: ("object", _object),
-    Value: ("any", _whole),
-    Readable: ("any", lambda value: value),
-    str | Sequence[str | int]: ("path", _path),
+# An object that a function only looks into: of any size, and null while nothing is observed.
+Resource: TypeAlias = Mapping[str, Readable] | None
+
+
+class Type(NamedTuple):
+    """A type of parameters: its name in the reference, its JSON types (none for any), its reader.
+
+    A function only looks into a value that ``is_view``, which may be of any size. It gets others
+    as a copy.
+    """
+
+    name: str
+    json_types: tuple[str, ...]
+    read: Read
+    is_view: bool = False
+
+
+TYPES: Final[Mapping[object, Type]] = {
+    str: Type("string", ("string",), _text),
+    int: Type("integer", ("integer",), _integer),
+    bool: Type("boolean", ("boolean",), _boolean),
+    list[str]: Type("list of strings", ("list",), _list_of(_text, "a list of strings")),
+    list[int]: Type("list of integers", ("list",), _list_of(_integer, "a list of integers")),
+    list[Value]: Type("list", ("list",), _items),
+    Object: Type("object", ("object",), _object),
+    Value: Type("any", (), _whole),
+    Readable: Type("any", (), _any, is_view=True),
+    Resource: Type("resource", ("object", "null"), _resource, is_view=True),
+    str | Sequence[str | int]: Type("path", ("string", "list"), _path),
 }
+"""The types of parameters by an implementation's annotation."""

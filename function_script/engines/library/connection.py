@@ -5,8 +5,8 @@ import binascii
 from typing import Final
 
 from function_script.engines.library.function import Group
-from function_script.objects import RESOURCE_NAME
-from function_script.values import Object, type_phrase
+from function_script.request.objects import RESOURCE_NAME
+from function_script.request.values import Object, type_phrase
 
 GROUP: Final = Group(
     name="connection details",

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from typing import Final
 
-from function_script import objects
 from function_script.engines.library.function import Group
-from function_script.values import Object, Readable, Value
+from function_script.request import objects
+from function_script.request.values import Object, Readable, Value
 
 GROUP: Final = Group(
     name="objects",

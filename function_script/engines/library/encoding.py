@@ -7,6 +7,7 @@ from typing import Final
 from urllib.parse import quote, unquote_to_bytes
 
 from function_script.engines.library.function import Group
+from function_script.texts.errors import HintedError
 
 GROUP: Final = Group(
     name="encoding",
@@ -84,7 +85,8 @@ def _decoded(text: str, encoding: str, decode: Callable[[bytes], bytes]) -> str:
     try:
         data = decode(b"".join(text.encode("ascii").split()))
     except ValueError as error:
-        raise ValueError(f"the text is no {encoding}") from error
+        hint = "only what was encoded can be decoded; test it first if it may be plain"
+        raise HintedError(f"the text is no {encoding}", hint) from error
     return _text(data)
 
 

@@ -4,10 +4,11 @@ from typing import Final
 
 import orjson
 
-from function_script import documents, objects
+from function_script import documents
 from function_script.engines.library.function import Group
-from function_script.errors import FatalError
-from function_script.values import Value
+from function_script.request import objects
+from function_script.request.values import Value
+from function_script.texts.errors import FatalError
 
 GROUP: Final = Group(
     name="formats",
@@ -18,14 +19,15 @@ GROUP: Final = Group(
 
 @GROUP.filter(example='to_json({"b": 1, "a": [2]})', result='{"a":[2],"b":1}')
 def to_json(value: Value) -> str:
-    """Compact JSON with sorted keys."""
-    return orjson.dumps(value, option=orjson.OPT_SORT_KEYS).decode()
+    """Compact JSON with sorted keys, which is YAML, too."""
+    return documents.to_flow_yaml(orjson.dumps(value, option=orjson.OPT_SORT_KEYS).decode())
 
 
 @GROUP.filter(example='to_pretty_json({"a": 1})', result='{\n  "a": 1\n}')
 def to_pretty_json(value: Value) -> str:
-    """JSON with sorted keys, indented by two blanks."""
-    return orjson.dumps(value, option=orjson.OPT_SORT_KEYS | orjson.OPT_INDENT_2).decode()
+    """JSON with sorted keys, indented by two blanks, which is YAML, too."""
+    options = orjson.OPT_SORT_KEYS | orjson.OPT_INDENT_2
+    return documents.to_flow_yaml(orjson.dumps(value, option=options).decode())
 
 
 @GROUP.filter(example='from_json("{\\"a\\": 1.0}")', result={"a": 1})

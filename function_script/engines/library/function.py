@@ -1,14 +1,15 @@
 """Library functions: Python functions with documentation, checked arguments and hints."""
 
 import inspect
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, ParamSpec, Protocol, TypedDict, TypeVar, Unpack, cast
 
-from function_script.engines.library.bounds import READERS, Read, check_length
-from function_script.program import Scope
-from function_script.values import Object, Readable, Value
+from function_script.engines import signatures
+from function_script.engines.library.bounds import TYPES, Read, check_length
+from function_script.request.program import Scope
+from function_script.request.values import Object, Readable, Value, type_name, with_article
+from function_script.texts.errors import HintedError
 
 P = ParamSpec("P")
 R = TypeVar("R", bound=Readable)
@@ -21,13 +22,30 @@ class Call(Protocol):
         """Check the arguments, then do the work."""
 
 
+class ArgumentError(HintedError):
+    """A function does not take a value for a parameter."""
+
+    def __init__(self, message: str, parameter: signatures.Parameter, value: Readable) -> None:
+        super().__init__(message)
+        self.facts = (parameter, value)
+
+    @property
+    def wrong(self) -> signatures.WrongArgument | None:
+        """The argument, if it has another type; None for other reasons."""
+        parameter, value = self.facts
+        type_ = type_name(value)
+        return None if parameter.takes(type_) else signatures.WrongArgument(0, parameter, type_)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parameter:
-    """A parameter. ``type`` is a JSON type's name, "list of strings", "path" or "any"."""
+    """A parameter. ``type`` is a name of the reference, ``json`` what a call is judged by."""
 
     name: str
     type: str
+    json: signatures.Parameter
     read: Read
+    is_view: bool
     is_required: bool
     is_named_only: bool = False
     default: Value = None
@@ -70,12 +88,15 @@ class Function:
         return result
 
     @property
+    def call_signature(self) -> signatures.Signature:
+        """The signature that calls are judged by."""
+        parameters = tuple(parameter.json for parameter in self.parameters)
+        return signatures.Signature(self.name, self.signature, parameters, self.returns)
+
+    @property
     def signature(self) -> str:
         """The signature in Python's notation: ``indent(text, spaces, *, first=False)``."""
-        positional = [str(each) for each in self.parameters if not each.is_named_only]
-        named_only = [str(each) for each in self.parameters if each.is_named_only]
-        star = ["*"] if named_only else []
-        return f"{self.name}({', '.join([*positional, *star, *named_only])})"
+        return _usage(self.name, self.parameters)
 
 
 class _Traits(TypedDict, total=False):
@@ -165,37 +186,57 @@ _RETURNS: Final[Mapping[object, str]] = {
 
 
 def _parameter(parameter: inspect.Parameter) -> Parameter:
-    type_, read = READERS[parameter.annotation]
+    type_ = TYPES[parameter.annotation]
     is_required = parameter.default is inspect.Parameter.empty
+    is_named_only = parameter.kind is inspect.Parameter.KEYWORD_ONLY
+    types = type_.json_types
+    if parameter.default is None and types:
+        types += (signatures.NULL,)
+    phrase = with_article(type_.name) if len(types) == 1 else ""
     return Parameter(
         name=parameter.name,
-        type=type_,
-        read=read,
+        type=type_.name,
+        json=signatures.Parameter(parameter.name, types, is_required, is_named_only, phrase),
+        read=type_.read,
+        is_view=type_.is_view,
         is_required=is_required,
-        is_named_only=parameter.kind is inspect.Parameter.KEYWORD_ONLY,
+        is_named_only=is_named_only,
         default=None if is_required else parameter.default,
     )
+
+
+def _usage(name: str, parameters: Iterable[Parameter]) -> str:
+    positional = [str(each) for each in parameters if not each.is_named_only]
+    named_only = [str(each) for each in parameters if each.is_named_only]
+    star = ["*"] if named_only else []
+    return f"{name}({', '.join([*positional, *star, *named_only])})"
 
 
 def _checked(name: str, call: Call, parameters: Sequence[Parameter]) -> Call:
     """Return ``call`` with checks of its arguments and result, and its name in every error."""
     by_name = {parameter.name: parameter for parameter in parameters}
     positional = [parameter for parameter in parameters if not parameter.is_named_only]
+    required = sum(parameter.is_required for parameter in parameters)
+    rules = [parameter.json for parameter in parameters]
+    usage = f"write {_usage(name, parameters)}"
 
     def checked(*arguments: Readable, **named: Readable) -> Readable:
-        if len(arguments) > len(positional):
-            count = f"{len(arguments)} arguments for {len(positional)} parameters"
-            raise ValueError(f"cannot call {name}: {count}")
+        if named or not required <= len(arguments) <= len(positional):
+            problem = signatures.find_wrong_names(rules, len(arguments), named)
+            if problem is not None:
+                raise HintedError(f"cannot call {name}: {problem}", usage)
         try:
             read = [_read(p, value) for p, value in zip(positional, arguments, strict=False)]
-            if not named and len(read) == len(positional):
+            if not named:
                 return _bounded(call(*read))
-            _check_names(by_name, positional[: len(read)], named)
             return _bounded(call(*read, **{key: _read(by_name[key], named[key]) for key in named}))
         except UnicodeError:
             raise ValueError(f"cannot call {name}: half of a surrogate pair in a text") from None
+        except ArgumentError as error:
+            raise ArgumentError(f"cannot call {name}: {error}", *error.facts) from error
         except ValueError as error:
-            raise ValueError(f"cannot call {name}: {error}") from error
+            hint = error.hint if isinstance(error, HintedError) else None
+            raise HintedError(f"cannot call {name}: {error}", hint) from error
 
     return checked
 
@@ -206,48 +247,10 @@ def _read(parameter: Parameter, value: Readable) -> Readable:
     try:
         return parameter.read(value)
     except ValueError as error:
-        raise ValueError(f"{parameter.name}: {error}") from error
-
-
-def _check_names(
-    by_name: dict[str, Parameter], positional: Sequence[Parameter], named: dict[str, Readable]
-) -> None:
-    for key in named:
-        if key not in by_name:
-            raise ValueError(f"no parameter {key!r}; there are {', '.join(by_name)}")
-        if by_name[key] in positional:
-            raise ValueError(f"{key} is given twice")
-    for parameter in by_name.values():
-        if parameter.is_required and parameter not in positional and parameter.name not in named:
-            raise ValueError(f"{parameter.name} is missing")
+        raise ArgumentError(f"{parameter.name}: {error}", parameter.json, value) from error
 
 
 def _bounded(result: Readable) -> Readable:
     if isinstance(result, str):
         check_length(len(result))
     return result
-
-
-# Hints for failed calls, by the messages above
-
-_CALL: Final = re.compile(r"cannot call (?P<name>\w+): (?P<cause>.*)", re.DOTALL)
-_ARITY: Final = re.compile(r"\w+ is (?:missing|given twice)$|\d+ arguments for|no parameter ")
-_HINTS: Final = (
-    ("pattern: missing )", r"close it with ), or write \( where the character itself is meant"),
-    ("pattern: missing ]", r"close it with ], or write \[ where the character itself is meant"),
-    ("pattern: ", r"write \ before a character that is meant as such, or use regex_escape"),
-    ("the text is no ", "only what was encoded can be decoded; test it first if it may be plain"),
-    ("is no quantity", "the units are k, M, G, T, P, E and Ki, Mi, Gi, Ti, Pi, Ei"),
-    ("invalid duration", "the units are h, m, s, ms, us, ns, each after a number"),
-)
-
-
-def find_hint(message: str, functions: Iterable[Function]) -> str | None:
-    """Return a hint for the call that ``message`` is about; None when there is none."""
-    call = _CALL.match(message)
-    if call is None:
-        return None
-    if _ARITY.match(call["cause"]):
-        signatures = (each.signature for each in functions if each.name == call["name"])
-        return next((f"write {signature}" for signature in signatures), None)
-    return next((hint for words, hint in _HINTS if words in call["cause"]), None)

@@ -14,8 +14,8 @@ from typing import Final
 import orjson
 
 from function_script.engines.library.function import Group
-from function_script.names import LABEL, LABEL_VALUE, MAX_LABEL, MAX_SUBDOMAIN
-from function_script.values import Value
+from function_script.request.names import LABEL, LABEL_VALUE, MAX_LABEL, MAX_SUBDOMAIN
+from function_script.request.values import Value
 
 GROUP: Final = Group(
     name="naming",

@@ -1,19 +1,16 @@
 """Regular expressions in RE2's syntax: linear time, no back references, no look-around.
 
-The functions take the text first, so that they pipe. `compiled` also serves the languages whose
-own functions need regular expressions.
+The functions take the text first, so that they pipe.
 """
 
 import re
 from collections.abc import Iterator
-from functools import lru_cache
-from typing import Final, Protocol, cast
-
-import re2  # type: ignore[import-untyped] # ships no types; `Pattern` has the part that is used
+from typing import Final
 
 from function_script.engines.library.bounds import check_count, check_length
 from function_script.engines.library.function import Group
-from function_script.values import Value
+from function_script.engines.regular_expressions import Match, Pattern, compiled
+from function_script.request.values import Value
 
 GROUP: Final = Group(
     name="regular expressions",
@@ -22,65 +19,7 @@ GROUP: Final = Group(
 )
 
 
-MAX_PATTERN_CHARACTERS = 1_000
-_MAX_PATTERN_BYTES = 1 << 20
-_CACHED_PATTERNS = 128
 _REFERENCE = re.compile(r"\$(?:(?P<escape>\$)|(?P<number>\d{1,2})|\{(?P<group>\w{1,64})\})")
-
-
-class Match(Protocol):
-    """The part of RE2's match that is used."""
-
-    def group(self, group: int | str = 0, /) -> str | None:
-        """Return the text of a group; None when it took no part."""
-
-    def groups(self) -> tuple[str | None, ...]:
-        """Return the texts of all groups but the whole."""
-
-    def start(self) -> int:
-        """Return the first position of the match, in characters."""
-
-    def end(self) -> int:
-        """Return the position after the match, in characters."""
-
-
-class Pattern(Protocol):
-    """The part of RE2's compiled pattern that is used."""
-
-    groups: int
-    groupindex: dict[str, int]
-
-    def search(self, text: str) -> Match | None:
-        """Find the first match anywhere in the text."""
-
-    def finditer(self, text: str) -> Iterator[Match]:
-        """Find all matches that do not overlap, from left to right."""
-
-
-class TooLargeError(ValueError):
-    """A pattern that needs more memory than its bound."""
-
-
-@lru_cache(maxsize=_CACHED_PATTERNS)
-def compiled(pattern: str) -> Pattern:
-    """Compile a pattern, or take it from the cache; raises ValueError."""
-    if len(pattern) > MAX_PATTERN_CHARACTERS:
-        raise ValueError(f"pattern: more than {MAX_PATTERN_CHARACTERS:,} characters")
-    return compile_within(pattern, _MAX_PATTERN_BYTES)
-
-
-def compile_within(pattern: str, max_bytes: int) -> Pattern:
-    """Compile a pattern of any length; raises TooLargeError, and ValueError for an invalid one."""
-    options = re2.Options()
-    options.max_mem = max_bytes
-    options.log_errors = False
-    try:
-        return cast("Pattern", re2.compile(pattern, options))
-    except re2.error as error:
-        cause = error.args[0] if error.args else b""
-        text = cause.decode("utf-8", "replace") if isinstance(cause, bytes) else str(cause)
-        kind = TooLargeError if "too large" in text else ValueError
-        raise kind(f"pattern: {text}") from error
 
 
 @GROUP.filter(example='regex_match("eu-west-1", "^eu-")', result=True)

@@ -7,15 +7,17 @@ ones alike: in the first reconcile nothing is observed yet.
 from collections.abc import Mapping
 from typing import Final
 
-from function_script import objects
+from function_script.engines.library.bounds import Resource
 from function_script.engines.library.function import Group
-from function_script.readiness import judge
-from function_script.values import Object, Readable
+from function_script.request import objects
+from function_script.request.values import Object, Readable
+from function_script.step.readiness import judge
 
 GROUP: Final = Group(
     name="resources",
     summary="Kubernetes and Crossplane objects. Each function takes an object, or its wrapper "
-    '`{"resource": {...}}`, or null: nothing is observed yet while a composite resource is new.',
+    '`{"resource": {...}}`, or null: nothing is observed yet while a composite resource is '
+    "new. The name of a resource is a wrong argument.",
 )
 
 
@@ -32,7 +34,7 @@ _CONDITION_FIELDS = ("type", "status", "reason", "message", "lastTransitionTime"
         "lastTransitionTime": "",
     },
 )
-def get_condition(resource: Readable, type: str) -> Object:  # noqa: A002 - the field's own name
+def get_condition(resource: Resource, type: str) -> Object:  # noqa: A002 - the field's own name
     """The condition of this type; its status is "Unknown" and the rest empty if there is none."""
     condition = objects.find_condition(resource, type) or {"type": type, "status": "Unknown"}
     return {field: objects.deep_copy(condition.get(field, "")) for field in _CONDITION_FIELDS}
@@ -42,7 +44,7 @@ def get_condition(resource: Readable, type: str) -> Object:  # noqa: A002 - the 
     example='is_ready({"status": {"conditions": [{"type": "Ready", "status": "True"}]}})',
     result=True,
 )
-def is_ready(resource: Readable, type: str = "Ready") -> bool:  # noqa: A002 - the field's own name
+def is_ready(resource: Resource, type: str = "Ready") -> bool:  # noqa: A002 - the field's own name
     """Whether the resource has the condition Ready (or another one) with status "True"."""
     condition = objects.find_condition(resource, type)
     return condition is not None and condition.get("status") == "True"
@@ -54,7 +56,7 @@ def is_ready(resource: Readable, type: str = "Ready") -> bool:  # noqa: A002 - t
     result="has Ready=False: Creating",
     go_name="unreadyReason",
 )
-def unready_reason(resource: Readable) -> str:
+def unready_reason(resource: Resource) -> str:
     """Why the resource is not ready, by the rule of its kind; an empty text if it is ready."""
     observed = objects.unwrap_resource(resource)
     return judge(observed if isinstance(observed, Mapping) and observed else None).why
@@ -65,13 +67,13 @@ def unready_reason(resource: Readable) -> str:
     result=True,
     go_name="isDeleting",
 )
-def is_deleting(resource: Readable) -> bool:
+def is_deleting(resource: Resource) -> bool:
     """Whether the resource is being deleted."""
     return _metadata(resource, "deletionTimestamp") is not None
 
 
 @GROUP.filter(example='get_external_name({"metadata": {}}, "not yet")', result="not yet")
-def get_external_name(resource: Readable, default: Readable = None) -> Readable:
+def get_external_name(resource: Resource, default: Readable = None) -> Readable:
     """The name of the external resource, from the annotation crossplane.io/external-name."""
     return get_annotation(resource, objects.EXTERNAL_NAME, default)
 
@@ -89,7 +91,7 @@ def with_external_name(resource: Object, name: str) -> Object:
 @GROUP.filter(
     example='get_annotation({"metadata": {"annotations": {"a.b/c": "x"}}}, "a.b/c")', result="x"
 )
-def get_annotation(resource: Readable, key: str, default: Readable = None) -> Readable:
+def get_annotation(resource: Resource, key: str, default: Readable = None) -> Readable:
     """The value of an annotation, or the default."""
     value = _metadata(resource, "annotations", key)
     return default if value is None else value
@@ -98,11 +100,11 @@ def get_annotation(resource: Readable, key: str, default: Readable = None) -> Re
 @GROUP.filter(
     example='get_label({"metadata": {"labels": {"app": "web"}}}, "tier", "none")', result="none"
 )
-def get_label(resource: Readable, key: str, default: Readable = None) -> Readable:
+def get_label(resource: Resource, key: str, default: Readable = None) -> Readable:
     """The value of a label, or the default."""
     value = _metadata(resource, "labels", key)
     return default if value is None else value
 
 
-def _metadata(resource: Readable, *path: str) -> Readable:
+def _metadata(resource: Resource, *path: str) -> Readable:
     return objects.find_path(objects.unwrap_resource(resource), ("metadata", *path))

@@ -4,9 +4,10 @@ from typing import Final
 
 import orjson
 
+from function_script import documents
 from function_script.engines.library.bounds import check_length
 from function_script.engines.library.function import Group
-from function_script.values import Value
+from function_script.request.values import Value
 
 GROUP: Final = Group(
     name="text",
@@ -39,7 +40,7 @@ def nindent(text: str, spaces: int) -> str:
 def quote(value: Value) -> str:
     """A double-quoted string, for YAML and JSON alike; numbers and booleans become text."""
     text = value if isinstance(value, str) else orjson.dumps(value).decode()
-    return orjson.dumps(text).decode()
+    return documents.to_flow_yaml(orjson.dumps(text).decode())
 
 
 @GROUP.filter(example='truncate("eu-west-1", 2)', result="eu")

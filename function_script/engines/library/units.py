@@ -5,6 +5,7 @@ from fractions import Fraction
 from typing import Final
 
 from function_script.engines.library.function import Group
+from function_script.texts.errors import HintedError
 
 GROUP: Final = Group(
     name="units",
@@ -13,7 +14,8 @@ GROUP: Final = Group(
 
 
 _DURATION = re.compile(
-    r"[-+]?(?:(?:\d{1,18}(?:\.\d{0,18})?|\.\d{1,18})(?:ns|us|µs|μs|ms|s|m|h))+\Z"
+    r"[-+]?(?:(?:\d{1,18}(?:\.\d{0,18})?|\.\d{1,18})(?:ns|us|µs|μs|ms|s|m|h))+\Z",
+    re.ASCII,
 )
 _DURATION_PART = re.compile(r"([\d.]+)([a-zµμ]+)")
 _QUANTITY = re.compile(
@@ -48,7 +50,8 @@ def duration_seconds(text: str) -> int | float:
     if text in {"0", "+0", "-0"}:
         return 0
     if not _DURATION.match(text):
-        raise ValueError(f"invalid duration {text!r} (example: 1h30m)")
+        hint = "the units are h, m, s, ms, us, ns, each after a number"
+        raise HintedError(f"invalid duration {text!r} (example: 1h30m)", hint)
     sign = -1 if text.startswith("-") else 1
     parts = _DURATION_PART.findall(text)
     seconds = sum((_fraction(number) * _SECONDS[unit] for number, unit in parts), Fraction())
@@ -60,7 +63,8 @@ def quantity(text: str) -> int | float:
     """The number of a Kubernetes quantity such as 500m or 1Gi."""
     match = _QUANTITY.match(text)
     if match is None:
-        raise ValueError(f"{text!r} is no quantity such as 500m or 1Gi")
+        hint = "the units are k, M, G, T, P, E and Ki, Mi, Gi, Ti, Pi, Ei"
+        raise HintedError(f"{text!r} is no quantity such as 500m or 1Gi", hint)
     number, suffix, exponent = match.groups()
     factor = Fraction(10) ** int(exponent) if exponent else _FACTORS[suffix or ""]
     return _number(_fraction(number) * factor)

@@ -6,16 +6,14 @@ other texts through JSON. The bridge is a Starlark module of its own, so no name
 defines can disturb it.
 """
 
-from contextvars import ContextVar
 from pathlib import Path
 from typing import cast
 
 import starlark
 from starlark import LibraryExtension
 
-from function_script.engines.starlark.errors import BRIDGE, WRAPPER
-from function_script.errors import LimitName
-from function_script.limits import Limits
+from function_script.engines.starlark.errors import BRIDGE, WRAPPER, refuse
+from function_script.request.limits import Limits
 
 GLOBALS = starlark.Globals.extended_by([LibraryExtension.StructType, LibraryExtension.Json])
 _WRAPPER = starlark.parse(
@@ -30,21 +28,8 @@ def run(request):
 )
 
 
-_exceeded: ContextVar[LimitName | None] = ContextVar("exceeded", default=None)
-
-
-def _exceed(limit: LimitName, problem: str) -> None:
-    _exceeded.set(limit)
-    raise ValueError(problem)
-
-
-def exceeded_limit() -> LimitName | None:
-    """Return the limit that the last result beyond one has exceeded."""
-    return _exceeded.get()
-
-
 _module = starlark.Module()
-_module.add_callable("exceed", _exceed)
+_module.add_callable("refuse", refuse)
 starlark.eval(
     _module,
     starlark.parse(BRIDGE, (Path(__file__).parent / "bridge.star").read_text(encoding="utf-8")),

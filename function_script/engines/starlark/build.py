@@ -3,7 +3,6 @@
 Scripts are cached by their sources. A frozen script cannot keep a value from one run for the next.
 """
 
-import re
 from collections import defaultdict
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
@@ -12,17 +11,17 @@ from typing import Final
 
 import starlark
 
-from function_script import field_names
-from function_script.cache import ByteLruCache, IdentityCache
-from function_script.diagnostics import Diagnostic
 from function_script.engines.starlark import bridge, dialect, errors, predeclared
 from function_script.engines.starlark.analysis import pruning
 from function_script.engines.starlark.analysis.paths import RequestProjection
-from function_script.errors import LimitError, ProgramError
-from function_script.limits import Limits
-from function_script.problems import suggest
-from function_script.program import Program
-from function_script.source import Source, Span
+from function_script.request.cache import ByteLruCache, IdentityCache
+from function_script.request.limits import Limits
+from function_script.request.program import Program
+from function_script.texts import field_names
+from function_script.texts.diagnostics import Diagnostic
+from function_script.texts.errors import LimitError, ProgramError
+from function_script.texts.problems import suggest
+from function_script.texts.source import Source, Span
 
 # Deeper chains of modules are a mistake; each level is a nested call of Python.
 _MAX_MODULE_DEPTH = 50
@@ -190,6 +189,7 @@ class _Build:
             self._frozen[name] = self._freeze(source)
             self._loading.pop()
 
+    @errors.recorded
     def _get(self, name: str) -> starlark.FrozenModule:
         """Return the module for a load statement; the interpreter adds its position to an error."""
         if name in self._frozen:
@@ -209,7 +209,6 @@ class _Build:
 # All problems of a program's sources: the interpreter reports only the first. Each source is built
 # on its own, and again with stubs for its undefined names, until a build finds nothing new.
 
-_UNDEFINED: Final = re.compile(r'name "([^"]+)" is not defined$')
 _MAX_NAMES: Final = 20
 
 
@@ -237,12 +236,12 @@ def _find_in_main(
             raise
         except ProgramError as error:
             (problem,) = error.diagnostics
-            name = _UNDEFINED.search(problem.message)
+            name = errors.undefined_name(str(error.__cause__))
             if name is None or problem.span is None:
                 # With stubs, a further error may be no mistake of the program.
                 return problems or [problem]
             problems.append(problem)
-            stubs[problem.span.name].add(name[1])
+            stubs[problem.span.name].add(name)
         else:
             return problems
     return problems

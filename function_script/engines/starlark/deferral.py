@@ -12,10 +12,10 @@ import starlark
 
 from function_script.engines.starlark import bridge
 from function_script.engines.starlark.build import Script
-from function_script.engines.starlark.errors import WRAPPER, failed, is_absence, missing_key
-from function_script.limits import Limits
-from function_script.program import DeferredResource
-from function_script.values import Readable
+from function_script.engines.starlark.errors import WRAPPER, describe_absence, is_absence
+from function_script.request.limits import Limits
+from function_script.request.program import DeferredResource
+from function_script.request.values import Readable
 
 # Keeps the result of main, so that its functions can be called one by one.
 _RESULT: Final = starlark.parse(
@@ -39,7 +39,6 @@ def whole(skipped, nodes, depth):
     return as_name(to_json(without(result, json.decode(skipped)), nodes, depth))
 """,
 )
-_RUN: Final = "cannot run main: "
 
 
 class DeferredEvaluation:
@@ -85,15 +84,10 @@ class DeferredEvaluation:
         return deferred
 
     def _describe(self, name: str, text: str, request: Mapping[str, Readable]) -> DeferredResource:
-        script = self._script
-        exceeded = bridge.exceeded_limit()
-        error = failed(text, script.main, script.sources, request, self._limits, exceeded=exceeded)
-        problem = error.diagnostics[0]
-        key = missing_key(text, script.sources, request)
-        missing = problem.message.removeprefix(_RUN) if key is None else key.absence
+        missing, span = describe_absence(text, self._script.sources, request)
         moved_from = json.loads(cast("str", self._call("moved", name)))
         names = tuple(moved_from) if isinstance(moved_from, list) else ()
-        return DeferredResource(name=name, missing=missing, span=problem.span, moved_from=names)
+        return DeferredResource(name=name, missing=missing, span=span, moved_from=names)
 
     def _call(self, name: str, *arguments: object) -> object:
         return self._result.call_with(self._options, name, *arguments).value

@@ -6,7 +6,7 @@ from itertools import count
 import starlark
 from starlark import LibraryExtension
 
-from function_script.limits import Limits
+from function_script.request.limits import Limits
 
 # Frames of the interpreter, its own included. Its default of 50 is too few to walk a tree; each
 # frame takes native stack, of which 8 MB hold 22,000.

@@ -1,9 +1,9 @@
 """Run scripts: ``main(req)`` gets the request and returns a response, both as dicts."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import cast
+from typing import TypeAlias, cast
 
 import orjson
 import starlark
@@ -16,12 +16,22 @@ from function_script.engines.starlark import (
     error_positions,
     errors,
     predeclared,
+    tracing,
 )
 from function_script.engines.starlark.analysis import keys
-from function_script.errors import DocumentError, FatalError, InputError, LimitError, ProgramError
-from function_script.limits import Limits
-from function_script.program import DeferredResource, Lazy, Program, Scope, ScriptResult
-from function_script.values import Object
+from function_script.request.limits import Limits
+from function_script.request.program import DeferredResource, Lazy, Program, Scope, ScriptResult
+from function_script.request.values import Object
+from function_script.texts.errors import (
+    DocumentError,
+    FatalError,
+    InputError,
+    LimitError,
+    ProgramError,
+)
+from function_script.texts.source import Span
+
+Places: TypeAlias = Mapping[tuple[str | int, ...], Span | None]
 
 
 def evaluate(program: Program, scope: Scope, limits: Limits) -> ScriptResult:
@@ -39,14 +49,21 @@ def evaluate(program: Program, scope: Scope, limits: Limits) -> ScriptResult:
             else:
                 reply = bridge.call(script.wrapped, text, options)
     except starlark.StarlarkError as error:
+        raised = errors.take_raised()
         rerun = partial(_error_text, scope=scope, text=text, limits=limits, options=options)
         message = error_positions.correct_position(str(error), program, rerun)
-        exceeded = bridge.exceeded_limit()
         raise errors.failed(
-            message, script.main, script.sources, request, limits, exceeded=exceeded
+            message, script.main, script.sources, request, limits, raised=raised
         ) from error
-    result = _result(reply, script, limits, text)
+    result = _result(reply, script, limits, text, partial(_trace, program, scope, limits))
     return replace(result, withheld=withheld) if withheld else result
+
+
+def _trace(program: Program, scope: Scope, limits: Limits, request: str, reply: str) -> Places:
+    """Return the places of what `main` has returned; see `tracing.trace`."""
+    options = dialect.brief(dialect.options(limits))
+    with predeclared.SeededRun(scope):
+        return tracing.trace(program, request, orjson.loads(reply), limits, options)
 
 
 def _error_text(
@@ -58,6 +75,7 @@ def _error_text(
         with predeclared.SeededRun(scope):
             bridge.call(build.silent(program, limits, brief).wrapped, text, brief)
     except starlark.StarlarkError as error:
+        errors.take_raised()
         return str(error)
     except FatalError:
         # The longer text may be too long, or the top level takes all the time there is.
@@ -99,7 +117,13 @@ def _to_json(request: Object) -> str:
         raise InputError.of(f"cannot hand the request to main: {error}") from error
 
 
-def _result(reply: str, script: build.Script, limits: Limits, request: str) -> ScriptResult:
+def _result(
+    reply: str,
+    script: build.Script,
+    limits: Limits,
+    request: str,
+    trace: Callable[[str, str], Places],
+) -> ScriptResult:
     size = len(reply) if reply.isascii() else len(reply.encode())
     if size > limits.output_bytes:
         raise LimitError.of(
@@ -122,4 +146,5 @@ def _result(reply: str, script: build.Script, limits: Limits, request: str) -> S
         mentions=lambda word: any(
             word in text for text in (request, *(each.text for each in script.sources.values()))
         ),
+        trace=partial(trace, request, reply),
     )

@@ -7,54 +7,44 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Final
 
-from function_script.engines.starlark.analysis import syntax
-from function_script.program import Program
-from function_script.source import Source, Span
+from function_script.engines.starlark import interpreter
+from function_script.engines.starlark.interpreter import Failure
+from function_script.request.program import Program
+from function_script.texts.source import Source, Span
 
 _FIRST_LINE = re.compile(r"^1 \| ", re.MULTILINE)
 _NEVER_CLOSED = re.compile(r"'([\[({])' was never closed")
-_COMPARING = re.compile(r"^Operation `(?:cmp\(\)|compare)`")
+_CLOSING: Final = {"(": ")", "[": "]", "{": "}"}
+_UNEXPECTED: Final = frozenset(
+    {"block", "chain", "colon", "else", "indentation", "pair", "unexpected"}
+)
 
 
-def of_syntax(
-    message: str, span: Span | None, text: str, source: Source
-) -> tuple[str, Span | None]:
-    """Return message and span of a source that does not parse; ``text`` is the whole error."""
+def of_syntax(failure: Failure, text: str, source: Source) -> Failure:
+    """Return the error of a source that does not parse, at its place; ``text`` is the whole."""
+    span = failure.spot
     if span is None:
-        return message, None
-    if message.startswith("Parse error: unexpected") and (unclosed := _unclosed(span, source)):
+        return failure
+    if failure.code in _UNEXPECTED and (unclosed := _unclosed(span, source)):
         return unclosed
     lines = source.text.split("\n")
-    if message.endswith("tabs are not allowed"):
+    if failure.code == "tab":
         # It is reported at the end of the line before.
         for line, start in ((span.line, (span.column or 1) - 1), (span.line + 1, 0)):
             column = lines[line - 1].find("\t", start) if line <= len(lines) else -1
             if column >= 0:
-                return message, replace(span, line=line, column=column + 1, width=1)
-        return message, span
+                return replace(failure, spot=replace(span, line=line, column=column + 1, width=1))
+        return failure
     if (span.line, span.column) == (1, 1) and not _FIRST_LINE.search(text):
         # The end of the file: it is reported at its begin, with an empty frame.
         end = source.text.rstrip()
         column = len(end) - end.rfind("\n")
         span = replace(span, line=end.count("\n") + 1, column=column, width=1)
-    return message, _at_the_word(span, source)
+    return replace(failure, spot=_at_the_word(span, source))
 
 
-def of_run(message: str, span: Span | None, source: Source | None) -> Span | None:
-    """Return the span of an operation that failed while the script ran."""
-    if span is None or source is None or not _COMPARING.match(message):
-        return span
-    tree = syntax.parse(source.text)
-    start = (span.line, (span.column or 1) - 1)
-    for node in ast.walk(tree) if tree is not None else ():
-        # The interpreter points at the whole statement, of which a comparison is a part.
-        if isinstance(node, ast.If) and (node.lineno, node.col_offset) == start:
-            return syntax.span_of(node.test, source)
-    return span
-
-
-def _unclosed(span: Span, source: Source) -> tuple[str, Span] | None:
-    """Return message and span of a bracket that is never closed: Python's parser knows it."""
+def _unclosed(span: Span, source: Source) -> Failure | None:
+    """Return the error of a bracket that is never closed: Python's parser knows it."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -64,7 +54,8 @@ def _unclosed(span: Span, source: Source) -> tuple[str, Span] | None:
         if match is None or error.lineno is None or error.offset is None:
             return None
         bracket = replace(span, line=error.lineno, column=error.offset, width=1)
-        return f"Parse error: bracket `{match[1]}` is not closed", bracket
+        message = f'bracket "{match[1]}" is not closed'
+        return Failure(message=message, hint=f"close it with {_CLOSING[match[1]]}", spot=bracket)
     except (ValueError, RecursionError, MemoryError):
         pass
     return None
@@ -89,13 +80,9 @@ def _at_the_word(span: Span, source: Source) -> Span:
 # A function with another statement before its return is not inlined.
 _MORE: Final = "__=0;"
 _RETURN: Final = re.compile(r"^([ \t]+|[ \t]*def .*:[ \t]*)(?=return\b)", re.MULTILINE)
-_SPOT: Final = re.compile(
-    r"^(?P<place> *--> (?P<name>.+):(?P<line>[0-9]+):)(?P<column>[0-9]+)$", re.MULTILINE
-)
 _EXCERPT: Final = re.compile(
     r"^[0-9]+ \| (?P<line>.*)\n *\| (?P<before> *)(?P<marks>\^+)$", re.MULTILINE
 )
-_HEAD: Final = re.compile(r"^error: ", re.MULTILINE)
 
 
 def correct_position(text: str, program: Program, run: Callable[[Program], str]) -> str:
@@ -112,7 +99,7 @@ def correct_position(text: str, program: Program, run: Callable[[Program], str])
         return text
     modules = {name: _prevent_inlining(source) for name, source in program.modules.items()}
     exact = run(replace(program, main=_prevent_inlining(program.main), modules=modules))
-    if _message(exact) != _message(text):
+    if interpreter.read(exact).message != interpreter.read(text).message:
         return text
     texts = {source.name: source.text for source in program.sources()}
 
@@ -125,14 +112,8 @@ def correct_position(text: str, program: Program, run: Callable[[Program], str])
             column -= len(_MORE)
         return f"{spot['place']}{column}"
 
-    return _SPOT.sub(restore_column, exact)
+    return interpreter.SPOT.sub(restore_column, exact)
 
 
 def _prevent_inlining(source: Source) -> Source:
     return Source(name=source.name, text=_RETURN.sub(rf"\1{_MORE}", source.text))
-
-
-def _message(text: str) -> str:
-    """Return the message without positions."""
-    head, spots = _HEAD.search(text), list(_SPOT.finditer(text))
-    return text[head.end() : spots[-1].start()] if head is not None and spots else text

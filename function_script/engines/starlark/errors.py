@@ -1,22 +1,29 @@
-"""Convert the interpreter's error texts: message, span, hint and the script's calls.
-
-The interpreter gives one text for each error; only this module knows its shape.
-"""
+"""Make our errors of the interpreter's: message, span, hint and the script's calls."""
 
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import TypeAlias
+from collections.abc import Callable, Mapping, Sequence
+from contextvars import ContextVar
+from dataclasses import replace
+from typing import Final, ParamSpec, TypeAlias, TypeVar
 
-from function_script import objects
-from function_script.diagnostics import Diagnostic, Note, cut
-from function_script.engines.starlark import error_positions, hints, run_hints, syntax_hints
+from function_script.engines.library import ArgumentError
+from function_script.engines.starlark import error_positions, interpreter, mistakes, syntax_hints
 from function_script.engines.starlark.analysis import keys, missing
 from function_script.engines.starlark.dialect import MAX_CALLS
-from function_script.errors import DocumentError, FatalError, LimitError, LimitName, ProgramError
-from function_script.limits import Limits
-from function_script.source import Source, Span, excerpt, span_at
-from function_script.values import Readable
+from function_script.engines.starlark.interpreter import Failure, Frame
+from function_script.request import objects
+from function_script.request.limits import Limits
+from function_script.request.values import Readable, type_name
+from function_script.texts.diagnostics import Diagnostic, Note
+from function_script.texts.errors import (
+    DocumentError,
+    FatalError,
+    HintedError,
+    LimitError,
+    LimitName,
+    ProgramError,
+)
+from function_script.texts.source import Source, Span, excerpt, span_at
 
 # Names of our own sources. A program's source has the name of a field or a path.
 BRIDGE = "<bridge>"
@@ -24,40 +31,81 @@ WRAPPER = "<wrapper>"
 PRELUDE = "<prelude>"
 
 Sources: TypeAlias = Mapping[str, Source]
+_Arguments = ParamSpec("_Arguments")
+_Result = TypeVar("_Result")
 
-# `fail` with a text of a megabyte gives an error of a megabyte.
-_MAX_MESSAGE_BYTES = 8 * 1024
 _MAX_CALLS_SHOWN = 8
-
-_HEAD = re.compile(r"^error: ", re.MULTILINE)
-_SPOT = re.compile(r"^ *--> (.+):([0-9]+):([0-9]+)$", re.MULTILINE)
-_FRAME = re.compile(r"^  \* (.+):([0-9]+), in (.+)$", re.MULTILINE)
-_UNDERLINE = re.compile(r"^ *\| ( *)(\^+)$", re.MULTILINE)
 _MAIN_IS_CALLED = "main is called for every request: take the call at the top level out"
 _MAIN_CALL = re.compile(r"\bmain\(")
 _MAIN = re.compile(r"^def +main\b", re.MULTILINE)
-# A lookup did not find its key.
-_ABSENT = re.compile(r"^Key .* was not found$|`NoneType`")
-# The interpreter's name for statements outside of functions.
-_TOP = {"<module>": "the top level"}
-_LINE_END = re.compile(r"\s*\n\s*")
-_RAISED = re.compile(r"(?:ValueError|TypeError): ")
+_RUN: Final = "cannot run main"
+_RESULT: Final = 'return {"desired": {"resources": {...}}}'
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Frame:
-    name: str
-    line: int
-    function: str
+class RefusalError(ValueError):
+    """What our own functions of Starlark refuse: a code, and the path of a value of the result.
+
+    ``subject`` is the type of that value, or what else the code is about.
+    """
+
+    def __init__(self, text: str, code: str = "", path: str = "", subject: str = "") -> None:
+        super().__init__(text)
+        self.code = code
+        self.path = path
+        self.subject = subject
+
+    @property
+    def hint(self) -> str | None:
+        """What the author does about it; None if that is not certain."""
+        match self.code, self.subject:
+            case "name", _:
+                return "each resource has a name of its own: in a loop, make it of the item"
+            case "main", "string":
+                return f"{_RESULT}; from_yaml(text) reads an object"
+            case "main", "list":
+                return _RESULT
+            case "main", "NoneType":
+                return "end main with `return` and the response"
+            case "type", "function" if objects.parse_path(self.path)[-1:] == ("build",):
+                return "return rsp.build()"
+            case "type", "function":
+                return "call it, with parentheses"
+            case "type", "range":
+                return "write list(range(n))"
+            case "key", _:
+                return "use str(key)"
+            case _:
+                return None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Failure:
-    """An error text in parts; ``frames`` run from the outermost call inward."""
+# The error of a function of ours that has stopped a script. The interpreter has its text only.
+_raised: ContextVar[ValueError | None] = ContextVar("raised", default=None)
 
-    message: str
-    spot: Span | None
-    frames: tuple[_Frame, ...]
+
+def recorded(call: Callable[_Arguments, _Result]) -> Callable[_Arguments, _Result]:
+    """Return a function for scripts, whose errors are told to `failed` as they are."""
+
+    def call_recorded(*arguments: _Arguments.args, **named: _Arguments.kwargs) -> _Result:
+        try:
+            return call(*arguments, **named)
+        except ValueError as error:
+            _raised.set(error)
+            raise
+
+    return call_recorded
+
+
+def take_raised() -> ValueError | None:
+    """Return the error of a function of ours that has stopped a script, once; None without one."""
+    error = _raised.get()
+    _raised.set(None)
+    return error
+
+
+@recorded
+def refuse(text: str, code: str = "", path: str = "", subject: str = "") -> None:
+    """Stop a script: the function of that name in our sources."""
+    raise RefusalError(text, code, path, subject)
 
 
 def main_span(source: Source) -> Span | None:
@@ -68,11 +116,9 @@ def main_span(source: Source) -> Span | None:
 
 def unparsable(text: str, source: Source) -> ProgramError:
     """Return the error of a source that does not parse."""
-    failure = _read(text)
-    message, spot = error_positions.of_syntax(failure.message, failure.spot, text, source)
-    failure = replace(failure, message=message, spot=spot)
+    failure = error_positions.of_syntax(interpreter.read(text), text, source)
     problem = _diagnostic(f"cannot parse {source.name}", failure, {source.name: source})
-    hint = syntax_hints.find(message, spot, source)
+    hint = syntax_hints.find(failure, source)
     if hint is not None:
         span = hint.span or problem.span
         frame = excerpt(source, span) if span is not None else None
@@ -84,58 +130,60 @@ def unloadable(
     text: str, source: Source, sources: Sources, limits: Limits, hint: str | None = None
 ) -> FatalError:
     """Return the error of a source whose top level failed; ``hint`` is for a failed load."""
-    failure = _read(text)
+    failure = interpreter.read(text)
     verb = f"cannot load {source.name}"
     if limit := _limit(verb, failure, sources, limits):
         return limit
-    problem = _diagnostic(verb, failure, sources)
+    problem = _diagnostic(verb, failure, sources, take_raised())
     for frame in failure.frames:
         line = _line(sources.get(frame.name), Span(name=frame.name, line=frame.line))
-        if frame.function in _TOP and _MAIN_CALL.search(line):
+        if frame.function == interpreter.TOP and _MAIN_CALL.search(line):
             problem = replace(problem, hint=_MAIN_IS_CALLED)
     return ProgramError(replace(problem, hint=hint or problem.hint))
 
 
 def no_main(text: str, main: Source) -> ProgramError:
     """Return the error of a script without ``main``."""
-    cause = _read(text).message
-    if "no symbol `main`" in cause or "`main` is not exported" in cause:
-        cause = "the script must define main(req)"
     hint = 'begin with `def main(req):` and return a dict such as {"desired": {"resources": {}}}'
     span = Span(name=main.name, line=1, column=1)
-    return ProgramError.of(
-        f"cannot run main: {cause}", span=span, excerpt=excerpt(main, span), hint=hint
-    )
+    message = f"{_RUN}: {interpreter.read(text).message}"
+    return ProgramError.of(message, span=span, excerpt=excerpt(main, span), hint=hint)
 
 
 def is_absence(text: str) -> bool:
     """Report whether a script failed because a lookup did not find its key."""
-    return _ABSENT.search(_read(text).message) is not None
+    return interpreter.read(text).is_absence
 
 
-def failed(  # noqa: PLR0913 - the script, its request, and what bounds both
+def undefined_name(text: str) -> str | None:
+    """Return the name that a script uses and nothing defines; None for another error."""
+    failure = interpreter.read(text)
+    return failure.arguments["name"] if failure.code == "undefined" else None
+
+
+def failed(  # noqa: PLR0913 - the script, its request, and what is known of the failure
     text: str,
     main: Source,
     sources: Sources,
     request: Mapping[str, Readable],
     limits: Limits,
     *,
-    exceeded: LimitName | None,
+    raised: ValueError | None,
 ) -> FatalError:
     """Return the error of a script that failed while it ran for this request.
 
-    ``exceeded`` is the limit that a result has exceeded, if it was written and refused for that.
+    ``raised`` is the error of a function of ours that has stopped it.
     """
-    failure = _read(text)
-    if limit := _limit("cannot run main", failure, sources, limits):
+    failure = interpreter.read(text)
+    if limit := _limit(_RUN, failure, sources, limits):
         return limit
-    if failure.spot is not None and failure.spot.name == BRIDGE:
-        is_limit = _RAISED.match(failure.message) is not None
-        return _bad_result(failure.message, main, sources, exceeded if is_limit else None)
-    if failure.spot is not None and failure.spot.name == WRAPPER:
-        return _bad_contract(failure.message, main)
-    problem = _diagnostic("cannot run main", failure, sources)
-    if _ABSENT.search(failure.message):
+    place = failure.spot.name if failure.spot is not None else ""
+    if place == BRIDGE and isinstance(raised, RefusalError):
+        return _bad_result(raised, main, sources)
+    if place == WRAPPER:
+        return _bad_contract(failure, main)
+    problem = _diagnostic(_RUN, failure, sources, raised)
+    if failure.is_absence:
         hint = problem.hint
         if cause := missing_key(text, sources, request):
             is_whole = cause.is_suggestion or hint is None
@@ -143,11 +191,21 @@ def failed(  # noqa: PLR0913 - the script, its request, and what bounds both
     return ProgramError(problem)
 
 
+def describe_absence(
+    text: str, sources: Sources, request: Mapping[str, Readable]
+) -> tuple[str, Span | None]:
+    """Return what a script has not found, and the place that reads it."""
+    failure = interpreter.read(text)
+    key = missing_key(text, sources, request)
+    problem = _diagnostic("", failure, sources, take_raised())
+    return problem.message if key is None else key.absence, problem.span
+
+
 def missing_key(
     text: str, sources: Sources, request: Mapping[str, Readable]
 ) -> missing.MissingKey | None:
     """Return the key of the request that a failed lookup did not find; None when it is unclear."""
-    span = _read(text).spot
+    span = interpreter.read(text).spot
     if span is None or span.name not in sources:
         return None
     start = (span.column or 1) - 1
@@ -155,42 +213,29 @@ def missing_key(
     return missing.find(expression, [source.text for source in sources.values()], request)
 
 
-def _read(text: str) -> _Failure:
-    head = _HEAD.search(text)
-    if head is None:
-        return _Failure(message=_one_line(text), spot=None, frames=())
-    # The last one: the text of `fail` may hold lines that look the same.
-    spots = list(_SPOT.finditer(text, head.end()))
-    end = spots[-1].start() if spots else len(text)
-    frames = tuple(
-        _Frame(name=match[1], line=int(match[2]), function=match[3])
-        for match in _FRAME.finditer(text, 0, head.start())
-    )
-    spot = None
-    if spots:
-        name, line, column = spots[-1].groups()
-        underline = _UNDERLINE.search(text, spots[-1].end())
-        width = len(underline[2]) if underline else 1
-        spot = Span(name=name, line=int(line), column=int(column), width=width)
-    return _Failure(message=_one_line(text[head.end() : end]), spot=spot, frames=frames)
-
-
-def _one_line(text: str) -> str:
-    return cut(_LINE_END.sub(" ", text.strip()), _MAX_MESSAGE_BYTES)
-
-
-def _diagnostic(verb: str, failure: _Failure, sources: Sources) -> Diagnostic:
-    """Return the problem at its position in a source of the program."""
+def _diagnostic(
+    verb: str, failure: Failure, sources: Sources, raised: ValueError | None = None
+) -> Diagnostic:
+    """Return the problem at its position in a source; without a verb, its message is the cause."""
     span, calls = _position(failure, sources)
     source = sources.get(span.name) if span else None
-    span = error_positions.of_run(failure.message, span, source)
-    line = _line(source, span) if span else ""
-    message, hint = hints.explain(failure.message, line, span.column if span else None)
-    if certain := run_hints.find(failure.message, span, source):
-        message, hint = certain.message or message, certain.hint or hint
-        span = certain.span or span
+    message, hint = failure.message, failure.hint
+    # A message of `fail` or of a function of ours is whole, and no cause.
+    is_whole = failure.code in {"fail", "raised"}
+    if isinstance(raised, (HintedError, RefusalError)):
+        hint = raised.hint
+    if isinstance(raised, ArgumentError):
+        parameter, value = raised.facts
+        arguments = {"name": parameter.name, "type": type_name(value)}
+        failure = replace(failure, arguments={**failure.arguments, **arguments})
+    finding = mistakes.explain(failure, span, source) if span and source else None
+    if finding is not None:
+        message, hint = finding.message or message, finding.hint or hint
+        span = finding.span or span
+        is_whole = is_whole or (finding.is_whole and finding.message is not None)
     return Diagnostic(
-        message=_message(verb, message),
+        message=f"{verb}: {message}" if verb and not is_whole else message,
+        kind="refusal" if failure.code == "fail" else "mistake",
         span=span,
         excerpt=excerpt(source, span) if source and span else None,
         hint=hint,
@@ -198,16 +243,7 @@ def _diagnostic(verb: str, failure: _Failure, sources: Sources) -> Diagnostic:
     )
 
 
-def _message(verb: str, message: str) -> str:
-    # A message of `fail` or of the library is whole, and no cause.
-    if message.startswith("fail: "):
-        return message.removeprefix("fail: ")
-    if raised := _RAISED.match(message):
-        return message[raised.end() :]
-    return f"{verb}: {message}"
-
-
-def _position(failure: _Failure, sources: Sources) -> tuple[Span | None, Sequence[_Frame]]:
+def _position(failure: Failure, sources: Sources) -> tuple[Span | None, Sequence[Frame]]:
     """Return the position in a source of the program, and the program's calls that lead there."""
     calls = [frame for frame in failure.frames if frame.name in sources]
     spot = failure.spot
@@ -220,7 +256,7 @@ def _position(failure: _Failure, sources: Sources) -> tuple[Span | None, Sequenc
     return _call_span(calls[-1], failure.frames, sources), calls[:-1]
 
 
-def _call_span(call: _Frame, frames: Sequence[_Frame], sources: Sources) -> Span:
+def _call_span(call: Frame, frames: Sequence[Frame], sources: Sources) -> Span:
     """Return the span of a call into the prelude: of the function's name, as frames have lines."""
     span = Span(name=call.name, line=call.line)
     callee = next((frame for frame in frames[frames.index(call) :] if frame.name == PRELUDE), None)
@@ -240,27 +276,24 @@ def _line(source: Source | None, span: Span) -> str:
     return lines[span.line - 1] if span.line <= len(lines) else ""
 
 
-def _notes(calls: Sequence[_Frame]) -> tuple[str | Note, ...]:
-    notes: list[str | Note] = [
-        Note(
-            f"called from {_TOP.get(frame.function, frame.function)} at",
-            Span(name=frame.name, line=frame.line),
-        )
-        for frame in calls
-    ]
+def _notes(calls: Sequence[Frame]) -> tuple[str | Note, ...]:
+    notes: list[str | Note] = []
+    for frame in calls:
+        caller = "the top level" if frame.function == interpreter.TOP else frame.function
+        notes.append(Note(f"called from {caller} at", Span(name=frame.name, line=frame.line)))
     if len(notes) > _MAX_CALLS_SHOWN:
         half = _MAX_CALLS_SHOWN // 2
         notes[half:-half] = [f"… {len(notes) - 2 * half} more calls"]
     return tuple(reversed(notes))
 
 
-def _limit(verb: str, failure: _Failure, sources: Sources, limits: Limits) -> LimitError | None:
+def _limit(verb: str, failure: Failure, sources: Sources, limits: Limits) -> LimitError | None:
     limit: LimitName | None = None
-    if failure.message == "Evaluation cancelled":
+    if failure.code == "time":
         limit = "time"
         cause = f"it needs more CPU time than its limit of {limits.timeout_seconds:g} s"
         hint = "look for a loop that does not end, or runs over more than it must"
-    elif failure.message.startswith("Starlark call stack overflow"):
+    elif failure.code == "calls":
         cause = f"calls are nested deeper than the limit of {MAX_CALLS}"
         hint = "a function calls itself without end; for long lists use a loop"
     else:
@@ -269,34 +302,33 @@ def _limit(verb: str, failure: _Failure, sources: Sources, limits: Limits) -> Li
     return LimitError(replace(problem, message=f"{verb}: {cause}", hint=hint), limit=limit)
 
 
-def _bad_result(
-    message: str, main: Source, sources: Sources, limit: LimitName | None
-) -> FatalError:
-    cause = _RAISED.sub("", message.removeprefix("fail: "), count=1)
-    try:
-        # Where the script writes the field that the cause begins with.
-        span = keys.find(objects.parse_path(cause.partition(" ")[0]), sources.values())
-    except ValueError:
-        span = None
+def _bad_result(refusal: RefusalError, main: Source, sources: Sources) -> FatalError:
+    # Where the script writes the field.
+    span = keys.find(objects.parse_path(refusal.path), sources.values()) if refusal.path else None
     span = span or main_span(main)
     frame = excerpt(sources[span.name], span) if span else None
-    text = f"cannot read the result of main: {cause}"
-    if limit is not None:
+    text = f"cannot read the result of main: {refusal}"
+    if refusal.code in {"depth", "nodes"}:
+        limit: LimitName = "depth" if refusal.code == "depth" else "nodes"
         return LimitError.of(text, span=span, excerpt=frame, limit=limit)
-    hint = hints.for_result(cause)
+    finding = mistakes.explain_result(main) if refusal.code == "main" else None
+    hint = (finding and finding.hint) or refusal.hint
     return DocumentError.of(text, span=span, excerpt=frame, hint=hint)
 
 
-def _bad_contract(message: str, main: Source) -> FatalError:
-    if "recursion limit" in message:
-        return LimitError.of("cannot run main: the request is nested too deeply")
-    cause = "main must take exactly one argument"
-    if message.startswith("Operation `call()` not supported"):
-        cause = "main must be a function"
-    elif "argument" not in message and "parameter" not in message.lower():
-        cause = message
+def _bad_contract(failure: Failure, main: Source) -> FatalError:
+    cause = failure.message
+    match failure.code:
+        case "nested":
+            return LimitError.of("cannot run main: the request is nested too deeply")
+        case "call":
+            cause = "main must be a function"
+        case "arguments" | "type" | "position" | "item":
+            cause = "main must take exactly one argument"
+        case _:
+            pass
     span = main_span(main)
     frame = excerpt(main, span) if span else None
     return ProgramError.of(
-        f"cannot run main: {cause}", span=span, excerpt=frame, hint="write `def main(req):`"
+        f"{_RUN}: {cause}", span=span, excerpt=frame, hint="write `def main(req):`"
     )

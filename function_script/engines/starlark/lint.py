@@ -5,13 +5,13 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
-from function_script.diagnostics import Diagnostic
 from function_script.engines.lint import Lint, Mention, ResourceKind
 from function_script.engines.reads import FieldAccess, FieldComparison
 from function_script.engines.starlark import mistakes
 from function_script.engines.starlark.analysis import request_reads, syntax
-from function_script.program import Program
-from function_script.source import Span, span_at
+from function_script.request.program import Program
+from function_script.texts.diagnostics import Diagnostic
+from function_script.texts.source import Span, span_at
 
 _CREDENTIALS_GETTER: Final = re.compile(
     r"""^[^#\n]*?\bget_credentials\(\s*\w+\s*,\s*["'](?P<name>[^"'\\]+)["']""", re.MULTILINE
@@ -24,6 +24,10 @@ _EMITTING: Final = frozenset({"event", "warning"})
 class StarlarkLint(Lint):
     """The analyses of StarlarkScript."""
 
+    observed_getter = re.compile(
+        r"""^[^#\n]*?\bget_(?:observed|connection_details)\(\s*\w+\s*,\s*["'](?P<name>[^"'\\]+)["']""",
+        re.MULTILINE,
+    )
     random_call = re.compile(r"\b(?:stable_secret|(?P<public>stable_id))(?=\()")
 
     def find_reads(self, program: Program) -> list[FieldAccess]:

@@ -1,32 +1,42 @@
-"""Mistakes in scripts that compile: what fails whenever it runs, and what nobody can mean.
+"""Mistakes in scripts that compile: what fails when it runs, and what nobody can mean.
 
-A finding is certain from the script alone.
+One table of rules for two uses. `check` asks them of a whole script, before it runs: a finding is
+certain from the text alone. After a failure, the rules of its code are asked of the operation that
+failed, with the types that the interpreter has reported.
 """
 
 import ast
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from typing import Final, NamedTuple, TypeAlias
+from dataclasses import dataclass
+from typing import Final, NamedTuple, TypeAlias, cast
 
-from function_script import spelling
-from function_script.diagnostics import Diagnostic
 from function_script.engines import habits, leftovers
-from function_script.engines.starlark import run_hints, signatures
-from function_script.engines.starlark.analysis import kinds, syntax
-from function_script.engines.starlark.analysis.names import Bindings, Value
+from function_script.engines.signatures import Signature
+from function_script.engines.starlark import calls, signatures
+from function_script.engines.starlark.analysis import syntax
+from function_script.engines.starlark.analysis.kinds import Kinds, can_be_equal
+from function_script.engines.starlark.analysis.names import Bindings
+from function_script.engines.starlark.interpreter import NONE, Failure
 from function_script.engines.tables import Rules
-from function_script.program import Program
-from function_script.source import Source, Span, excerpt, span_at
+from function_script.request.program import Program
+from function_script.request.values import with_article
+from function_script.texts import spelling
+from function_script.texts.diagnostics import Diagnostic
+from function_script.texts.problems import suggest
+from function_script.texts.source import Source, Span, excerpt, span_at
 
-_METHODS: Final = {
-    "string": habits.STRING_METHODS,
-    "list": habits.LIST_METHODS,
-    "dict": habits.MAPPING_METHODS,
-}
+_NO_RESULT: Final = frozenset({"append", "extend", "insert", "update", "clear", "remove"})
+_CHANGING: Final = _NO_RESULT | {"setdefault", "pop", "popitem"}
 # Methods that lists alone have, and that give None.
 _LIST_CHANGES: Final = frozenset({"append", "extend", "insert"})
-_RESOURCE: Final = "resource"
+_QUANTITY: Final = re.compile(r"[0-9.]+(?:[numkMGTPE]|[KMGTPE]i)")
+_DECIMAL: Final = re.compile(r"[-+]?[0-9]*\.[0-9]+")
+_SPECIFICATION: Final = re.compile(r"(?<!\{)\{\w*:([^{}]+)\}")
+_PADDING: Final = re.compile(r"0(?P<width>[0-9]+)d?")
+# A path by dots with a dash in a key: in a difference of two values, blanks are usual.
+_DASHED: Final = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*\.[A-Za-z_]\w*(?:-[A-Za-z]\w*)+")
 # JSONPath, and paths of JSON Patch. The key of an annotation has other parts in front of a slash.
 _FOREIGN_PATH: Final = re.compile(r"\$\.|/?(?:spec|status|metadata)/[\w/]+$")
 # Text in braces that would be the value of a name in an f-string or in JavaScript.
@@ -47,46 +57,86 @@ _OTHER_TYPES: Final = {
     **dict.fromkeys(("boolean",), "bool"),
     **dict.fromkeys(("none", "None", "null"), "NoneType"),
 }
-_CONSTRUCTORS: Final = frozenset({"bool", "dict", "float", "int", "list", "str", "tuple"})
 _RESULT: Final = 'return {"desired": {"resources": {...}}}'
 _OBJECT_GETTERS: Final = frozenset({"get_observed", "get_desired", "get_xr"})
 
 
-class _Finding(NamedTuple):
-    span: Span
-    message: str
+# What a value without items needs, for a loop over it.
+_LOOPS: Final = {
+    "int": "write range(n) to count to a number",
+    "string": "write text.elems() for its characters, or text.split(...)",
+}
+_LOOPS_FAIL: Final = frozenset({"int", "float", "bool", "string", "function", NONE})
+_GET: Final = 'get(value, "a.b.c") gives None where something on the way is missing'
+_IS_NONE: Final = "it is None: get(value, path, default) takes a default"
+_SIGNS: Final[dict[type, str]] = {
+    ast.Add: "+",
+    ast.Sub: "-",
+    ast.Mult: "*",
+    ast.Div: "/",
+    ast.FloorDiv: "//",
+    ast.Mod: "%",
+}
+_ORDERING: Final = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
+
+
+class Finding(NamedTuple):
+    """A mistake: its place, what to say of it, and a hint.
+
+    None stands for the interpreter's place, its message, and for no hint. ``is_whole``: the message
+    says itself what is not possible.
+    """
+
+    span: Span | None
+    message: str | None
     hint: str | None
+    is_whole: bool = False
 
 
-class _Script(NamedTuple):
-    """A source with its tree, the names that it binds, and the values of those bound once."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Script:
+    """A source with its tree, and the types of its expressions.
+
+    ``node`` is what the rules look into: the tree, or the operation of a ``failure``.
+    """
 
     source: Source
     tree: ast.Module
-    bindings: Bindings
-    values: Mapping[str, Value]
+    kinds: Kinds
     is_main: bool
+    node: ast.AST
+    failure: Failure | None = None
 
-    def at(self, node: ast.expr, message: str, hint: str | None) -> _Finding:
-        return _Finding(syntax.span_of(node, self.source), message, hint)
+    def walk(self) -> Iterator[ast.AST]:
+        return ast.walk(self.node)
 
-    def kind_of(self, node: ast.expr) -> str | None:
-        """Return the type of an expression that is certain from names and constants."""
-        return kinds.kind_of(node, self.values)
+    def at(self, node: ast.expr, message: str | None, hint: str | None) -> Finding:
+        return Finding(syntax.span_of(node, self.source), message, hint)
 
-    def signature_of(self, name: str) -> signatures.Signature | None:
-        """Return the signature of a predeclared function; None for names of the script's own."""
-        return None if self.bindings.is_bound(name) else signatures.functions().get(name)
+    def say(self, hint: str | None, message: str | None = None) -> Finding:
+        """Return a finding at the interpreter's place."""
+        return Finding(None, message, hint)
 
 
-_Rule: TypeAlias = Callable[[_Script], Iterator[_Finding]]
-_FAILURES: Final = Rules[_Rule]()
+_Rule: TypeAlias = Callable[[_Script], Iterator[Finding]]
+# Each with the codes of the failures that it explains.
+_FAILURES: Final = Rules[tuple[tuple[str, ...], _Rule]]()
 _DOUBTS: Final = Rules[_Rule]()
+
+
+def _explains(*codes: str) -> Callable[[_Rule], _Rule]:
+    """Return a decorator that enters a rule, for `check` and for failures of these codes."""
+
+    def register(rule: _Rule) -> _Rule:
+        _FAILURES.add((codes, rule))
+        return rule
+
+    return register
 
 
 def find_failures(program: Program) -> Iterator[Diagnostic]:
     """Yield operations that fail in every run that reaches them."""
-    return _find(_FAILURES, program)
+    return _find([rule for _, rule in _FAILURES], program)
 
 
 def find_doubts(program: Program) -> Iterator[Diagnostic]:
@@ -94,168 +144,559 @@ def find_doubts(program: Program) -> Iterator[Diagnostic]:
     return _find(_DOUBTS, program)
 
 
-def _find(rules: Rules[_Rule], program: Program) -> Iterator[Diagnostic]:
-    for source in program.sources():
-        tree = syntax.parse(source.text)
+def _find(rules: list[_Rule], program: Program) -> Iterator[Diagnostic]:
+    parsed = {source: syntax.parse(source.text) for source in program.sources()}
+    # A source that nobody can read may call functions of the others.
+    trees = [tree for tree in parsed.values() if tree is not None]
+    for source, tree in parsed.items():
         if tree is None:
             continue
-        bindings = Bindings.of([tree])
-        is_main = source is program.main
-        script = _Script(source, tree, bindings, bindings.single_values(), is_main)
-        unique = dict.fromkeys(finding for rule in rules for finding in rule(script))
-        for finding in sorted(unique, key=lambda each: (each.span.line, each.span.column or 0)):
-            yield Diagnostic(
-                message=finding.message,
-                span=finding.span,
-                excerpt=excerpt(source, finding.span),
-                hint=finding.hint,
-            )
+        kinds, is_main = Kinds(tree, trees), source is program.main
+        script = _Script(source=source, tree=tree, kinds=kinds, is_main=is_main, node=tree)
+        places: dict[tuple[int, int, str], Diagnostic] = {}
+        for span, message, hint, _ in (finding for rule in rules for finding in rule(script)):
+            if span is not None and message is not None:
+                frame = excerpt(source, span)
+                problem = Diagnostic(message=message, span=span, excerpt=frame, hint=hint)
+                places.setdefault((span.line, span.column or 0, message), problem)
+        yield from (places[place] for place in sorted(places, key=lambda each: each[:2]))
+
+
+def explain(failure: Failure, span: Span, source: Source) -> Finding | None:
+    """Return what is certain of a failure at a place; None if nothing is."""
+    tree = syntax.parse(source.text)
+    node = _node_at(tree, span, source) if tree is not None else None
+    if tree is None or node is None:
+        return None
+    script = _Script(
+        source=source,
+        tree=tree,
+        kinds=Kinds(tree, facts=_read_facts(failure, node, tree)),
+        is_main=True,
+        node=node,
+        failure=failure,
+    )
+    rules = (rule for codes, rule in _FAILURES if failure.code in codes)
+    return next((finding for rule in rules for finding in rule(script)), None)
+
+
+def explain_result(source: Source) -> Finding | None:
+    """Return what is certain of a main that returns no response; None if nothing is."""
+    tree = syntax.parse(source.text)
+    if tree is None:
+        return None
+    script = _Script(source=source, tree=tree, kinds=Kinds(tree), is_main=True, node=tree)
+    return next(_no_result(script), None)
+
+
+def _node_at(tree: ast.Module, span: Span, source: Source) -> ast.AST | None:
+    """Return the node of a place: the one of the same width, else the largest that begins there.
+
+    A call begins at the name of its function, too.
+    """
+    candidates: list[tuple[int, int, ast.AST]] = []
+    for node in ast.walk(tree):
+        if not isinstance(node, (ast.expr, ast.stmt)) or node.lineno != span.line:
+            continue
+        place = syntax.span_of(cast("ast.expr", node), source)
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            name = syntax.span_of_attribute(node.func, source)
+            place = name if name.column == span.column else place
+        if place.column == span.column:
+            size = (node.end_lineno or 0) - node.lineno
+            candidates.append((abs(place.width - span.width), -size, node))
+    if not candidates:
+        return None
+    match min(candidates, key=lambda each: each[:2])[2]:
+        case ast.Expr(value=value):
+            return value
+        case node:
+            return node
+
+
+def _read_facts(failure: Failure, node: ast.AST, tree: ast.Module) -> dict[ast.expr, str]:
+    """Return the types that a failure tells of the operands of an operation."""
+    left, right = failure.arguments.get("left"), failure.arguments.get("right")
+    kind = failure.arguments.get("type") or ""
+    match failure.code, node:
+        case "attribute", _:
+            return _read_owner(failure.arguments["name"], kind, node, tree)
+        case "compare", ast.If(test=ast.Compare(left=one, comparators=[two])) if left and right:
+            # The interpreter points at the whole statement, of which a comparison is a part.
+            return {one: left, two: right}
+        case (
+            ("compare" | "operator"),
+            (
+                ast.BinOp(left=one, right=two)
+                | ast.Compare(left=one, comparators=[two])
+                | ast.AugAssign(target=one, value=two)
+                | ast.Subscript(value=one, slice=two)
+            ),
+        ) if left and right:
+            return {one: left, two: right}
+        case "items", ast.For(iter=value) | ast.AugAssign(value=value):
+            return {value: kind}
+        case "items", ast.expr() if any(
+            each.iter is node for each in ast.walk(tree) if isinstance(each, ast.comprehension)
+        ):
+            return {node: kind}
+        case "items", ast.Call(args=[value, *_]):
+            return {value: kind}
+        case "position", ast.Call(args=[*values]) if values:
+            position = int(failure.arguments["position"]) - 1
+            return {values[min(position, len(values) - 1)]: kind}
+        case (("type" | "raised"), ast.Call() as call) if kind:
+            signature = _find_signature(call, tree)
+            argument = signature and calls.find_argument(call, signature, failure.arguments["name"])
+            return {argument: kind} if argument is not None else {}
+        case _:
+            return {}
+
+
+def _read_owner(name: str, kind: str, node: ast.AST, tree: ast.Module) -> dict[ast.expr, str]:
+    """Return the type of the value that has no attribute of a name."""
+    owners = [n.value for n in ast.walk(node) if isinstance(n, ast.Attribute) and n.attr == name]
+    match node:
+        case ast.Call(func=ast.Attribute(value=value, attr=attr)) if attr == name:
+            # The calls inside of it have succeeded.
+            owners = [value]
+        case _:
+            pass
+    if len(owners) != 1:
+        return {}
+    is_response = kind == "struct" and Kinds(tree).of(owners[0]) in {None, signatures.RESPONSE}
+    return {owners[0]: signatures.RESPONSE if is_response else kind}
 
 
 # -- Failures
 
 
-@_FAILURES.add
-def _missing_attributes(script: _Script) -> Iterator[_Finding]:
-    """Find methods that values of a certain type do not have."""
+@_explains("attribute")
+def _attributes(script: _Script) -> Iterator[Finding]:
+    """Find attributes that values of a certain type do not have."""
     callees = {id(node.func) for node in ast.walk(script.tree) if isinstance(node, ast.Call)}
-    for node in ast.walk(script.tree):
+    for node in script.walk():
         if not isinstance(node, ast.Attribute):
             continue
-        kind = script.kind_of(node.value) or ""
-        names = signatures.attributes().get(kind, ())
-        if not names or node.attr in names:
+        kind = script.kinds.of(node.value)
+        is_struct = kind == "struct" and node.value not in script.kinds.facts
+        if kind is None or is_struct or node.attr in signatures.attributes().get(kind, ()):
             continue
-        correction = _METHODS.get(kind, {}).get(node.attr)
-        hint = correction.starlark if correction is not None else None
-        near = spelling.nearest(node.attr, names)
-        if hint is None and near is not None:
-            hint = f'did you mean "{near}"?'
-        if hint is None and kind == "dict" and id(node) not in callees:
-            hint = f'fields of a dict: ["{node.attr}"], or .get("{node.attr}")'
-        span = run_hints.attribute_span(node, script.source) or syntax.span_of(node, script.source)
-        yield _Finding(span, f'a value of type {kind} has no attribute "{node.attr}"', hint)
+        message, hint = calls.explain_attribute(node, kind, is_called=id(node) in callees)
+        if kind == NONE:
+            hint = _none_hint(node.value, script)
+        yield Finding(syntax.span_of_attribute(node, script.source), message, hint)
 
 
-@_FAILURES.add
-def _changed_constants(script: _Script) -> Iterator[_Finding]:
-    """Find functions that change values of the top level, which are frozen, or their names."""
-    constants = {
+def _none_hint(node: ast.expr, script: _Script) -> str:
+    """Return the hint for a value that is None: what gave it, if that always gives None."""
+    value = Bindings.of([script.tree]).single_values().get(getattr(node, "id", ""))
+    match value.expression if value is not None else node:
+        case ast.Call(func=ast.Attribute(attr=name)) if name in _NO_RESULT:
+            return f"{name} changes its list or dict and gives None: write it on a line of its own"
+        case _:
+            pass
+    for function in ast.walk(script.tree):
+        match function, node:
+            case ast.FunctionDef(name=name), ast.Call(func=ast.Name(id=called)) if name == called:
+                returns = [n for n in ast.walk(function) if isinstance(n, ast.Return) and n.value]
+                if not returns:
+                    return f"{name} returns nothing: write `return value`"
+            case _:
+                pass
+    return _GET
+
+
+@_explains("items")
+def _loops(script: _Script) -> Iterator[Finding]:
+    """Find loops over values without items, and additions of such to a list."""
+    for node in ast.walk(script.tree):
+        match node:
+            case ast.For(iter=items) | ast.comprehension(iter=items):
+                kind = script.kinds.of(items)
+            case ast.AugAssign(target=target, value=value) if value in script.kinds.facts:
+                kind = script.kinds.facts[value]
+                message = f"cannot add {_describe(kind)} to a list"
+                text = f"{calls.to_source(target)} += [{calls.to_source(value)}]"
+                yield script.say(f"write {text}", message)
+                continue
+            case ast.Call(args=[first, *_]) if first in script.kinds.facts:
+                name = calls.to_source(node.func).rpartition(".")[2]
+                if name not in signatures.functions():
+                    type_ = _describe(script.kinds.facts[first])
+                    message = f"cannot call {name}: must be a list, not {type_}"
+                    yield Finding(None, message, None, is_whole=True)
+                continue
+            case _:
+                continue
+        is_failure = script.failure is None or items in script.kinds.facts
+        if (
+            kind is None
+            or not is_failure
+            or kind not in {*_LOOPS_FAIL, *script.kinds.facts.values()}
+        ):
+            continue
+        hint = _none_hint(items, script) if kind == NONE else _LOOPS.get(kind)
+        if kind == "function":
+            hint = f"call it, with parentheses: {calls.to_source(items)}()"
+        yield script.at(items, f"a value of type {kind} has no items", hint)
+
+
+def _describe(kind: str) -> str:
+    return with_article(signatures.type_of_kind(kind))
+
+
+@_explains("frozen")
+def _changes(script: _Script) -> Iterator[Finding]:
+    """Find functions that change values of the top level, which are frozen, or of the request."""
+    values = Bindings.of([script.tree]).values
+    constants = _constants(script.tree)
+    for function, node in _nodes_of_functions(script):
+        changed = _changed(node)
+        root, depth = changed, 0
+        while isinstance(root, (ast.Subscript, ast.Attribute)):
+            root, depth = root.value, depth + 1
+        if changed is None or not isinstance(root, ast.Name):
+            continue
+        name, is_outside = root.id, root.id in constants and root.id not in _stores(function)
+        if script.failure is None:
+            lists = (ast.List, ast.ListComp)
+            is_data = isinstance(constants.get(name), (*lists, ast.Dict, ast.DictComp))
+            if depth or not is_outside or not is_data:
+                continue
+            hint = _copy_hint(name, depth, is_list=isinstance(constants[name], lists))
+            message = f'a function cannot change "{name}", which is set outside of it'
+            yield script.at(changed, message, hint)
+            continue
+        kind = script.kinds.of(root)
+        if not depth and kind in {"bool", "float", "int", "string", "tuple"}:
+            yield script.say(None, f"a value of type {kind} cannot be changed")
+            continue
+        expression = values[name].expression if name in values else None
+        origin: ast.expr | None
+        match expression:
+            # A copy of the first level, or another name.
+            case ast.Call(func=ast.Name(id="dict" | "list"), args=[origin]) | (
+                ast.Name() | ast.Subscript() as origin
+            ):
+                pass
+            case _:
+                origin = root if name in constants else None
+        source = values.get(origin.id) if isinstance(origin, ast.Name) else None
+        is_list = any(
+            isinstance(each, ast.List) for each in (expression, source and source.expression)
+        )
+        text = calls.to_source(origin) if origin is not None else name
+        yield script.say(_copy_hint(text, depth, is_list=is_list))
+
+
+def _nodes_of_functions(script: _Script) -> Iterator[tuple[ast.AST, ast.AST]]:
+    """Yield the nodes to look at, each with the function around it; after a failure, its own."""
+    if script.failure is not None:
+        yield script.node, script.node
+        return
+    for function in script.tree.body:
+        if isinstance(function, ast.FunctionDef):
+            yield from ((function, node) for node in ast.walk(function))
+
+
+def _constants(tree: ast.Module) -> Mapping[str, ast.expr]:
+    """Return the values that assignments of the top level give to names."""
+    return {
         target.id: statement.value
-        for statement in script.tree.body
+        for statement in tree.body
         if isinstance(statement, ast.Assign)
         for target in statement.targets
         if isinstance(target, ast.Name)
     }
-    for function in (node for node in script.tree.body if isinstance(node, ast.FunctionDef)):
-        stores = Counter(
-            node.arg if isinstance(node, ast.arg) else node.id
-            for node in ast.walk(function)
-            if isinstance(node, ast.arg)
-            or (isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store))
-        )
-        for node in ast.walk(function):
-            match node:
-                case ast.AugAssign(target=ast.Name(id=name) as target) if stores[name] == 1:
-                    hint = run_hints.local_hint(name)
-                case ast.Assign(targets=[ast.Subscript(value=ast.Name(id=name) as target)]) | (
-                    ast.Call(
-                        func=ast.Attribute(
-                            value=ast.Name(id=name) as target,
-                            attr="append" | "extend" | "insert" | "update" | "clear" | "pop",
-                        )
-                    )
-                ) if not stores[name]:
-                    match constants.get(name):
-                        case ast.List() | ast.ListComp():
-                            hint = f"change a copy: `copy = list({name})`"
-                        case ast.Dict() | ast.DictComp():
-                            hint = f"change a copy: `copy = merge({{}}, {name})`"
-                        case _:
-                            continue
-                case _:
-                    continue
-            if name in constants:
-                message = f'a function cannot change "{name}", which is set outside of it'
-                yield script.at(target, message, hint)
 
 
-@_FAILURES.add
-def _wrong_arguments(script: _Script) -> Iterator[_Finding]:
-    """Find arguments of a type that a predeclared function does not take."""
-    for call in (node for node in ast.walk(script.tree) if isinstance(node, ast.Call)):
-        if not isinstance(call.func, ast.Name):
-            continue
-        signature = script.signature_of(call.func.id)
-        is_plain = not any(isinstance(each, ast.Starred) for each in call.args)
-        if signature is None or not is_plain:
-            continue
-        is_wrong = False
-        for argument, parameter in zip(call.args, signature.parameters, strict=False):
-            kind = script.kind_of(argument)
-            if kind is None or not parameter.types or kind in parameter.types:
-                continue
-            if kinds.can_be_equal(kind, next(iter(parameter.types))):
-                continue
-            types = " or ".join(sorted(parameter.types - {"NoneType"}))
-            message = f'argument "{parameter.name}" is of type {types}, not {kind}'
-            is_wrong = True
-            yield script.at(argument, message, f"write {signature.usage}")
-        count = len(call.args) + len(call.keywords)
-        required = sum(each.is_required for each in signature.parameters)
-        is_spread = any(each.arg is None for each in call.keywords)
-        if count < required and not is_spread and not is_wrong:
-            message = f"{call.func.id} takes {required} arguments, not {count}"
-            yield script.at(call.func, message, f"write {signature.usage}")
+def _stores(function: ast.AST) -> Mapping[str, int]:
+    """Return how often a function gives a name a value."""
+    return Counter(
+        node.arg if isinstance(node, ast.arg) else node.id
+        for node in ast.walk(function)
+        if isinstance(node, ast.arg)
+        or (isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store))
+    )
 
 
-@_FAILURES.add
-def _refused_texts(script: _Script) -> Iterator[_Finding]:
-    """Find texts that are no number, no format, and no reason or status of a response."""
-    for node in ast.walk(script.tree):
+def _changed(node: ast.AST) -> ast.expr | None:
+    """Return the value that a statement or a call changes."""
+    match node:
+        case (
+            ast.Assign(targets=[ast.Subscript(value=value)])
+            | ast.AugAssign(target=ast.Subscript(value=value))
+            | ast.Subscript(value=value, ctx=ast.Store())
+            | ast.Call(func=ast.Attribute(value=value, attr=_))
+        ) if not isinstance(node, ast.Call) or cast("ast.Attribute", node.func).attr in _CHANGING:
+            return value
+        case ast.AugAssign(target=ast.Name() as name):
+            return name
+        case _:
+            return None
+
+
+def _copy_hint(name: str, depth: int, *, is_list: bool) -> str:
+    if is_list and not depth:
+        return f"change a copy: `copy = list({name})`"
+    if is_list:
+        return f"copy each item: `copy = [merge({{}}, item) for item in {name}]`"
+    return f"change a copy at every depth: `copy = merge({{}}, {name})`"
+
+
+@_explains("local")
+def _locals(script: _Script) -> Iterator[Finding]:
+    """Find functions that set a name of the top level anew, by its own value."""
+    constants = _constants(script.tree)
+    message = 'a function cannot change "{}", which is set outside of it'
+    hint = "{} outside of functions is a constant: begin with a local name, and return its value"
+    if script.failure is not None:
+        name = script.failure.arguments["name"]
+        if name in constants:
+            yield script.say(hint.format(name), message.format(name))
+        yield script.say(f"give {name} a value before this line, on every way that leads here")
+        return
+    for function, node in _nodes_of_functions(script):
         match node:
-            case ast.Call(
-                func=ast.Name(id="int" | "float" as name),
-                args=[ast.Constant(value=str(text)) as number],
+            case ast.AugAssign(target=ast.Name(id=name) as target) if (
+                name in constants and _stores(function)[name] == 1
             ):
-                if hint := run_hints.number_hint(text, name):
-                    yield script.at(number, f'cannot read "{text}" as a number', hint)
-            case ast.Call(
-                func=ast.Attribute(value=ast.Constant(value=str(text)) as value, attr="format")
-            ):
-                if hint := run_hints.format_hint(text):
-                    yield script.at(value, "format has no specifications after a colon", hint)
-            case ast.Call() if wrong := run_hints.find_wrong_word(node):
-                yield script.at(*wrong)
+                yield script.at(target, message.format(name), hint.format(name))
+            case _:
+                pass
 
 
-@_FAILURES.add
-def _wrong_operands(script: _Script) -> Iterator[_Finding]:
-    """Find sums and comparisons of values of two types."""
-    for node in ast.walk(script.tree):
+@_explains("arguments", "type", "position", "items", "raised", "fail")
+def _calls(script: _Script) -> Iterator[Finding]:
+    """Find arguments that a function does not take."""
+    for call in (node for node in script.walk() if isinstance(node, ast.Call)):
+        match script.failure, call.keywords:
+            case Failure(code="arguments"), [
+                *_,
+                ast.keyword(arg="key", value=ast.Lambda(args=ast.arguments(args=[_, _]))),
+            ]:
+                yield script.say("the function gets one item, such as a pair: lambda pair: pair[1]")
+            case _:
+                pass
+        signature = calls.find_predeclared(call, script.kinds)
+        if script.failure is not None:
+            signature = signature or _find_signature(call, script.tree)
+        problem = signature and calls.find_problem(call, signature, script.kinds)
+        if problem:
+            span = syntax.span_of(problem.node, script.source)
+            # The interpreter points at the call; only a word is worth another place.
+            is_word = script.failure is None or problem.is_word
+            message = None if script.failure is not None and problem.is_word else problem.message
+            yield Finding(span if is_word else None, message, problem.hint, is_whole=True)
+        if script.failure is not None:
+            # Calls inside of it have succeeded.
+            return
+
+
+def _find_signature(call: ast.Call, tree: ast.Module) -> Signature | None:
+    """Return the signature of the function that a failed call names; None if it is unclear."""
+    match call.func:
+        case ast.Attribute(attr=name):
+            return signatures.methods().get(name)
+        case ast.Name(id=name):
+            own = [n for n in ast.walk(tree) if isinstance(n, ast.FunctionDef) and n.name == name]
+            if own:
+                return signatures.read(own[0]) if len(own) == 1 else None
+            return signatures.functions().get(name)
+        case _:
+            return None
+
+
+@_explains("number")
+def _numbers(script: _Script) -> Iterator[Finding]:
+    """Find texts that are no number."""
+    for node in script.walk():
         match node:
-            case ast.BinOp(left=left, op=ast.Add(), right=right):
-                verb = "add"
-            case ast.Compare(
-                left=left,
-                ops=[ast.Lt() | ast.LtE() | ast.Gt() | ast.GtE()],
-                comparators=[right],
-            ):
-                verb = "compare"
+            case ast.Call(func=ast.Name(id="int" | "float" as function), args=[number, *_]):
+                text = number.value if isinstance(number, ast.Constant) else None
             case _:
                 continue
-        one, two = script.kind_of(left), script.kind_of(right)
-        if one is None or two is None or kinds.can_be_equal(one, two):
+        if script.failure is not None:
+            text = script.failure.arguments["text"]
+        if not isinstance(text, str):
             continue
         hint = None
-        if {one, two} == {"int", "string"}:
-            hint = "use str(value) for the number, or int(text) for the text"
-        message = f"cannot {verb} a value of type {one} and one of type {two}"
-        yield script.at(right, message, hint)
+        if _QUANTITY.fullmatch(text):
+            hint = f'read a quantity of Kubernetes with quantity("{text}")'
+        elif _DECIMAL.fullmatch(text) and function == "int":
+            hint = f'write int(float("{text}"))'
+        if hint is not None:
+            span = syntax.span_of(number, script.source) if script.failure is None else None
+            yield Finding(span, f'cannot read "{text}" as a number', hint)
 
 
-@_FAILURES.add
-def _no_result(script: _Script) -> Iterator[_Finding]:
+@_explains("key")
+def _formats(script: _Script) -> Iterator[Finding]:
+    """Find texts with specifications after a colon, for ``format``."""
+    for node in script.walk():
+        match node:
+            case ast.Call(func=ast.Attribute(value=value, attr="format")):
+                text = value.value if isinstance(value, ast.Constant) else ""
+            case _:
+                continue
+        if script.failure is not None:
+            text = f"{{{script.failure.arguments['key'].strip('`')}}}"
+        match = _SPECIFICATION.search(text) if isinstance(text, str) else None
+        if match is None:
+            continue
+        hint = "write {} without a colon" if match[1] in {"d", "s"} else None
+        if padding := _PADDING.fullmatch(match[1]):
+            hint = f'pad in front: "0" * ({padding["width"]} - len(str(n))) + str(n)'
+        if hint is not None or script.failure is not None:
+            span = syntax.span_of(value, script.source) if script.failure is None else None
+            yield Finding(span, f'format has no specifications such as ":{match[1]}"', hint)
+
+
+@_explains("compare", "operator")
+def _operands(script: _Script) -> Iterator[Finding]:
+    """Find operators between values of two types that they do not take."""
+    for node in script.walk():
+        match node:
+            case ast.BinOp(left=left, right=right) | ast.AugAssign(target=left, value=right):
+                operator = _SIGNS.get(type(node.op), "")
+            case ast.Compare(left=left, ops=[order], comparators=[right]):
+                operator = "compare" if isinstance(order, _ORDERING) else "in"
+            case ast.Subscript(value=left, slice=right):
+                operator = "[]"
+            case _:
+                continue
+        one, two = script.kinds.of(left), script.kinds.of(right)
+        if one is None or two is None or not operator:
+            continue
+        is_certain = operator in {"+", "compare"} and not can_be_equal(one, two)
+        if left not in script.kinds.facts and not (script.failure is None and is_certain):
+            continue
+        hint = _operand_hint(operator, one, two, node)
+        if operator in {"in", "[]"} and NONE in {one, two}:
+            hint = _none_hint(left if operator == "[]" else right, script)
+        message = None
+        if operator == "compare":
+            message = f"cannot compare a value of type {one} with one of type {two}"
+        elif operator == "+":
+            message = f"cannot add a value of type {one} and one of type {two}"
+        place = node if isinstance(node, ast.expr) else None
+        yield script.at(place, message, hint) if place else script.say(hint, message)
+
+
+def _operand_hint(operator: str, one: str, two: str, node: ast.AST) -> str | None:
+    """Return the hint for an operator that does not take two types."""
+    kinds = {one, two}
+    match operator, node:
+        case (("compare" | "+" | "-" | "*" | "/" | "//" | "%"), _) if NONE in kinds:
+            return _IS_NONE
+        case "compare", _ if kinds == {"int", "string"}:
+            return "a number and a text: convert the text with int(text), or leave its quotes out"
+        case "compare", _:
+            return "only values of one type can be compared"
+        case (
+            ("+" | "-"),
+            (
+                ast.BinOp(left=ast.Constant(value=str(text)))
+                | ast.BinOp(right=ast.Constant(value=str(text)))
+            ),
+        ) if _QUANTITY.fullmatch(text):
+            return f'read a quantity of Kubernetes with quantity("{text}")'
+        case "+", _ if kinds == {"int", "string"}:
+            return "use str(value), or a format such as %s; int(text) reads a number"
+        case "+", _ if kinds == {"dict"}:
+            return "merge dicts with `a | b`"
+        case "+", _ if one == "list":
+            return "put the item into brackets: list + [item]"
+        case "+", _ if "string" in kinds:
+            return "use str(value), or a format such as %s"
+        case "*", _ if "float" in kinds:
+            return "use int(value)"
+        case _:
+            return None
+
+
+@_explains("item", "position")
+def _items(script: _Script) -> Iterator[Finding]:
+    """Find texts that are the index of a list, after a failure."""
+    match script.node:
+        # `resource["status"]["conditions"]["Ready"]`
+        case ast.Subscript(
+            value=ast.Subscript(
+                value=ast.Subscript(value=owner, slice=ast.Constant(value="status")),
+                slice=ast.Constant(value="conditions"),
+            ),
+            slice=ast.Constant(value=str(name)),
+        ) if script.failure is not None:
+            text = calls.to_source(owner)
+            yield script.say(f'conditions are a list: get_condition({text}, "{name}")')
+        case ast.Subscript() if script.failure is not None:
+            yield script.say("an index is a number: list[0]")
+        case _:
+            pass
+
+
+@_explains("unpack")
+def _pairs(script: _Script) -> Iterator[Finding]:
+    """Find loops over keys or items that want pairs, after a failure."""
+    for node in ast.walk(script.tree) if script.failure is not None else ():
+        match node:
+            case (
+                ast.For(target=ast.Tuple() as target, iter=items)
+                | ast.comprehension(target=ast.Tuple() as target, iter=items)
+            ) if script.node in (target, target.elts[0]):
+                pass
+            case _:
+                continue
+        match items:
+            case (
+                ast.Call(func=ast.Attribute(attr="items"))
+                | ast.Call(func=ast.Name(id="enumerate" | "zip"))
+            ):
+                continue
+            case _:
+                names, text = calls.to_source(target).strip("()"), calls.to_source(items)
+                yield script.say(
+                    f"of a dict, write `for {names} in {text}.items()`; of a list, "
+                    f"`for {names} in enumerate({text})` counts from 0"
+                )
+
+
+@_explains("undefined")
+def _undefined(script: _Script) -> Iterator[Finding]:
+    """Find what an author meant by a name that nothing defines, after a failure."""
+    if script.failure is None:
+        return
+    name = script.failure.arguments["name"]
+    for node in ast.walk(script.tree):
+        match node:
+            case ast.Dict(keys=keys) if any(key is script.node for key in keys):
+                yield script.say(f'keys of a dict are in quotes: "{name}"')
+            case ast.Attribute(value=ast.Name(id="resource") as holder, attr="update") if (
+                holder is script.node
+            ):
+                # The module of Crossplane's SDK for Python.
+                yield script.say('write rsp.resource("name", {...}), with `rsp = response()`')
+            case _:
+                pass
+    if isinstance(script.node, ast.Name):
+        place = syntax.span_of(script.node, script.source)
+        line = script.source.text.split("\n")[place.line - 1]
+        for path in _DASHED.finditer(line):
+            if path.start() < (place.column or 0) <= path.end():
+                # `spec.tags.my-team`
+                root, *parts = path[0].split(".")
+                members = "".join(f'["{key}"]' for key in parts)
+                yield script.say(f"a key with a dash is in brackets and quotes: {root}{members}")
+    bindings = Bindings.of([script.tree])
+    own = {n.id for n in ast.walk(script.tree) if isinstance(n, ast.Name)}
+    names = sorted({*own, *bindings.variables, *bindings.functions} - {name})
+    candidates = (*signatures.functions(), *signatures.BUILTINS, *names)
+    yield script.say(habits.find("starlark", name, "name") or suggest(name, candidates))
+
+
+@_explains()
+def _no_result(script: _Script) -> Iterator[Finding]:
     """Find a main that returns nothing, a list or a text."""
     for function in script.tree.body if script.is_main else ():
         if not isinstance(function, ast.FunctionDef) or function.name != "main":
@@ -267,11 +708,11 @@ def _no_result(script: _Script) -> Iterator[_Finding]:
         values = [node.value for node in nodes if isinstance(node, ast.Return)]
         is_plain = not any(isinstance(node, ast.FunctionDef) for node in nodes[1:])
         if values and is_plain and all(isinstance(v, (ast.List, ast.ListComp)) for v in values):
-            yield _Finding(span, "main returns a list", _RESULT)
+            yield Finding(span, "main returns a list", _RESULT)
         texts = [v for v in values if isinstance(v, ast.Constant) and isinstance(v.value, str)]
         if values and is_plain and texts == values:
             advice = f"{_RESULT}; from_yaml(text) reads an object"
-            yield _Finding(span, "main returns a text", advice)
+            yield Finding(span, "main returns a text", advice)
         builder = None
         for node in nodes:
             match node:
@@ -285,14 +726,14 @@ def _no_result(script: _Script) -> Iterator[_Finding]:
                     pass
         else:
             hint = f"end it with `return {builder}`" if builder else None
-            yield _Finding(span, "main returns nothing", hint)
+            yield Finding(span, "main returns nothing", hint)
 
 
 # -- Doubts
 
 
 @_DOUBTS.add
-def _comparisons(script: _Script) -> Iterator[_Finding]:
+def _comparisons(script: _Script) -> Iterator[Finding]:
     """Find comparisons of values that can never be equal."""
     for node in ast.walk(script.tree):
         match node:
@@ -306,8 +747,8 @@ def _comparisons(script: _Script) -> Iterator[_Finding]:
             name, hint = doubt
             yield script.at(right, f"this is always {result}: no type is called {name}", hint)
             continue
-        one, two = (script.kind_of(each) or _kind_of_result(each, script) for each in (left, right))
-        if one is None or two is None or "NoneType" in {one, two} or kinds.can_be_equal(one, two):
+        one, two = map(script.kinds.of, (left, right))
+        if one is None or two is None or "NoneType" in {one, two} or can_be_equal(one, two):
             continue
         message = (
             f"this is always {result}: a value of type {one} is never equal to one of type {two}"
@@ -318,7 +759,7 @@ def _comparisons(script: _Script) -> Iterator[_Finding]:
                 _,
                 ast.Call(func=ast.Name(id="get_condition")) as call,
             ):
-                hint = f'its status is a text: {run_hints.to_source(call)}["status"]'
+                hint = f'its status is a text: {calls.to_source(call)}["status"]'
             case _ if {one, two} == {"int", "string"}:
                 hint = "leave the quotes of the number out, or convert with str(...)"
             case _ if {one, two} == {"bool", "string"}:
@@ -326,15 +767,6 @@ def _comparisons(script: _Script) -> Iterator[_Finding]:
             case _:
                 pass
         yield script.at(right, message, hint)
-
-
-def _kind_of_result(node: ast.expr, script: _Script) -> str | None:
-    """Return the type of what a predeclared function returns; None for other expressions."""
-    match node:
-        case ast.Call(func=ast.Name(id=name)) if signature := script.signature_of(name):
-            return next(iter(signature.result)) if len(signature.result) == 1 else None
-        case _:
-            return None
 
 
 def _doubt_of_type_name(call: ast.expr, other: ast.expr) -> tuple[str, str] | None:
@@ -356,7 +788,7 @@ def _doubt_of_type_name(call: ast.expr, other: ast.expr) -> tuple[str, str] | No
 
 
 @_DOUBTS.add
-def _conditions(script: _Script) -> Iterator[_Finding]:
+def _conditions(script: _Script) -> Iterator[Finding]:
     """Find conditions that a text makes true, such as ``x == "a" or "b"``."""
     for node in ast.walk(script.tree):
         if not isinstance(node, (ast.If, ast.IfExp)):
@@ -373,14 +805,14 @@ def _conditions(script: _Script) -> Iterator[_Finding]:
 
 
 @_DOUBTS.add
-def _results_of_changes(script: _Script) -> Iterator[_Finding]:
+def _results_of_changes(script: _Script) -> Iterator[Finding]:
     """Find lists that are set to the result of a change, which is None."""
     for node in ast.walk(script.tree):
         match node:
             case (
                 ast.Assign(value=ast.Call(func=ast.Attribute(value=value, attr=name)) as call)
                 | ast.Return(value=ast.Call(func=ast.Attribute(value=value, attr=name)) as call)
-            ) if name in run_hints.NO_RESULT:
+            ) if name in _NO_RESULT:
                 pass
             case _:
                 continue
@@ -404,7 +836,7 @@ def _results_of_changes(script: _Script) -> Iterator[_Finding]:
 
 
 @_DOUBTS.add
-def _never_read(script: _Script) -> Iterator[_Finding]:
+def _never_read(script: _Script) -> Iterator[Finding]:
     """Find names that a function sets and never reads."""
     for function in ast.walk(script.tree):
         if not isinstance(function, ast.FunctionDef):
@@ -438,7 +870,7 @@ def _never_read(script: _Script) -> Iterator[_Finding]:
 
 
 @_DOUBTS.add
-def _one_value_tuples(script: _Script) -> Iterator[_Finding]:
+def _one_value_tuples(script: _Script) -> Iterator[Finding]:
     """Find names that a comma at the end of the line sets to a tuple of one value."""
     for node in ast.walk(script.tree):
         match node:
@@ -453,25 +885,8 @@ def _one_value_tuples(script: _Script) -> Iterator[_Finding]:
 
 
 @_DOUBTS.add
-def _texts_for_resources(script: _Script) -> Iterator[_Finding]:
-    """Find functions of resources that get a resource's name."""
-    for node in ast.walk(script.tree):
-        match node:
-            case ast.Call(func=ast.Name(id=name), args=[argument, *_]) if (
-                (signature := script.signature_of(name))
-                and [each.name for each in signature.parameters[:1]] == [_RESOURCE]
-                and script.kind_of(argument) == "string"
-            ):
-                message = f"{name} takes a resource, not its name"
-                hint = f"write get_observed(req, {run_hints.to_source(argument)})"
-                yield script.at(argument, message, hint)
-            case _:
-                pass
-
-
-@_DOUBTS.add
-def _leavings(script: _Script) -> Iterator[_Finding]:
-    """Find texts that are leavings of another language: expressions that nothing replaces."""
+def _leftovers(script: _Script) -> Iterator[Finding]:
+    """Find texts that are leftovers of another language: expressions that nothing replaces."""
     formats = {
         id(node.value)
         for node in ast.walk(script.tree)
@@ -513,7 +928,7 @@ def _data_texts(node: ast.AST) -> Iterator[ast.Constant]:
 
 
 @_DOUBTS.add
-def _paths(script: _Script) -> Iterator[_Finding]:
+def _paths(script: _Script) -> Iterator[Finding]:
     """Find paths that begin with the wrapper, which getters of objects have taken off."""
     for node in ast.walk(script.tree):
         match node:

@@ -13,9 +13,9 @@ from starlark import LibraryExtension
 
 from function_script.engines.library import FUNCTIONS, Call, Function
 from function_script.engines.starlark import dialect
-from function_script.engines.starlark.errors import PRELUDE
-from function_script.program import Scope
-from function_script.values import Readable
+from function_script.engines.starlark.errors import PRELUDE, recorded, refuse
+from function_script.request.program import Scope
+from function_script.request.values import Readable
 
 # In this order: each may use the names of those before it.
 FILES = ("objects", "resources", "request", "response")
@@ -69,7 +69,9 @@ def _frozen() -> tuple[starlark.FrozenModule, tuple[str, ...]]:
     others = [function for function in FUNCTIONS if function.name not in prelude]
     for function in others:
         call = _with_seed(function) if function.is_seeded else function.call
-        module.add_callable(function.name, call)
+        module.add_callable(function.name, recorded(call))
+    # For the prelude's own errors; no script has this name.
+    module.add_callable("refuse", refuse)
     for source in texts:
         starlark.eval(module, starlark.parse(PRELUDE, source, dialect.DIALECT), _GLOBALS)
     return module.freeze(), (*prelude, *(function.name for function in others))

@@ -59,13 +59,13 @@ class Response:
     def build(self) -> dict[str, Incomplete]:
         """Return the response as a dict."""
 
-def get_xr(req: dict[str, Incomplete], path: Incomplete=None, default: Incomplete=None) -> Incomplete:
+def get_xr(req: dict[str, Incomplete], path: str | list[Incomplete] | tuple[Incomplete, ...] | None=None, default: Incomplete=None) -> Incomplete:
     """The observed composite resource, or its field at a path.
 
     Example: get_xr(req, "spec.region", "eu")
     """
 
-def get_observed(req: dict[str, Incomplete], name: str, path: Incomplete=None, default: Incomplete=None) -> Incomplete:
+def get_observed(req: dict[str, Incomplete], name: str, path: str | list[Incomplete] | tuple[Incomplete, ...] | None=None, default: Incomplete=None) -> Incomplete:
     """An observed composed resource, or its field at a path; the default if it does not exist.
 
     Example: get_observed(req, "bucket", "status.atProvider.arn", "pending")
@@ -77,13 +77,13 @@ def is_observed(req: dict[str, Incomplete], name: str) -> bool:
     Example: is_observed(req, "bucket")
     """
 
-def get_desired(req: dict[str, Incomplete], name: str, path: Incomplete=None, default: Incomplete=None) -> Incomplete:
+def get_desired(req: dict[str, Incomplete], name: str, path: str | list[Incomplete] | tuple[Incomplete, ...] | None=None, default: Incomplete=None) -> Incomplete:
     """A composed resource that earlier steps desire, or its field at a path.
 
     Example: get_desired(req, "bucket", "spec.forProvider.region")
     """
 
-def get_connection_details(req: dict[str, Incomplete], name: Incomplete=None) -> dict[str, Incomplete]:
+def get_connection_details(req: dict[str, Incomplete], name: str | None=None) -> dict[str, Incomplete]:
     """The connection details of an observed composed resource, or of the composite resource.
 
     Example: get_connection_details(req, "database").get("password")
@@ -95,7 +95,7 @@ def get_required(req: dict[str, Incomplete], name: str, default: Incomplete=None
     Example: get_required(req, "zones", [])
     """
 
-def get_environment(req: dict[str, Incomplete], path: Incomplete=None, default: Incomplete=None) -> Incomplete:
+def get_environment(req: dict[str, Incomplete], path: str | list[Incomplete] | tuple[Incomplete, ...] | None=None, default: Incomplete=None) -> Incomplete:
     """The environment of function-environment-configs, or its field at a path.
 
     Example: get_environment(req, "region", "eu")
@@ -113,7 +113,7 @@ def has_capability(req: dict[str, Incomplete], name: str) -> bool:
     Example: has_capability(req, "REQUIRED_SCHEMAS")
     """
 
-def get_watched(req: dict[str, Incomplete], path: Incomplete=None, default: Incomplete=None) -> Incomplete:
+def get_watched(req: dict[str, Incomplete], path: str | list[Incomplete] | tuple[Incomplete, ...] | None=None, default: Incomplete=None) -> Incomplete:
     """The resource that a WatchOperation watches, or its field at a path.
 
     Example: get_watched(req, "metadata.name")
@@ -160,35 +160,35 @@ def compact(value: Incomplete) -> Incomplete:
     """
 
 
-def get_condition(resource: Incomplete, type: str) -> dict[str, Incomplete]:
+def get_condition(resource: dict[str, Incomplete] | None, type: str) -> dict[str, Incomplete]:
     r"""The condition of this type; its status is "Unknown" and the rest empty if there is none.
 
     Example: get_condition({}, "Synced") gives {"type": "Synced", "status": "Unknown", "reason": "", "message": "", "lastTransitionTime": ""}
     """
 
 
-def is_ready(resource: Incomplete, type: str = 'Ready') -> bool:
+def is_ready(resource: dict[str, Incomplete] | None, type: str = 'Ready') -> bool:
     r"""Whether the resource has the condition Ready (or another one) with status "True".
 
     Example: is_ready({"status": {"conditions": [{"type": "Ready", "status": "True"}]}}) gives true
     """
 
 
-def unready_reason(resource: Incomplete) -> str:
+def unready_reason(resource: dict[str, Incomplete] | None) -> str:
     r"""Why the resource is not ready, by the rule of its kind; an empty text if it is ready.
 
     Example: unready_reason({"kind": "Bucket", "status": {"conditions": [{"type": "Ready", "status": "False", "reason": "Creating"}]}}) gives "has Ready=False: Creating"
     """
 
 
-def is_deleting(resource: Incomplete) -> bool:
+def is_deleting(resource: dict[str, Incomplete] | None) -> bool:
     r"""Whether the resource is being deleted.
 
     Example: is_deleting({"metadata": {"deletionTimestamp": "2024-01-01T00:00:00Z"}}) gives true
     """
 
 
-def get_external_name(resource: Incomplete, default: Incomplete = None) -> Incomplete:
+def get_external_name(resource: dict[str, Incomplete] | None, default: Incomplete = None) -> Incomplete:
     r"""The name of the external resource, from the annotation crossplane.io/external-name.
 
     Example: get_external_name({"metadata": {}}, "not yet") gives "not yet"
@@ -202,14 +202,14 @@ def with_external_name(resource: dict[str, Incomplete], name: str) -> dict[str, 
     """
 
 
-def get_annotation(resource: Incomplete, key: str, default: Incomplete = None) -> Incomplete:
+def get_annotation(resource: dict[str, Incomplete] | None, key: str, default: Incomplete = None) -> Incomplete:
     r"""The value of an annotation, or the default.
 
     Example: get_annotation({"metadata": {"annotations": {"a.b/c": "x"}}}, "a.b/c") gives "x"
     """
 
 
-def get_label(resource: Incomplete, key: str, default: Incomplete = None) -> Incomplete:
+def get_label(resource: dict[str, Incomplete] | None, key: str, default: Incomplete = None) -> Incomplete:
     r"""The value of a label, or the default.
 
     Example: get_label({"metadata": {"labels": {"app": "web"}}}, "tier", "none") gives "none"
@@ -315,14 +315,14 @@ def trim_suffix(text: str, suffix: str) -> str:
 
 
 def to_json(value: Incomplete) -> str:
-    r"""Compact JSON with sorted keys.
+    r"""Compact JSON with sorted keys, which is YAML, too.
 
     Example: to_json({"b": 1, "a": [2]}) gives "{\"a\":[2],\"b\":1}"
     """
 
 
 def to_pretty_json(value: Incomplete) -> str:
-    r"""JSON with sorted keys, indented by two blanks.
+    r"""JSON with sorted keys, indented by two blanks, which is YAML, too.
 
     Example: to_pretty_json({"a": 1}) gives "{\n  \"a\": 1\n}"
     """

@@ -11,8 +11,9 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Final, NamedTuple
 
+from function_script.engines.starlark.interpreter import Failure
 from function_script.engines.tables import Rules
-from function_script.source import Source, Span
+from function_script.texts.source import Source, Span
 
 _TOKEN: Final = re.compile(
     r'(?P<string>"""(?:\\.|[^\\])*?"""|\'\'\'(?:\\.|[^\\])*?\'\'\''
@@ -32,6 +33,27 @@ _WORDS: Final = frozenset(
     }
 )
 _BLOCKS: Final = frozenset({"if", "elif", "else", "for", "while", "def", "function", "func"})
+# Keywords of Python that Starlark reserves.
+_KEYWORDS: Final = {
+    "while": "there is no while: use `for _ in range(n):` with `break`",
+    **dict.fromkeys(
+        ("import", "from"),
+        'there are no imports: modules are loaded with `load("name.star", "function")`',
+    ),
+    **dict.fromkeys(
+        ("try", "except"),
+        "errors cannot be caught: test first, for example with `in` or `get(value, path)`",
+    ),
+    "raise": "stop with `fail(message)`",
+    "assert": "write `if not condition: fail(message)`",
+    "class": "there are no classes: use dicts, or `struct(a = 1)`",
+    "is": "compare with `==` and `!=`, also with None",
+    "del": "remove a key with `value.pop(key)`",
+    "global": "values made outside of functions are constants: pass and return values instead",
+    "nonlocal": "change a dict or a list of the outer function instead",
+    "with": "there are no files or other resources to close",
+    "yield": "collect the values in a list and return it",
+}
 # First words of statements of other languages.
 _STATEMENTS: Final = {
     **dict.fromkeys(("let", "const", "var", "local", "auto"), "write `name = value`"),
@@ -78,7 +100,7 @@ class _Site:
     tokens: Sequence[_Token]
     index: int
     span: Span
-    message: str
+    code: str
 
     def at(self, step: int) -> _Token:
         index = self.index + step
@@ -141,8 +163,9 @@ _NONE: Final = _Token("", "", -1)
 _RULES: Final = Rules[Callable[[_Site], Hint | None]]()
 
 
-def find(message: str, span: Span | None, source: Source) -> Hint | None:
+def find(failure: Failure, source: Source) -> Hint | None:
     """Return the hint for a source that does not parse, None if there is none that is certain."""
+    span = failure.spot
     if span is None or span.name != source.name:
         return None
     tokens = _read(source.text)
@@ -153,7 +176,7 @@ def find(message: str, span: Span | None, source: Source) -> Hint | None:
         return None
     if tokens[index].end <= offset and index + 1 < len(tokens):
         index += 1
-    site = _Site(source=source, tokens=tokens, index=index, span=span, message=message)
+    site = _Site(source=source, tokens=tokens, index=index, span=span, code=failure.code)
     for rule in _RULES:
         if hint := rule(site):
             return hint
@@ -270,6 +293,20 @@ def _arrow(site: _Site) -> Hint | None:
 
 
 @_RULES.add
+def _stars(site: _Site) -> Hint | None:
+    """Recognise ``a ** b``, ``{**a}`` and ``[*a]``."""
+    match site.text(0), site.is_value_before():
+        case "**", True:
+            return site.hint("there is no power: multiply")
+        case "**", False:
+            return site.hint("merge dicts with `a | b`")
+        case "*", False:
+            return site.hint("join lists with `a + b`")
+        case _:
+            return None
+
+
+@_RULES.add
 def _increment(site: _Site) -> Hint | None:
     """Recognise ``i++`` and ``i--``."""
     one, two = site.at(-2), site.at(-1)
@@ -294,10 +331,14 @@ def _comment(site: _Site) -> Hint | None:
 @_RULES.add
 def _statement(site: _Site) -> Hint | None:
     first, text = site.first(), site.text(0)
+    if site.code == "keyword" and text in _KEYWORDS:
+        return site.hint(_KEYWORDS[text])
     if site.text(-1) == "else" and text == "if":
         return site.hint("write elif")
     if text == "then" or (text == "{" and first.text in _BLOCKS):
         return site.hint("a block begins with a colon, and its lines are indented")
+    if site.text(-1) == "schema" and site.at(-1) == first:
+        return site.hint("there are no schemas: use dicts")
     is_second = site.index > 0 and site.at(-1) == first
     if is_second and first.text in _STATEMENTS and site.at(0).kind in _VALUES:
         return site.hint(_STATEMENTS[first.text], first)
@@ -318,8 +359,7 @@ def _brackets(site: _Site) -> Hint | None:
         before = site.tokens[site.tokens.index(bracket) - 1]
         hint = "there are no generators: put it into brackets, [x for x in list]"
         return site.hint("add up in a loop" if before.text == "sum" else hint)
-    is_key = 'expected one of ":"' in site.message
-    if bracket.text == "{" and text in {",", "}"} and is_key:
+    if bracket.text == "{" and text in {",", "}"} and site.code == "pair":
         return _entry(site, bracket)
     return None
 
@@ -336,20 +376,12 @@ def _entry(site: _Site, bracket: _Token) -> Hint | None:
 
 
 @_RULES.add
-def _half_choice(site: _Site) -> Hint | None:
-    """Recognise ``a if condition`` without its other half."""
-    if 'expected one of "else"' not in site.message:
-        return None
-    return site.hint("write `a if condition else b`")
-
-
-@_RULES.add
 def _side_by_side(site: _Site) -> Hint | None:
     """Recognise two values with nothing between them."""
     token, before = site.at(0), site.at(-1)
     if token.kind not in _VALUES or token.text in _WORDS or not site.is_value_before():
         return None
-    if "reserved keyword" in site.message:
+    if site.code == "keyword":
         return None
     is_prefix = before.kind == "name" and token.kind == "string" and site.is_adjacent(-1)
     if is_prefix and before.text in {"f", "r"}:

@@ -9,16 +9,16 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final, Literal
 
-from function_script.errors import FatalError, InputError
-from function_script.limits import Limits
+from function_script.request.limits import Limits
 from function_script.sandbox import Pool, PoolOptions
+from function_script.texts.diagnostics import Form
+from function_script.texts.errors import FatalError, InputError
 from function_script.tools import local_pool
 from function_script.tools.cases import discovery, parser, runner, verdicts
 from function_script.tools.cases.loader import FileCache
 from function_script.tools.cases.model import Case
 from function_script.tools.cases.verdicts import CaseVerdict, Problem, Status
-from function_script.tools.render.runtimes.model import FunctionCaller
-from function_script.tools.render.runtimes.servers import Servers
+from function_script.tools.project import Project, write_named
 
 _WRITERS: Final = {"json": verdicts.to_json, "junit": verdicts.to_junit}
 
@@ -28,7 +28,7 @@ class Options:
     """The flags. ``print`` gets the chosen output, unless that goes to ``file``.
 
     While another output goes to a file, ``print`` gets text. ``is_quiet``: the text leaves out
-    cases that passed.
+    cases that passed. ``form`` is that of problems; unless it is text, nothing else is printed.
     """
 
     run_options: runner.RunOptions
@@ -39,10 +39,11 @@ class Options:
     file: Path | None
     is_quiet: bool = False
     colourful: bool
+    form: Form = "text"
     print: Callable[[str], None]
 
 
-def run(paths: Sequence[Path], options: Options, files: FileCache | None = None) -> bool:
+def run(paths: Sequence[Path], options: Options, files: FileCache) -> bool:
     """Run the cases and report whether all passed; ``files`` loads what they name.
 
     Raises InputError if there is no case, or if the report cannot be written.
@@ -54,27 +55,33 @@ def run(paths: Sequence[Path], options: Options, files: FileCache | None = None)
     with closing(run_all(cases, options.run_options, options.jobs, files)) as stream:
         for verdict in stream:
             results.append(verdict)
-            if prints_text and not (options.is_quiet and verdict.status is Status.PASSED):
-                options.print(verdicts.to_text(verdict, colourful=options.colourful))
+            if prints_text:
+                _print_verdict(verdict, options)
             if options.fails_fast and verdict.status is Status.FAILED:
                 break
     seconds = time.monotonic() - started
     summary = verdicts.to_summary(results, of=len(cases), seconds=seconds)
-    if prints_text:
+    if prints_text and options.form == "text":
         options.print(summary)
     if options.output == "text":
         text = "\n".join([*map(verdicts.to_text, results), summary, ""])
     else:
         text = _WRITERS[options.output](results)
     if options.file is not None:
-        try:
-            options.file.write_text(text, encoding="utf-8")
-        except OSError as error:
-            cause = (error.strerror or str(error)).lower()
-            raise InputError.of(f'cannot write "{options.file}": {cause}') from error
+        if files.is_input(options.file):
+            raise InputError.of(f'cannot write "{options.file}": a case reads it')
+        write_named(options.file, text.encode())
     elif options.output != "text":
         options.print(text.rstrip("\n"))
     return verdicts.is_success(results)
+
+
+def _print_verdict(verdict: CaseVerdict, options: Options) -> None:
+    if options.form != "text":
+        for line in verdicts.to_lines(verdict, options.form):
+            options.print(line)
+    elif not (options.is_quiet and verdict.status is Status.PASSED):
+        options.print(verdicts.to_text(verdict, colourful=options.colourful))
 
 
 _LIMITS: Final = Limits()
@@ -96,9 +103,10 @@ def run_all(
 ) -> Generator[CaseVerdict]:
     """Yield verdicts, always in the same order; ``jobs`` cases run at the same time.
 
-    Closing the generator cancels the cases that have not begun.
+    Closing the generator cancels the cases that have not begun. By default, cases may read what is
+    beside them, and beside their Compositions.
     """
-    files = files or FileCache()
+    files = files or FileCache(Project.of(file.path for file in cases))
     groups: dict[Path | None, list[ParsedCase]] = {}
     for file in cases:
         parsed = _parse(file, files)
@@ -106,7 +114,7 @@ def run_all(
             yield parsed
         else:
             groups.setdefault(parsed.case.setup.program.root, []).append(parsed)
-    with Servers(options.packages) as servers:
+    with options.servers:
         for root, group in groups.items():
             sandbox = replace(
                 pool_options(root, jobs, options.limits),
@@ -116,9 +124,7 @@ def run_all(
                 derive_seed=options.derive_seed,
             )
             with Pool(sandbox) as pool:
-                # A case collects the output of its programs itself.
-                caller = FunctionCaller(pool=pool, print=lambda _: None, servers=servers)
-                yield from _run_group(group, caller, options, jobs)
+                yield from _run_group(group, pool, options, jobs)
 
 
 def _parse(file: discovery.CaseFile, files: FileCache) -> ParsedCase | CaseVerdict:
@@ -136,12 +142,12 @@ def _parse(file: discovery.CaseFile, files: FileCache) -> ParsedCase | CaseVerdi
 
 
 def _run_group(
-    group: Sequence[ParsedCase], caller: FunctionCaller, options: runner.RunOptions, jobs: int
+    group: Sequence[ParsedCase], pool: Pool, options: runner.RunOptions, jobs: int
 ) -> Generator[CaseVerdict]:
     executor = ThreadPoolExecutor(max_workers=jobs)
     try:
         yield from executor.map(
-            lambda parsed: runner.run(parsed.case, parsed.path, caller, options), group
+            lambda parsed: runner.run(parsed.case, parsed.path, pool, options), group
         )
     finally:
         executor.shutdown(cancel_futures=True)
@@ -149,4 +155,6 @@ def _run_group(
 
 def pool_options(root: Path | None, workers: int, limits: Limits = _LIMITS) -> PoolOptions:
     """Return the options of a sandbox for ``workers`` cases, with programs below ``root``."""
-    return PoolOptions(limits=limits.with_root(root), workers=workers, min_idle=0)
+    return PoolOptions(
+        limits=limits.with_root(root), workers=workers, min_idle=0, module=local_pool.WORKER
+    )

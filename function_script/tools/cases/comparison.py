@@ -8,27 +8,35 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
-from function_script import diagnostics, documents, field_names, objects
-from function_script.errors import FatalError, InputError
-from function_script.problems import suggest
-from function_script.reader import child
-from function_script.tools import sources
+from function_script import documents
+from function_script.request import objects
+from function_script.request.reader import child
+from function_script.request.values import Object, Readable, Value
+from function_script.texts import diagnostics, field_names
+from function_script.texts.errors import FatalError, InputError
+from function_script.texts.problems import suggest
+from function_script.tools import manifests, sources
 from function_script.tools.cases import outcome
-from function_script.tools.cases.model import Expectation
-from function_script.values import Object, Readable, Value
+from function_script.tools.cases.model import Case, Expectation
+from function_script.tools.project import Project
 
 _CONTAINS: Final = {"contains"}
 _MAX_CHARACTERS = 160
+_SUFFIX: Final = ".yaml"
 _MAX_NAMES = 12
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mismatch:
-    """A difference; ``at`` is the path of the expected value, below the whole expectation."""
+    """A difference; ``at`` is the path of the expected value, below the whole expectation.
+
+    ``place`` is the path of the actual value in the outcome; None where it is that of ``at``.
+    """
 
     at: objects.Path
     message: str
     hint: str | None = None
+    place: objects.Path | None = None
 
 
 def find_mismatches(
@@ -47,7 +55,7 @@ def find_mismatches(
                     (*at, "contains", index) if isinstance(members, list) else (*at, "contains")
                 )
                 message = f"{path}: expected an item {to_text(item)}, found {to_text(actual)}"
-                yield Mismatch(at=item_at, message=message)
+                yield Mismatch(at=item_at, message=message, place=at)
     elif isinstance(expected, dict) and isinstance(actual, dict):
         for key, item in expected.items():
             below = child(path, key)
@@ -103,7 +111,7 @@ def compare(actual: Object, expected: Expectation) -> Iterator[Mismatch]:
     for index, name in enumerate(expected.absent):
         if isinstance(resources, dict) and name in resources:
             message = f"{child('resources', name)}: expected none, but it is composed"
-            yield Mismatch(at=("absent", index), message=message)
+            yield Mismatch(at=("absent", index), message=message, place=("resources", name))
     if expected.ready is not None and outcome.is_ready(actual) != expected.ready:
         condition = objects.find_condition(actual["xr"], "Ready") or {}
         reason = condition.get("message") or condition.get("reason")
@@ -122,6 +130,7 @@ def compare(actual: Object, expected: Expectation) -> Iterator[Mismatch]:
                     at=("checks", index, question),
                     message=f"{check.path}: expected {_describe(question, operand)}, {what}",
                     hint=_missing_hint(actual, check.path) if value is None else None,
+                    place=objects.parse_path(check.path),
                 )
 
 
@@ -199,14 +208,29 @@ def _missing_hint(actual: Object, path: str) -> str | None:
     return None
 
 
-def find_difference(path: Path, rendered: list[Object]) -> str | None:
+def read_snapshot(path: Path, project: Project) -> list[Object]:
+    """Return the documents of a snapshot. Raises FatalError if the file cannot be read."""
+    return [document.value for document in sources.read(sources.load_file(path, project))]
+
+
+def find_different(actual: Object, expected: Iterable[Object]) -> Iterator[objects.Path]:
+    """Yield the paths in an outcome of what differs from the documents of a snapshot."""
+    resources = actual["resources"]
+    by_name = {manifests.resource_name(document): document for document in expected}
+    for name, manifest in resources.items() if isinstance(resources, dict) else ():
+        document = by_name.get(name)
+        if document is None:
+            yield "resources", name
+            continue
+        mismatches = (*find_mismatches(manifest, document), *find_mismatches(document, manifest))
+        yield from (("resources", name, *mismatch.at) for mismatch in mismatches)
+
+
+def find_difference(path: Path, expected: list[Object], rendered: list[Object]) -> str | None:
     """Return a unified diff from a snapshot to the rendered documents; None if they are equal.
 
     Documents are compared, not texts: authors choose comments and layout.
-
-    Raises FatalError if the file cannot be read.
     """
-    expected = [document.value for document in sources.read(sources.load_file(path))]
     if is_same([*expected], [*rendered]):
         return None
     lines = difflib.unified_diff(
@@ -219,10 +243,15 @@ def find_difference(path: Path, rendered: list[Object]) -> str | None:
     return "\n".join(lines)
 
 
-def write_snapshot(path: Path, rendered: list[Object]) -> None:
-    """Write the documents to the snapshot. Raises InputError."""
-    try:
-        path.write_text(documents.to_yaml_stream(rendered), encoding="utf-8")
-    except OSError as error:
-        cause = (error.strerror or str(error)).lower()
-        raise InputError.of(f'cannot write "{path}": {cause}') from error
+def write_snapshot(path: Path, rendered: list[Object], case: Case) -> None:
+    """Write the documents to the snapshot, which ``case`` names. Raises InputError."""
+    _, parts = case.project.locate(path)
+    if case.is_input(path):
+        hint = "expected documents are a file of their own"
+        raise InputError.of(f'cannot write "{path}": a case reads it', hint=hint)
+    if path.suffix != _SUFFIX:
+        raise InputError.of(f'cannot write "{path}": its name does not end in {_SUFFIX}')
+    # Such as the workflows of a CI system.
+    if any(part.startswith(".") for part in parts):
+        raise InputError.of(f'cannot write "{path}": it is hidden, or in a hidden directory')
+    case.project.write(path, documents.to_yaml_stream(rendered).encode())

@@ -7,11 +7,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from function_script import field_names
-from function_script.errors import InputError
+from function_script.texts import field_names
+from function_script.texts.errors import InputError
 
 FOLDER_FILE: Final = "case.yaml"
 SUFFIX: Final = ".case.yaml"
+_INPUTS: Final = {
+    *("composition.yaml", "xr.yaml", "xrd.yaml", "definition.yaml", "functions.yaml"),
+    *("observed.yaml", "required.yaml", "credentials.yaml", "context.yaml"),
+}
 _SKIPPED: Final = {"node_modules", "__pycache__"}
 
 
@@ -44,6 +48,13 @@ class CaseFile:
 def is_case(path: Path) -> bool:
     """Report whether a file's name is that of a case."""
     return path.name == FOLDER_FILE or path.name.endswith(SUFFIX)
+
+
+def is_input(path: Path) -> bool:
+    """Report whether a file's name is that of a case, or of what cases read without naming it."""
+    # Some file systems take names in capitals for the same.
+    lower = path.with_name(path.name.lower())
+    return is_case(lower) or lower.name in _INPUTS
 
 
 def find(paths: Iterable[Path], pattern: re.Pattern[str] | None = None) -> list[CaseFile]:

@@ -10,16 +10,16 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
-from function_script import objects
-from function_script.diagnostics import Diagnostic
-from function_script.errors import InputError
-from function_script.problems import suggest
-from function_script.reader import ObjectReader
+from function_script.request import objects
+from function_script.request.reader import ObjectReader
+from function_script.request.values import Object
+from function_script.texts.diagnostics import Diagnostic
+from function_script.texts.errors import InputError
+from function_script.texts.problems import suggest
 from function_script.tools import manifests
 from function_script.tools.cases.loader import ObjectLoader
 from function_script.tools.cases.model import Located, Setup, Step, XrPart
 from function_script.tools.render import RenderResult, conditions, names_and_uids, xrds
-from function_script.values import Object
 
 # Crossplane does not own these fields of a composed resource, or of its metadata.
 _UNOWNED: Final = ("apiVersion", "kind", "status")

@@ -8,64 +8,121 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import Final, TypedDict, TypeVar
 
-from function_script import objects
-from function_script.diagnostics import Diagnostic
 from function_script.documents import Document
-from function_script.errors import FatalError, InputError
-from function_script.problems import ProblemList
-from function_script.reader import ObjectReader
-from function_script.tools import sources
+from function_script.request import objects
+from function_script.request.reader import ObjectReader
+from function_script.request.values import Object, Value, type_phrase
+from function_script.texts.diagnostics import Diagnostic
+from function_script.texts.errors import FatalError, InputError
+from function_script.texts.problems import ProblemList
+from function_script.tools import local_pool
+from function_script.tools.cases import discovery
 from function_script.tools.cases.model import Located, Program, locate
+from function_script.tools.project import Project
 from function_script.tools.render import error_positions, loading
-from function_script.tools.render.runtimes.local import OURS
+from function_script.tools.render.runtimes.local import compose_input
 from function_script.tools.render.steps import Step
-from function_script.values import Object, Value, type_phrase
 
 _T = TypeVar("_T")
 
+_MAX_PROBLEMS: Final = 100
 _FILE: Final = "composition.yaml"
 # The root of a repository; directories above it are not searched.
 _BOUNDARY: Final = ".git"
 
 
-class FileCache:
-    """Loads each file once, however many cases name it; ``paths`` has those it looked for."""
+class _Programs(TypedDict):
+    programs: Path | None
+    root: Path | None
 
-    def __init__(self) -> None:
+
+def find_above(directory: Path) -> Path | None:
+    """Return the nearest directory at or above with a Composition, up to a repository's root."""
+    here = directory.resolve()
+    for each in (here, *here.parents):
+        if (each / _FILE).is_file():
+            # People see the path as they would type it.
+            relative = Path(os.path.relpath(each))
+            return each if ".." in relative.parts else relative
+        if (each / _BOUNDARY).exists():
+            break
+    return None
+
+
+class FileCache:
+    """Loads each file once, however many cases name it; ``paths`` has those it looked for.
+
+    ``project`` has the files that every case may read.
+    """
+
+    def __init__(self, project: Project) -> None:
         self._documents: dict[Path, list[Document]] = {}
         self._schemas: dict[Path, list[Object]] = {}
+        self._inputs: set[tuple[int, int]] = set()
+        self.project = project
         self.paths: set[Path] = set()
 
-    def load(self, path: Path) -> list[Document]:
-        """Load the objects of a file or directory. Raises FatalError."""
-        self.paths.add(path)
+    def load(self, path: Path, project: Project) -> list[Document]:
+        """Load the objects of a file or directory that is in ``project``. Raises FatalError."""
+        project.resolve(path)
+        self.add_input(path)
         if path not in self._documents:
-            self._documents[path] = loading.load_all(path)
+            self._documents[path] = loading.load_all(path, project)
         return self._documents[path]
 
-    def load_schemas(self, path: Path) -> list[Object]:
-        """Load the OpenAPI documents of a directory. Raises FatalError."""
+    def add_input(self, path: Path) -> None:
+        """Add a file or directory that a case reads."""
+        self.paths.add(path)
+        self._inputs |= _identify(path)
+
+    def is_input(self, path: Path) -> bool:
+        """Report whether a case reads a file, or would read it if it were there."""
+        places = (path, *path.absolute().parents)
+        return discovery.is_input(path) or any(_identify(each) & self._inputs for each in places)
+
+    def load_schemas(self, path: Path, project: Project) -> list[Object]:
+        """Load the OpenAPI documents of a directory in ``project``. Raises FatalError."""
+        project.resolve(path)
         self.paths.add(path)
         if path not in self._schemas:
-            self._schemas[path] = loading.load_schemas(path)
+            self._schemas[path] = loading.load_schemas(path, project)
         return self._schemas[path]
+
+
+def _identify(path: Path) -> set[tuple[int, int]]:
+    """Return what all names of a file have in common; nothing if there is no file."""
+    try:
+        status = path.stat()
+    except (OSError, ValueError):
+        return set()
+    return {(status.st_dev, status.st_ino)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ObjectLoader:
-    """Loads objects of the case in ``document``, and collects problems."""
+    """Loads objects of the case in ``document``, and collects problems.
+
+    ``project`` has the files that the case may read: those that the command line names, and those
+    below the directory of its Composition, if that is above the case. ``failures`` are errors of
+    files, each with the path of the field that names the file, if one does.
+    """
 
     document: Document
     directory: Path
     files: FileCache
+    project: Project
     problems: ProblemList
-    failures: list[Diagnostic]
+    failures: list[tuple[str | None, Diagnostic]]
 
     def path(self, text: str) -> Path:
         """Return the path of a file that the case names."""
         return Path(os.path.normpath(self.directory / text))
+
+    def load(self, path: Path) -> list[Object]:
+        """Load the objects of a file or a directory. Raises FatalError."""
+        return [document.value for document in self.files.load(path, self.project)]
 
     def one(self, fields: ObjectReader, key: str, default: Path | None) -> Document | Object | None:
         """Load the single object at ``key``; a Document if it is in a file."""
@@ -75,7 +132,7 @@ class ObjectLoader:
         path = default if value is None else self._path_of(fields.at(key), value)
         if path is None:
             return None
-        documents = self.attempt(fields.at(key), lambda: self.files.load(path))
+        documents = self.attempt(fields.at(key), lambda: self.files.load(path, self.project))
         if len(documents) == 1:
             return documents[0]
         if documents:
@@ -114,7 +171,9 @@ class ObjectLoader:
             path = default if value is None else self.path(value)
             if path is None:
                 return []
-            return self.attempt(fields.at("schemas"), lambda: self.files.load_schemas(path))
+            return self.attempt(
+                fields.at("schemas"), lambda: self.files.load_schemas(path, self.project)
+            )
         return [item.value for item in self.all(fields, "schemas")]
 
     def find_directory(self, fields: ObjectReader) -> Path | None:
@@ -124,15 +183,7 @@ class ObjectLoader:
             return self.path(composition).parent
         if composition is not None or fields.value.get("input") is not None:
             return None
-        here = self.directory.resolve()
-        for directory in (here, *here.parents):
-            if (directory / _FILE).is_file():
-                # People see the path as they would type it.
-                relative = Path(os.path.relpath(directory))
-                return directory if ".." in relative.parts else relative
-            if (directory / _BOUNDARY).exists():
-                break
-        return None
+        return find_above(self.directory)
 
     def read_program(
         self, fields: ObjectReader, directory: Path | None, xr: Object | None
@@ -150,18 +201,18 @@ class ObjectLoader:
                 fields.problems.add("composition", text)
             return None
         if isinstance(item, Document):
-            return _program(item.value, item, ())
-        return _program(item, self.document, ("composition",))
+            return self._program(item.value, item, ())
+        return self._program(item, self.document, ("composition",))
 
     def read_request_program(self, fields: ObjectReader, step_input: Value) -> Program | None:
         """Build a Composition around the input of a request, or around ``input`` instead."""
         if fields.value.get("input") is not None:
             return self._read_input(fields, {})
         return Program(
-            composition=_composition_around(step_input if isinstance(step_input, dict) else {}, {}),
+            composition=compose_input(step_input if isinstance(step_input, dict) else {}, {}),
             document=self.document,
             find_input=lambda _: ("request", "input"),
-            root=_root(self.document),
+            **self._programs(self.document),
         )
 
     def has_problems(self) -> bool:
@@ -169,15 +220,22 @@ class ObjectLoader:
         return bool(self.problems or self.failures)
 
     def error(self) -> InputError:
-        """Build the error with all problems."""
-        diagnostics = (
-            locate(problem.to_diagnostic(), self.document, objects.read_path(problem.path))
-            for problem in self.problems
-        )
-        return InputError(*diagnostics, *self.failures)
+        """Build the error with the first problems, and the number of the others."""
+        problems = [(problem.path, problem.to_diagnostic()) for problem in self.problems]
+        all_problems = [*problems, *self.failures]
+        # To find a position reads the document up to there.
+        diagnostics = [
+            problem
+            if problem.span or at is None
+            else locate(problem, self.document, objects.read_path(at))
+            for at, problem in all_problems[:_MAX_PROBLEMS]
+        ]
+        if others := len(all_problems) - len(diagnostics):
+            diagnostics.append(Diagnostic(message=f"{others} more problems are not shown"))
+        return InputError(*diagnostics)
 
     def _load(self, at: str, path: Path) -> list[Located]:
-        documents = self.attempt(at, lambda: self.files.load(path))
+        documents = self.attempt(at, lambda: self.files.load(path, self.project))
         return [Located(value=document.value, span=document.span()) for document in documents]
 
     def _path_of(self, at: str, value: Value) -> Path | None:
@@ -194,50 +252,41 @@ class ObjectLoader:
         document = item if isinstance(item, Document) else self.document
         value = item.value if isinstance(item, Document) else item
         return Program(
-            composition=_composition_around(value, xr),
+            composition=compose_input(value, xr),
             document=document,
             find_input=lambda _: () if is_file else ("input",),
-            root=_root(document),
+            **self._programs(document),
         )
+
+    def _program(self, composition: Object, document: Document, at: objects.Path) -> Program:
+        def find_input(step: Step) -> objects.Path:
+            return (*at, *error_positions.composition_input_path(step))
+
+        return Program(
+            composition=composition,
+            document=document,
+            find_input=find_input,
+            **self._programs(document),
+        )
+
+    def _programs(self, document: Document) -> _Programs:
+        """Return the directory of programs in files, beside the file that names them."""
+        source = document.origin.source
+        path = None if source is None else local_pool.programs_beside(Path(source.name))
+        if path is None:
+            return {"programs": None, "root": None}
+        try:
+            root = self.project.resolve(path)
+        except InputError as error:
+            self.failures.extend((None, problem) for problem in error.diagnostics)
+            return {"programs": None, "root": None}
+        self.files.add_input(path)
+        return {"programs": path, "root": root}
 
     def attempt(self, at: str, load: Callable[[], list[_T]]) -> list[_T]:
         """Call ``load`` and collect its problems; those without a position are at ``at``."""
         try:
             return load()
         except FatalError as error:
-            path = objects.parse_path(at)
-            self.failures.extend(
-                problem if problem.span else locate(problem, self.document, path)
-                for problem in error.diagnostics
-            )
+            self.failures.extend((at, problem) for problem in error.diagnostics)
             return []
-
-
-def _program(composition: Object, document: Document, at: objects.Path) -> Program:
-    def find_input(step: Step) -> objects.Path:
-        return (*at, *error_positions.composition_input_path(step))
-
-    return Program(
-        composition=composition, document=document, find_input=find_input, root=_root(document)
-    )
-
-
-def _composition_around(value: Object, xr: Object) -> Object:
-    api_version, kind = objects.api_version_and_kind(xr)
-    step: Object = {"step": "input", "functionRef": {"name": OURS}, "input": value}
-    return {
-        "apiVersion": "apiextensions.crossplane.io/v1",
-        "kind": "Composition",
-        "metadata": {"name": "input"},
-        "spec": {
-            "compositeTypeRef": {"apiVersion": api_version, "kind": kind},
-            "mode": "Pipeline",
-            "pipeline": [step],
-        },
-    }
-
-
-def _root(document: Document) -> Path | None:
-    """Return the directory of programs in files, beside the file that names them."""
-    source = document.origin.source
-    return None if source is None else sources.programs_beside(Path(source.name))

@@ -4,13 +4,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from function_script import objects
-from function_script.diagnostics import Diagnostic
 from function_script.documents import Document
 from function_script.proto.v1.run_function_pb2 import RunFunctionRequest
-from function_script.source import Span, excerpt
+from function_script.request import objects
+from function_script.request.values import Object, Value
+from function_script.texts.diagnostics import Diagnostic
+from function_script.texts.source import Span, excerpt
+from function_script.tools.project import Project
 from function_script.tools.render.steps import Step as PipelineStep
-from function_script.values import Object, Value
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,13 +40,14 @@ class XrPart:
 class Program:
     """The Composition to run.
 
-    ``document`` holds its steps' inputs at ``find_input``; ``root`` is the directory of programs
-    in files.
+    ``document`` holds its steps' inputs at ``find_input``; ``programs`` is the directory of
+    programs in files, and ``root`` the same without links.
     """
 
     composition: Object
     document: Document
     find_input: Callable[[PipelineStep], objects.Path]
+    programs: Path | None
     root: Path | None
 
 
@@ -53,6 +55,7 @@ class Program:
 class Setup:
     """The objects that all steps of a case share; ``functions`` is None without a file.
 
+    ``definitions`` are the XRD, and the CRDs and XRDs of composed resources.
     ``xr_parts`` are the XR and its patch, in the order in which they are merged.
     A case with a ``request`` has nothing else but its input in ``program``; ``redacted`` counts
     the secrets that were removed from it.
@@ -65,7 +68,9 @@ class Setup:
     schemas: Sequence[Object] = ()
     xrd: Object | None = None
     xr_parts: Sequence[XrPart] = ()
+    definitions: Sequence[Object] = ()
     skips_xr_validation: bool = False
+    skips_validation: bool = False
     context: Object = field(default_factory=dict)
     request: RunFunctionRequest | None = None
     redacted: int = 0
@@ -119,12 +124,17 @@ class Step:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
-    """One case; ``name`` is its path as people type it."""
+    """One case; ``name`` is its path as people type it.
+
+    It may read and write ``project``. ``is_input`` reports whether a case reads a file.
+    """
 
     name: str
     document: Document
     setup: Setup
     steps: Sequence[Step]
+    project: Project
+    is_input: Callable[[Path], bool]
 
 
 def locate_xr(problem: Diagnostic, parts: Sequence[XrPart]) -> Diagnostic:

@@ -3,14 +3,15 @@
 from collections.abc import Mapping
 from typing import Final
 
-from function_script import objects
-from function_script.blocked import Blocked
 from function_script.proto.v1 import run_function_pb2 as fnv1
+from function_script.request import objects
+from function_script.request.objects import Path
+from function_script.request.reader import format_path
+from function_script.request.values import Object, Value
+from function_script.texts.diagnostics import Note
 from function_script.tools import manifests
 from function_script.tools.render import RenderResult, conditions, output
-from function_script.tools.render.requirements import Runner, StepResponse
-from function_script.tools.render.steps import Step
-from function_script.values import Object, Value
+from function_script.tools.render.renderer import Rendering
 
 PARTS: Final = (
     "xr",
@@ -24,29 +25,13 @@ PARTS: Final = (
 )
 
 
-class ResponseRecorder:
-    """A runner that records the last response of each step, and what waited in it."""
-
-    def __init__(self, runner: Runner) -> None:
-        self._runner = runner
-        self.responses: dict[str, fnv1.RunFunctionResponse] = {}
-        self.blocked: dict[str, tuple[Blocked, ...]] = {}
-
-    def __call__(self, step: Step, request: fnv1.RunFunctionRequest) -> StepResponse:
-        """Call the function once."""
-        reply = self._runner(step, request)
-        # Steps run in order, so the last entry is the last step of the pipeline.
-        self.responses[step.name] = reply.response
-        self.blocked[step.name] = reply.blocked
-        return reply
-
-
-def to_object(result: RenderResult, responses: Mapping[str, fnv1.RunFunctionResponse]) -> Object:
+def to_object(rendering: Rendering) -> Object:
     """Build the outcome, which has the keys `PARTS`.
 
     ``resources`` are as Crossplane writes them, ``ready`` is the desired readiness of each,
     ``requirements`` are those of all steps.
     """
+    result, responses = rendering.result, rendering.responses
     xr: Object = {key: objects.deep_copy(value) for key, value in result.xr.items()}
     objects.merge(xr, conditions.with_times_replaced(result.composition.xr))
     status = manifests.object_at(xr, "status")
@@ -72,6 +57,33 @@ def to_object(result: RenderResult, responses: Mapping[str, fnv1.RunFunctionResp
         "requirements": _requirements(responses),
         "context": result.context or {},
     }
+
+
+def find_writer(rendering: Rendering, path: Path) -> Note | str | None:
+    """Return a note of the line that wrote the value at a path of the outcome.
+
+    For one that does not exist it is the line of the nearest field above it.
+    """
+    resources = rendering.result.composition.resources
+    resource, below = None, path[1:]
+    match path:
+        case ("resources", str(name), *_):
+            names = {manifests.resource_name(resources[old]) or old: old for old in resources}
+            resource, below = names.get(name, name), path[2:]
+        case ("status", *_):
+            below = path
+        case ("xr", *_):
+            pass
+        case _:
+            return None
+    for end in range(len(below), -1, -1):
+        position = rendering.positions.locate(resource, below[:end])
+        if position is not None:
+            verb = "written" if end == len(below) else f"{format_path(below[:end])} is written"
+            if position.span is None:
+                return f'{verb} by step "{position.step}"'
+            return Note(f"{verb.lstrip()} at", position.span)
+    return None
 
 
 def is_ready(outcome: Object) -> bool:

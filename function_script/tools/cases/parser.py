@@ -10,22 +10,24 @@ from typing import Final
 
 from google.protobuf import json_format
 
-from function_script import objects
 from function_script.documents import Document
-from function_script.errors import InputError
-from function_script.problems import ProblemList, suggest
 from function_script.proto.v1 import run_function_pb2 as fnv1
-from function_script.reader import ObjectReader
+from function_script.request import objects
+from function_script.request.reader import ObjectReader
+from function_script.request.values import Object, type_phrase
+from function_script.texts.errors import InputError
+from function_script.texts.problems import ProblemList, suggest
 from function_script.tools import sources
+from function_script.tools import xrds as definitions
 from function_script.tools.cases import fake_cluster
 from function_script.tools.cases.discovery import CaseFile
-from function_script.tools.cases.loader import FileCache, ObjectLoader
+from function_script.tools.cases.loader import FileCache, ObjectLoader, find_above
 from function_script.tools.cases.model import Case, Check, Expectation, Setup, Step, XrPart
 from function_script.tools.cases.outcome import PARTS
+from function_script.tools.project import Project
 from function_script.tools.render import functions, xrds
-from function_script.values import Object, type_phrase
 
-_CASE_FIELDS: Final = (
+CASE_FIELDS: Final = (
     "description",
     "composition",
     "input",
@@ -39,17 +41,18 @@ _CASE_FIELDS: Final = (
     "credentials",
     "schemas",
     "xrd",
+    "skipValidation",
     "skipXrValidation",
     "context",
     "expect",
     "steps",
 )
-_STEP_FIELDS: Final = ("name", "patch", "observed", "required", "ready", "changed", "expect")
+STEP_FIELDS: Final = ("name", "patch", "observed", "required", "ready", "changed", "expect")
 _STEPS_ONLY: Final = ("ready", "changed")
 _REQUEST_FIELDS: Final = ("description", "request", "redacted", "input", "expect")
 QUESTIONS: Final = ("equals", "exists", "matches", "oneOf")
 _PARTIAL: Final = ("xr", "resources", "status", "ready", "requirements", "context")
-_EXPECT_FIELDS: Final = (
+EXPECT_FIELDS: Final = (
     "documents",
     *_PARTIAL,
     "absent",
@@ -58,13 +61,15 @@ _EXPECT_FIELDS: Final = (
     "error",
     "checks",
 )
+_NO_XRD: Final = "none"
 _CONDITION: Final = ("type", "status", "reason", "message")
 _EVENT: Final = ("severity", "reason", "message")
 
 
 def parse(file: CaseFile, files: FileCache) -> Case:
     """Parse a case. Raises FatalError with every problem, positions in its file."""
-    documents = sources.read(sources.load_file(file.path))
+    files.add_input(file.path)
+    documents = sources.read(sources.load_file(file.path, files.project))
     if len(documents) != 1:
         text = f'cannot read "{file.path}": it holds {len(documents)} cases instead of one'
         raise InputError.of(text)
@@ -77,6 +82,7 @@ def read(document: Document, file: CaseFile, files: FileCache) -> Case:
         document=document,
         directory=file.path.parent,
         files=files,
+        project=_find_project(document.value, file, files.project),
         problems=ProblemList(),
         failures=[],
     )
@@ -85,14 +91,29 @@ def read(document: Document, file: CaseFile, files: FileCache) -> Case:
         if key in fields.value:
             hint = "it says what happened since the step before"
             loader.problems.add(key, "belongs to a step of steps", hint=hint)
-    hint = f"a case may have {', '.join(_CASE_FIELDS)}"
-    fields.refuse_unknown(*_CASE_FIELDS, *_STEPS_ONLY, hint=hint)
+    hint = f"a case may have {', '.join(CASE_FIELDS)}"
+    fields.refuse_unknown(*CASE_FIELDS, *_STEPS_ONLY, hint=hint)
     fields.text("description")
     setup = _setup(loader, fields, file)
     steps = _steps(loader, fields, {} if setup is None else setup.xr, file)
     if setup is None or loader.has_problems():
         raise loader.error()
-    return Case(name=file.name, document=document, setup=setup, steps=steps)
+    return Case(
+        name=file.name,
+        document=document,
+        setup=setup,
+        steps=steps,
+        project=loader.project,
+        is_input=files.is_input,
+    )
+
+
+def _find_project(case: Object, file: CaseFile, project: Project) -> Project:
+    """Return the files of a case, with those of the Composition above it."""
+    if any(case.get(key) is not None for key in ("composition", "input", "request")):
+        return project
+    directory = find_above(file.path.parent)
+    return project if directory is None else project.with_root(directory)
 
 
 def _setup(loader: ObjectLoader, fields: ObjectReader, file: CaseFile) -> Setup | None:
@@ -109,12 +130,14 @@ def _setup(loader: ObjectLoader, fields: ObjectReader, file: CaseFile) -> Setup 
 
     item = loader.one(fields, "xr", find("xr.yaml"))
     xr = item.value if isinstance(item, Document) else item
-    xrd = loader.value(fields, "xrd", find("xrd.yaml"))
+    xrd = _read_xrd(loader, fields, find("xrd.yaml"), directory, xr)
     program = loader.read_program(fields, directory, xr and xrds.resolve_claim(xr, xrd))
     manifests = loader.values(fields, "functions", find("functions.yaml"))
     manifests = loader.attempt("functions", lambda: _check_functions(manifests))
     credentials = loader.values(fields, "credentials", find("credentials.yaml"))
     schemas = loader.schemas(fields, find("schemas"))
+    crds = find("crds")
+    definitions = [] if crds is None else loader.attempt("crds", lambda: loader.load(crds))
     context = loader.value(fields, "context", _own_file(file, "context.yaml"))
     if xr is None and fields.value.get("xr") is None:
         fields.problems.add("xr", "is required, as there is no xr.yaml")
@@ -137,7 +160,9 @@ def _setup(loader: ObjectLoader, fields: ObjectReader, file: CaseFile) -> Setup 
         schemas=schemas,
         xrd=xrd,
         xr_parts=parts,
+        definitions=[*([] if xrd is None else [xrd]), *definitions],
         skips_xr_validation=bool(fields.flag("skipXrValidation")),
+        skips_validation=bool(fields.flag("skipValidation")),
         context=context or {},
     )
 
@@ -174,6 +199,22 @@ def _read_request(loader: ObjectLoader, fields: ObjectReader) -> Setup | None:
     return Setup(program=program, xr={}, request=request, redacted=redacted)
 
 
+def _read_xrd(
+    loader: ObjectLoader,
+    fields: ObjectReader,
+    path: Path | None,
+    directory: Path | None,
+    xr: Object | None,
+) -> Object | None:
+    """Load the XRD of a case: its own, or else the one in the Composition's directory."""
+    if fields.value.get("xrd") == _NO_XRD:
+        return None
+    project = loader.project
+    if path is None and directory is not None and xr is not None and project.allows(directory):
+        path = definitions.find_file(directory, xr, project)
+    return loader.value(fields, "xrd", path)
+
+
 def _own_file(file: CaseFile, name: str) -> Path | None:
     """Return a file in the case's own folder, if it has one."""
     path = file.path.with_name(name)
@@ -208,7 +249,7 @@ def _steps(loader: ObjectLoader, fields: ObjectReader, xr: Object, file: CaseFil
 
 
 def _step(loader: ObjectLoader, fields: ObjectReader, xr: Object, at: objects.Path) -> Step:
-    fields.refuse_unknown(*_STEP_FIELDS, hint=f"a step may have {', '.join(_STEP_FIELDS)}")
+    fields.refuse_unknown(*STEP_FIELDS, hint=f"a step may have {', '.join(STEP_FIELDS)}")
     patch, changed = fields.object("patch"), fields.object("changed")
     members = [] if changed is None else list(changed.members())
     return Step(
@@ -232,7 +273,7 @@ def _expectation(
     expect = fields.object("expect")
     if expect is None:
         return None
-    expect.refuse_unknown(*_EXPECT_FIELDS, hint=f"expected may be {', '.join(_EXPECT_FIELDS)}")
+    expect.refuse_unknown(*EXPECT_FIELDS, hint=f"expected may be {', '.join(EXPECT_FIELDS)}")
     snapshot = expect.text("documents")
     errors = _texts(expect, "error")
     if "error" in expect.value:

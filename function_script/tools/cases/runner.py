@@ -3,66 +3,59 @@
 `command` runs cases in threads that share a sandbox.
 """
 
+import os
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from pathlib import Path
+from typing import Final
 
 from google.protobuf import json_format
 
-from function_script.capture import responses
-from function_script.diagnostics import Diagnostic, to_frame
-from function_script.errors import FatalError
-from function_script.limits import Limits
-from function_script.proto.v1.run_function_pb2 import RunFunctionRequest, RunFunctionResponse
-from function_script.sandbox.pool import no_seed
-from function_script.tools import render
+from function_script.proto.v1.run_function_pb2 import RunFunctionRequest
+from function_script.request.capture import responses
+from function_script.request.limits import Limits
+from function_script.request.values import Object
+from function_script.sandbox import Pool
+from function_script.sandbox.identity import no_seed
+from function_script.texts.diagnostics import Diagnostic
+from function_script.texts.errors import FatalError
 from function_script.tools.cases import comparison, fake_cluster, model, outcome
 from function_script.tools.cases.model import Case, Expectation, Setup, Step
 from function_script.tools.cases.verdicts import CaseVerdict, Problem, VerdictBuilder
-from function_script.tools.processes.options import PackageOptions
-from function_script.tools.render import error_positions, functions, steps
+from function_script.tools.render import RenderInputs, renderer, steps, validation
+from function_script.tools.render.error_positions import LocateXr
 from function_script.tools.render.pipeline import PipelineError
+from function_script.tools.render.renderer import Origin, Renderer, Rendering
 from function_script.tools.render.runtimes.local import Local
-from function_script.tools.render.runtimes.model import FunctionCaller, build_runner
+from function_script.tools.render.runtimes.model import ListedFunctions
 from function_script.tools.results import fatal_messages
-from function_script.values import Object
+
+# Of the values in which documents differ, those whose lines are named.
+_MAX_WRITERS: Final = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RunOptions:
+class RunOptions(renderer.Options):
     """The options of all cases.
 
-    ``is_strict``: a built-in function must be of the version that its Function names. ``packages``
-    are the choices about functions' packages.
-    ``may_create_snapshots``: write those that do not exist. ``updates_snapshots``: write those
-    that differ. ``derive_seed`` returns the seed of a request, see ``PoolOptions``.
+    ``updates_snapshots``: write the expected documents that differ or do not exist. ``derive_seed``
+    returns the seed of a request, see ``PoolOptions``.
     """
 
-    runtimes: Mapping[str, functions.Selection] = field(default_factory=dict)
-    is_strict: bool = False
-    packages: PackageOptions = field(default_factory=PackageOptions)
-    timeout_seconds: float = 60.0
-    may_create_snapshots: bool = True
     updates_snapshots: bool = False
     skips_xr_validation: bool = False
+    skips_validation: bool = False
     limits: Limits = field(default_factory=Limits)
     derive_seed: Callable[[bytes], bytes] = no_seed
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RenderedStep:
-    """The result of a reconcile, and the last response of each pipeline step."""
-
-    result: render.RenderResult
-    responses: Mapping[str, RunFunctionResponse]
-
-
-def run(case: Case, path: Path, caller: FunctionCaller, options: RunOptions) -> CaseVerdict:
+def run(case: Case, path: Path, pool: Pool, options: RunOptions) -> CaseVerdict:
     """Run all steps, up to the first that fails unexpectedly. Raises no FatalError."""
     started = time.monotonic()
     verdict = VerdictBuilder(case)
-    _CaseRun(case, replace(caller, print=verdict.print), options, verdict).run()
+    _CaseRun(case, pool, replace(options, print=verdict.print), verdict).run()
     return CaseVerdict(
         name=case.name,
         path=path,
@@ -78,10 +71,10 @@ def run(case: Case, path: Path, caller: FunctionCaller, options: RunOptions) -> 
 def render_in(
     cluster: fake_cluster.FakeCluster,
     setup: Setup,
-    caller: FunctionCaller,
+    pool: Pool,
     options: RunOptions,
-    report: Callable[[str], None],
-) -> RenderedStep:
+    report: Callable[[Diagnostic, str], None],
+) -> Rendering:
     """Run one reconcile; ``report`` gets the warnings about its XR.
 
     Raises FatalError, positions in the author's files.
@@ -92,10 +85,10 @@ def render_in(
         return model.locate_xr(problem, cluster.xr_parts)
 
     def report_xr(problem: Diagnostic, severity: str) -> None:
-        report(to_frame(locate_xr(problem), severity))
+        report(locate_xr(problem), severity)
 
     validates = not (setup.skips_xr_validation or options.skips_xr_validation)
-    inputs = render.RenderInputs(
+    inputs = RenderInputs(
         xr=cluster.whole_xr(),
         composition=setup.program.composition,
         observed=[item.value for item in observed],
@@ -107,28 +100,27 @@ def render_in(
         spans={index: item.span for index, item in enumerate(observed) if item.span is not None},
         report=report_xr if validates else None,
     )
-    index = functions.FunctionIndex(
-        manifests=setup.functions,
-        runtimes=options.runtimes,
-        annotations={},
-        is_strict=options.is_strict,
+    origin = _origin(setup.program, locate_xr)
+    return Renderer(pool, options.index(setup.functions), options).render(inputs, origin)
+
+
+def _origin(program: model.Program, locate_xr: LocateXr | None = None) -> Origin:
+    return Origin(
+        document=program.document,
+        programs=program.programs,
+        find_input=program.find_input,
+        locate_xr=locate_xr,
     )
-    program = setup.program
-    with error_positions.map_errors(program.document, program.root, program.find_input, locate_xr):
-        runtimes = functions.find_runtimes(steps.parse(inputs.composition), index)
-        recorder = outcome.ResponseRecorder(build_runner(runtimes, caller, options.timeout_seconds))
-        result = render.render(inputs, recorder)
-    return RenderedStep(result=result, responses=recorder.responses)
 
 
 class _CaseRun:
     """Runs the steps of one case and collects problems in ``verdict``."""
 
     def __init__(
-        self, case: Case, caller: FunctionCaller, options: RunOptions, verdict: VerdictBuilder
+        self, case: Case, pool: Pool, options: RunOptions, verdict: VerdictBuilder
     ) -> None:
         self._case = case
-        self._caller = caller
+        self._pool = pool
         self._options = options
         self._verdict = verdict
 
@@ -146,11 +138,14 @@ class _CaseRun:
                 return
             report = self._verdict.report
             try:
-                rendered = render_in(cluster, setup, self._caller, self._options, report)
+                rendered = render_in(cluster, setup, self._pool, self._options, report)
             except FatalError as error:
                 if not self._is_expected(step, error):
                     return
                 continue
+            if not (setup.skips_validation or self._options.skips_validation):
+                for problem in validation.validate(rendered, setup.definitions):
+                    self._verdict.add_once(step, Problem(diagnostic=problem))
             if step.expect is not None:
                 self._compare(step, step.expect, rendered)
             # A paused XR stays as it is, and so do its composed resources.
@@ -159,12 +154,12 @@ class _CaseRun:
 
     def _replay(self, step: Step, request: RunFunctionRequest) -> None:
         """Call the function, and compare its response, not what Crossplane makes of it."""
-        program, seconds = self._case.setup.program, self._options.timeout_seconds
+        program = self._case.setup.program
         try:
             (pipeline_step,) = steps.parse(program.composition)
-            runner = build_runner({pipeline_step.name: Local()}, self._caller, seconds)
-            with error_positions.map_errors(program.document, program.root, program.find_input):
-                reply = runner(pipeline_step, request)
+            functions = ListedFunctions(runtimes={pipeline_step.function: Local()})
+            with _origin(program).map_errors():
+                reply = Renderer(self._pool, functions, self._options).call(pipeline_step, request)
                 if messages := fatal_messages(reply.response):
                     problems = reply.diagnostics or [Diagnostic(message=text) for text in messages]
                     raise PipelineError(pipeline_step, *problems)
@@ -190,46 +185,58 @@ class _CaseRun:
             self._add_error(step, error)
         return True
 
-    def _compare(self, step: Step, expected: Expectation, rendered: RenderedStep) -> None:
-        actual = outcome.to_object(rendered.result, rendered.responses)
-        self._add_mismatches(step, expected, comparison.compare(actual, expected))
+    def _compare(self, step: Step, expected: Expectation, rendered: Rendering) -> None:
+        actual = outcome.to_object(rendered)
+        mismatches = comparison.compare(actual, expected)
+        self._add_mismatches(step, expected, mismatches, rendered)
         if expected.snapshot is not None:
             try:
-                documents = outcome.documents(rendered.result)
-                self._compare_snapshot(step, expected.snapshot, documents)
+                self._compare_snapshot(step, expected.snapshot, rendered)
             except FatalError as error:
                 self._add_error(step, error)
 
-    def _compare_snapshot(self, step: Step, path: Path, documents: list[Object]) -> None:
-        if not path.exists():
-            if self._options.may_create_snapshots:
-                comparison.write_snapshot(path, documents)
-                self._verdict.new_snapshots.append(path)
-                return
-            message = f'documents: there is no "{path}" to compare with'
-            hint = "run it without --ci to write the file, and review it"
-            self._add_difference(step, Diagnostic(message=message, hint=hint))
-            return
-        difference = comparison.find_difference(path, documents)
+    def _compare_snapshot(self, step: Step, path: Path, rendered: Rendering) -> None:
+        documents = outcome.documents(rendered.result)
+        difference: str | None = ""
+        expected: list[Object] = []
+        message = f'documents: there is no "{path}" to compare with'
+        snapshots, verb = self._verdict.new_snapshots, "write it"
+        # A link that leads nowhere is a file to refuse.
+        if os.path.lexists(path):
+            expected = comparison.read_snapshot(path, self._case.project)
+            difference = comparison.find_difference(path, expected, documents)
+            message = f'documents: what was rendered is not what "{path}" holds'
+            snapshots, verb = self._verdict.updated_snapshots, "write it anew"
         if difference is None:
             return
         if self._options.updates_snapshots:
-            comparison.write_snapshot(path, documents)
-            self._verdict.updated_snapshots.append(path)
+            comparison.write_snapshot(path, documents, self._case)
+            snapshots.append(path)
             return
-        message = f'documents: what was rendered is not what "{path}" holds'
-        hint = "write it anew with --update, and review it"
-        self._add_difference(step, Diagnostic(message=message, hint=hint), difference)
+        hint: str | None = f"{verb} with `function-script test --update`, and review it"
+        places = comparison.find_different(outcome.to_object(rendered), expected)
+        writers = (outcome.find_writer(rendered, place) for place in islice(places, _MAX_WRITERS))
+        notes = tuple(dict.fromkeys(each for each in writers if each is not None))
+        hint = None if self._case.is_input(path) else hint
+        diagnostic = Diagnostic(message=message, hint=hint, notes=notes)
+        self._add_difference(step, diagnostic, difference)
 
     def _add_mismatches(
-        self, step: Step, expected: Expectation, mismatches: Iterable[comparison.Mismatch]
+        self,
+        step: Step,
+        expected: Expectation,
+        mismatches: Iterable[comparison.Mismatch],
+        rendered: Rendering | None = None,
     ) -> None:
         count = self._case.setup.redacted
         note = f"{count} secrets of this request are redacted: what is made of them differs"
         for mismatch in mismatches:
-            diagnostic = Diagnostic(
-                message=mismatch.message, hint=mismatch.hint, notes=(note,) if count else ()
-            )
+            writer = None
+            if rendered is not None:
+                path = mismatch.at if mismatch.place is None else mismatch.place
+                writer = outcome.find_writer(rendered, path)
+            notes = (*([] if writer is None else [writer]), *([note] if count else []))
+            diagnostic = Diagnostic(message=mismatch.message, hint=mismatch.hint, notes=notes)
             at = (*expected.at, *mismatch.at)
             self._verdict.add(step, at, Problem(diagnostic=diagnostic))
 

@@ -9,11 +9,12 @@ from pathlib import Path
 from typing import Final
 from xml.etree import ElementTree as ET
 
-from function_script import diagnostics, objects
-from function_script.diagnostics import Diagnostic
+from function_script.request import objects
+from function_script.request.values import Object, Value
+from function_script.texts import diagnostics
+from function_script.texts.diagnostics import Diagnostic, Form
 from function_script.tools import console
 from function_script.tools.cases.model import Case, Step, locate
-from function_script.values import Object, Value
 
 
 class Status(StrEnum):
@@ -57,7 +58,7 @@ class Problem:
 class CaseVerdict:
     """The verdict of a case; ``printed`` is the output of its programs.
 
-    ``reports`` are warnings and notes about the XR, as frames.
+    ``reports`` are warnings and notes about the XR, each with its severity.
     """
 
     name: str
@@ -65,7 +66,7 @@ class CaseVerdict:
     status: Status
     problems: tuple[Problem, ...] = ()
     snapshots: tuple[Path, ...] = ()
-    reports: tuple[str, ...] = ()
+    reports: tuple[tuple[Diagnostic, str], ...] = ()
     printed: tuple[str, ...] = ()
     seconds: float = 0.0
 
@@ -76,10 +77,17 @@ class VerdictBuilder:
     def __init__(self, case: Case) -> None:
         self._case = case
         self.problems: list[Problem] = []
+        self._of_results: list[Problem] = []
         self.new_snapshots: list[Path] = []
         self.updated_snapshots: list[Path] = []
-        self.reports: list[str] = []
+        self.reports: list[tuple[Diagnostic, str]] = []
         self.printed: list[str] = []
+
+    def add_once(self, step: Step, problem: Problem) -> None:
+        """Add a problem of a step's result, unless an earlier step had the same one."""
+        if problem not in self._of_results:
+            self._of_results.append(problem)
+            self.add(step, step.at, problem)
 
     def add(self, step: Step, at: objects.Path, problem: Problem) -> None:
         """Add a problem; one without a position is at ``at`` in the case's file."""
@@ -90,10 +98,10 @@ class VerdictBuilder:
             diagnostic = replace(diagnostic, notes=(*diagnostic.notes, f"in {describe(step)}"))
         self.problems.append(replace(problem, diagnostic=diagnostic))
 
-    def report(self, frame: str) -> None:
+    def report(self, problem: Diagnostic, severity: str) -> None:
         """Add a warning or a note, once for all steps."""
-        if frame not in self.reports:
-            self.reports.append(frame)
+        if (problem, severity) not in self.reports:
+            self.reports.append((problem, severity))
 
     def print(self, text: str) -> None:
         """Add the output of a program."""
@@ -125,7 +133,7 @@ def to_text(verdict: CaseVerdict, *, colourful: bool = False) -> str:
     if colourful:
         lines = [f"{_COLOURS[verdict.status]}{verdict.status}{_PLAIN} {verdict.name}"]
     lines += [f"  wrote {path}, to be reviewed" for path in verdict.snapshots]
-    for frame in verdict.reports:
+    for frame in _frames(verdict):
         lines += ["", *_indent(console.colour_frames(frame) if colourful else frame)]
     for problem in verdict.problems:
         text = console.to_text([problem.diagnostic], colourful=colourful)
@@ -135,6 +143,18 @@ def to_text(verdict: CaseVerdict, *, colourful: bool = False) -> str:
     if verdict.problems and verdict.printed:
         lines += ["", "  printed:", *_indent("\n".join(verdict.printed))]
     return "\n".join([*lines, ""] if verdict.problems or verdict.reports else lines)
+
+
+def to_lines(verdict: CaseVerdict, form: Form) -> list[str]:
+    """Format each problem on a line; a new snapshot is one, for it has to be reviewed."""
+    problems = [*verdict.reports, *((each.diagnostic, "error") for each in verdict.problems)]
+    if verdict.status is Status.NEW:
+        texts = (f"{path} is new: review it" for path in verdict.snapshots)
+        problems += [(Diagnostic(message=text), "error") for text in texts]
+    return [
+        diagnostics.to_form(problem, severity, form, case=verdict.name)
+        for problem, severity in problems
+    ]
 
 
 def to_summary(verdicts: Sequence[CaseVerdict], *, of: int, seconds: float) -> str:
@@ -190,7 +210,7 @@ def _to_element(verdict: CaseVerdict) -> ET.Element:
         message = messages[0] if messages else f"{verdict.status}: to be reviewed"
         failure = ET.SubElement(case, "failure", {"message": _NOT_XML.sub("?", message)})
         failure.text = _NOT_XML.sub("?", to_text(verdict))
-    if output := (*verdict.reports, *verdict.printed):
+    if output := (*_frames(verdict), *verdict.printed):
         ET.SubElement(case, "system-out").text = _NOT_XML.sub("?", "\n".join(output))
     return case
 
@@ -221,9 +241,13 @@ def _to_object(verdict: CaseVerdict) -> Object:
         "seconds": round(verdict.seconds, 4),
         "problems": problems,
         "written": snapshots,
-        "warnings": [*verdict.reports],
+        "warnings": [*_frames(verdict)],
         "printed": printed,
     }
+
+
+def _frames(verdict: CaseVerdict) -> list[str]:
+    return [diagnostics.to_frame(problem, severity) for problem, severity in verdict.reports]
 
 
 def _indent(text: str) -> list[str]:

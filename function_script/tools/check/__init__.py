@@ -1,32 +1,54 @@
-"""Find mistakes in the steps of Compositions and Operations without running a program.
+"""Find mistakes in the steps of Compositions and Operations: without a run, and by runs.
 
 The result is a report, which `report` prints.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Final
+from __future__ import annotations
 
-from function_script import objects
-from function_script.diagnostics import Diagnostic
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
 from function_script.documents import Document
 from function_script.engines.lint import ResourceKind
-from function_script.errors import InputError
 from function_script.inputs import Step
-from function_script.limits import Limits
-from function_script.tools import author_positions, manifests, sources, step_inputs, xrds
+from function_script.request import objects
+from function_script.request.limits import Limits
+from function_script.request.values import Object
+from function_script.texts.diagnostics import Diagnostic
+from function_script.texts.errors import InputError
+from function_script.tools import (
+    author_positions,
+    local_pool,
+    manifests,
+    sources,
+    step_inputs,
+    xrds,
+)
 from function_script.tools.check import paths, pipelines, plain_scalars, report, rules, searching
 from function_script.tools.check.definitions import Definitions, XrChecker, files_beside, load
-from function_script.tools.check.report import Report, render_json, render_sarif, render_text
-from function_script.values import Object
+from function_script.tools.check.report import (
+    Report,
+    render_diagnostics,
+    render_json,
+    render_sarif,
+    render_text,
+)
+from function_script.tools.project import Project
+
+if TYPE_CHECKING:
+    # It imports what renders.
+    from function_script.tools.check import runs
 
 __all__ = [
     "Definitions",
     "Report",
     "check",
+    "find_project",
     "list_files",
     "load",
+    "render_diagnostics",
     "render_json",
     "render_sarif",
     "render_text",
@@ -42,30 +64,36 @@ _FRAME: Final = (
 )
 
 
-def check(
+def check(  # noqa: PLR0913, PLR0915 - the flags of the command; one loop
     arguments: Sequence[str],
     programs: Path | None = None,
     definitions: Definitions | None = None,
     ignored: Sequence[str] = (),
     *,
     is_salted: bool = False,
+    run_options: runs.Options | None = None,
 ) -> Report:
     """Check every step of ours in the files and directories that ``arguments`` name.
 
     Programs in files are below ``programs``, by default in ``programs/`` in the file's directory.
     Fields are compared with ``definitions`` and with the XRD in the file's directory. ``ignored``
-    are patterns of paths below directories. ``is_salted``: the server has a salt. Raises InputError
-    for an argument that cannot be read, and when there is nothing to check.
+    are patterns of paths below directories. ``is_salted``: the server has a salt. With
+    ``run_options`` Compositions without an error run, too. Raises InputError for an argument that
+    cannot be read, and when there is nothing to check.
     """
     definitions = definitions or Definitions()
+    project = definitions.project or find_project(arguments, [programs])
+    definitions = replace(definitions, project=project)
     findings: list[report.Finding] = []
     others: list[step_inputs.OtherStep] = []
     unchecked: list[step_inputs.StepInput] = []
     skipped: list[report.Skipped] = []
+    unreached: list[report.Finding] = []
+    xrs_of_variants: list[Object] = []
     steps = files = untyped = 0
     kinds: set[ResourceKind] = set()
-    xrs = XrChecker(definitions)
-    entries = [*searching.find(arguments, ignored)]
+    xrs = XrChecker(definitions, project)
+    entries = [*searching.find(arguments, project, ignored)]
     stored = step_inputs.StoredInputs(
         [
             document
@@ -85,7 +113,12 @@ def check(
         xr_count = xrs.count
         problems = list(xrs.check(file.name, file.documents))
         findings += [_finding(rule, problem) for rule, problem in problems]
-        directory = programs or sources.programs_beside(Path(file.name))
+        directory = programs or local_pool.programs_beside(Path(file.name))
+        try:
+            root = None if directory is None else project.resolve(directory)
+        except InputError as error:
+            findings += [_finding(rules.INPUT, problem) for problem in error.diagnostics]
+            root = None
         inputs = [step_inputs.find_ours(document) for document in file.documents]
         definition_documents = [each for each in file.documents if xrds.is_xrd(each.value)]
         files += (
@@ -101,13 +134,23 @@ def check(
                 each for each in completed if each.stored is None and step_inputs.is_elsewhere(each)
             )
             xr = definitions.find_xr(document, definition_documents) if ours else None
-            cluster = _Cluster(xr=xr, definitions=definitions, stored=stored)
+            cluster = _Cluster(xr=xr, definitions=definitions, stored=stored, programs=root)
             untyped += xr is None and any(not step_inputs.is_of_operation(each) for each in ours)
             builtin = step_inputs.find_builtin(document)
             steps += len(builtin)
             step_findings = _check_steps(completed, directory, cluster, is_salted=is_salted)
-            findings += _check_document(document, ours, builtin, step_findings)
+            static = [*_check_document(document, ours, builtin, step_findings)]
             kinds |= cluster.unknown_kinds
+            findings += static
+            if run_options is None or any(each.severity == "error" for each in static):
+                continue
+            if subject := _to_subject(
+                document, completed, cluster, definition_documents, directory
+            ):
+                outcome = _run(subject, run_options, static)
+                findings += outcome.findings
+                unreached += outcome.unreached
+                xrs_of_variants += outcome.variants
     if not (files or skipped):
         raise InputError.of(
             f"cannot check {', '.join(arguments)}: there is no Composition, Operation or input "
@@ -120,22 +163,35 @@ def check(
         others=tuple(others),
         unchecked=tuple(unchecked),
         skipped=tuple(skipped),
+        unreached=tuple(_unique(unreached)),
+        variants=tuple(xrs_of_variants),
         uncompared=report.Uncompared(
             compositions=untyped, kinds=tuple(sorted(kinds)), rules=tuple(xrs.unevaluated)
         ),
     )
 
 
-def list_files(arguments: Sequence[str]) -> list[Path]:
+def find_project(
+    arguments: Sequence[str], named: Iterable[Path | None], allowed: Iterable[Path] = ()
+) -> Project:
+    """Return the files that may be read: below the arguments, or beside them, and what is named."""
+    return Project.of(
+        [Path(argument) for argument in arguments if argument != sources.STDIN],
+        named=[path for path in named if path is not None],
+        allowed=allowed,
+    )
+
+
+def list_files(arguments: Sequence[str], project: Project) -> list[Path]:
     """Return every file and directory that `check` reads for its arguments."""
     paths_ = [Path(argument) for argument in arguments]
     beside = [
         path
         for file in paths_
         if not file.is_dir()
-        for path in (sources.programs_beside(file), *files_beside(file))
+        for path in (local_pool.programs_beside(file), *files_beside(file))
     ]
-    return [*paths_, *(path for path in beside if path is not None)]
+    return [*paths_, *(path for path in beside if path is not None and project.allows(path))]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -144,18 +200,20 @@ class _Cluster:
 
     ``xr`` is the schema of the XR, None when it is unclear; ``definitions`` has those of other
     kinds; ``stored`` are the objects that inputs refer to. ``unknown_kinds`` collects composed
-    kinds without a schema, if schemas were given.
+    kinds without a schema, if schemas were given. ``programs`` is the directory of programs in
+    files, without links.
     """
 
     xr: Object | None
     definitions: Definitions
     stored: step_inputs.StoredInputs
+    programs: Path | None
     unknown_kinds: set[ResourceKind] = field(default_factory=set)
 
     def find_composed(self, kind: ResourceKind) -> Object | None:
         """Return the schema of a composed kind."""
         schema = self.definitions.find_composed(*kind)
-        if schema is None and self.definitions.has_crds:
+        if schema is None and self.definitions.manifests:
             self.unknown_kinds.add(kind)
         return schema
 
@@ -199,11 +257,10 @@ def _check_steps(
     is_salted: bool,
 ) -> Iterator[report.Finding]:
     """Apply the rules to the steps of a document; ``programs`` has programs in files."""
-    root = None if programs is None else str(programs.resolve())
     parsed: list[tuple[step_inputs.StepInput, Step | InputError]] = []
     for each in inputs:
         try:
-            limits = Limits(program_root=root)
+            limits = Limits().with_root(cluster.programs)
             whole = step_inputs.parse_and_validate(each, limits, cluster.stored.find)
             parsed.append((each, whole))
         except InputError as error:
@@ -266,6 +323,65 @@ def _unique(findings: Iterable[report.Finding]) -> Iterable[report.Finding]:
         step = finding.step if finding.diagnostic.span is None else ""
         unique.setdefault((finding.rule, finding.diagnostic, step), finding)
     return unique.values()
+
+
+def _to_subject(
+    document: Document,
+    inputs: Sequence[step_inputs.StepInput],
+    cluster: _Cluster,
+    others: Sequence[Document],
+    programs: Path | None,
+) -> runs.Subject | None:
+    """Return a Composition that can run; None for another object, or one without steps of ours."""
+    from function_script.tools.check import runs  # noqa: PLC0415 - slow to import
+
+    is_composition = manifests.text_at(document.value, "kind") == "Composition"
+    if not (is_composition and inputs) or any(map(step_inputs.is_elsewhere, inputs)):
+        return None
+    limits = Limits().with_root(cluster.programs)
+    definitions = cluster.definitions
+    return runs.Subject(
+        document=document,
+        inputs=[
+            (each, step_inputs.parse_and_validate(each, limits, cluster.stored.find))
+            for each in inputs
+        ],
+        xrd=definitions.find_xrd_of(document, others),
+        crds=definitions.manifests,
+        programs=cluster.programs and programs,
+        project=definitions.project or Project(),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Runs:
+    """The findings of a Composition's runs, those that are none, and the XRs of its variants."""
+
+    findings: Sequence[report.Finding]
+    unreached: Sequence[report.Finding]
+    variants: Sequence[Object]
+
+
+def _run(subject: runs.Subject, options: runs.Options, static: Sequence[report.Finding]) -> _Runs:
+    """Run a Composition; what ``static`` has at a line is not reported again."""
+    from function_script.tools.check import runs  # noqa: PLC0415 - slow to import
+
+    outcome = runs.find(subject, options)
+    spans = (finding.diagnostic.span for finding in static)
+    lines = {(span.name, span.line) for span in spans if span is not None}
+
+    def select(faults: Iterable[runs.Fault]) -> Iterator[report.Finding]:
+        for fault in faults:
+            span = fault.diagnostic.span
+            if span is None or (span.name, span.line) not in lines:
+                rule = rules.SCHEMA if fault.is_schema else rules.RUN
+                yield _finding(rule, fault.diagnostic, fault.step)
+
+    return _Runs(
+        findings=[*select(outcome.faults)],
+        unreached=[*select(outcome.unreached)],
+        variants=outcome.variants,
+    )
 
 
 def _finding(rule: rules.Rule, problem: Diagnostic, step: str = "") -> report.Finding:

@@ -10,10 +10,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from function_script import objects
-from function_script.diagnostics import Diagnostic
 from function_script.documents import Document
-from function_script.errors import FatalError
+from function_script.request import objects
+from function_script.request.values import Object
+from function_script.texts.diagnostics import Diagnostic
+from function_script.texts.errors import FatalError
 from function_script.tools import (
     author_positions,
     manifests,
@@ -23,21 +24,24 @@ from function_script.tools import (
     xrds,
 )
 from function_script.tools.check import rules
+from function_script.tools.project import Project
 from function_script.tools.validate.catalog import Catalog
-from function_script.values import Object
 
 # Where `render` and `test` look for an XR.
 _XR_FILES: Final = ("xr.yaml", "xr.yml")
-_XRD_FILES: Final = ("definition.yaml", "definition.yml", "xrd.yaml", "xrd.yml")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Definitions:
-    """XRDs, and CRDs by the kinds they define. ``has_crds``: some were given."""
+    """XRDs, and CRDs by the kinds they define; ``manifests`` are those CRDs.
+
+    Files beside a Composition are those of ``project``; None: of a usual one.
+    """
 
     xrds: Sequence[Object] = ()
     crds: Catalog = field(default_factory=Catalog)
-    has_crds: bool = False
+    manifests: Sequence[Object] = ()
+    project: Project | None = None
 
     def find_xr(self, composition: Document, others: Iterable[Document] = ()) -> Object | None:
         """Return the schema of a Composition's XR; None when it is not certain.
@@ -56,8 +60,18 @@ class Definitions:
 
         ``others`` are the documents of the same file.
         """
-        api_version, kind = objects.api_version_and_kind(xr.value)
-        for candidates in self._candidates(xr, others):
+        return self._find_xrd(xr, objects.api_version_and_kind(xr.value), others)
+
+    def find_xrd_of(self, composition: Document, others: Iterable[Document] = ()) -> Object | None:
+        """Return the XRD of a Composition's XRs, as `find_xrd`."""
+        reference = manifests.object_at(composition.value, "spec", "compositeTypeRef")
+        return self._find_xrd(composition, objects.api_version_and_kind(reference), others)
+
+    def _find_xrd(
+        self, document: Document, type_: tuple[str, str], others: Iterable[Document]
+    ) -> Object | None:
+        api_version, kind = type_
+        for candidates in self._candidates(document, others):
             # A claim's kind has a schema in the XRD too, and is no XR.
             matches = [
                 xrd
@@ -81,10 +95,11 @@ class Definitions:
         source = document.origin.source
         if source is None:
             return
+        project = self.project or Project.of([Path(source.name)])
         values: list[Object] = []
-        for path in _find_xrds(Path(source.name).parent):
+        for path in xrds.find_files(Path(source.name).parent):
             with suppress(FatalError):
-                values += _values([path])
+                values += _values([path], project)
         yield [value for value in values if xrds.is_xrd(value)]
 
     def find_composed(self, api_version: str, kind: str) -> Object | None:
@@ -92,28 +107,30 @@ class Definitions:
         return self.crds.find(api_version, kind)
 
 
-def load(xrd: Path | None, crds: Sequence[Path]) -> Definitions:
+def load(xrd: Path | None, crds: Sequence[Path], project: Project | None = None) -> Definitions:
     """Load the definitions in a file and in directories; raises InputError or DocumentError."""
-    values = _values(crds)
+    files = project or Project(named=[xrd, *crds] if xrd else crds)
+    values = _values(crds, files)
+    crd_manifests = [value for value in values if not xrds.is_xrd(value)]
     return Definitions(
-        xrds=[value for value in (*_values([xrd] if xrd else []), *values) if xrds.is_xrd(value)],
-        crds=Catalog(value for value in values if not xrds.is_xrd(value)),
-        has_crds=any(not xrds.is_xrd(value) for value in values),
+        xrds=[
+            value
+            for value in (*_values([xrd] if xrd else [], files), *values)
+            if xrds.is_xrd(value)
+        ],
+        crds=Catalog(crd_manifests),
+        manifests=crd_manifests,
+        project=project,
     )
 
 
-def _values(paths: Iterable[Path]) -> list[Object]:
-    return [document.value for document in sources.load(map(str, paths))]
-
-
-def _find_xrds(directory: Path) -> list[Path]:
-    """Return the files of a Composition's directory that may hold its XRD."""
-    return [path for name in _XRD_FILES if (path := directory / name).is_file()]
+def _values(paths: Iterable[Path], project: Project) -> list[Object]:
+    return [document.value for document in sources.load(map(str, paths), project)]
 
 
 def files_beside(file: Path) -> list[Path]:
     """Return the files that a Composition in ``file`` is checked with."""
-    return [*_find_xrds(file.parent), *map(file.with_name, _XR_FILES)]
+    return [*xrds.find_files(file.parent), *map(file.with_name, _XR_FILES)]
 
 
 def _schemas(xrd: Object, reference: Object) -> list[Object]:
@@ -148,8 +165,9 @@ class XrChecker:
     ``unevaluated`` are the rules of their XRDs that could not be evaluated.
     """
 
-    def __init__(self, definitions: Definitions) -> None:
+    def __init__(self, definitions: Definitions, project: Project) -> None:
         self._definitions = definitions
+        self._project = project
         self._files: set[Path] = set()
         self.count = 0
         self.unevaluated: list[Diagnostic] = []
@@ -170,7 +188,7 @@ class XrChecker:
             if other.is_file() and other.resolve() not in self._files:
                 self._files.add(other.resolve())
                 try:
-                    beside = sources.read(sources.load_file(other))
+                    beside = sources.read(sources.load_file(other, self._project))
                 except FatalError as error:
                     yield from ((rules.YAML, problem) for problem in error.diagnostics)
                 else:

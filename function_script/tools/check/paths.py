@@ -8,13 +8,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from function_script import field_names
 from function_script.engines.language import Language
-from function_script.objects import Path
-from function_script.problems import suggest
-from function_script.reader import child
+from function_script.request.objects import Path
+from function_script.request.reader import child
+from function_script.request.values import Object
+from function_script.texts import field_names
+from function_script.texts.problems import suggest
 from function_script.tools import structural_schema, xrds
-from function_script.values import Object
 
 _INT_OR_STRING: Final = "x-kubernetes-int-or-string"
 # A schema that allows any value.

@@ -3,14 +3,15 @@
 from collections.abc import Iterator
 from typing import Final
 
-from function_script import inputs, objects
-from function_script.diagnostics import Diagnostic
+from function_script import inputs
 from function_script.documents import Document
-from function_script.errors import InputError
-from function_script.reader import format_path
+from function_script.request import objects
+from function_script.request.reader import format_path
+from function_script.request.values import Value
+from function_script.texts.diagnostics import Diagnostic
+from function_script.texts.errors import InputError
 from function_script.tools import author_positions, manifests, step_inputs
 from function_script.tools.render import steps
-from function_script.values import Value
 
 # Fields of the mode that Crossplane 2 does not have.
 _OF_RESOURCES: Final = ("resources", "patchSets")

@@ -1,16 +1,17 @@
 """Plain scalars that YAML 1.1 reads as another type: in documents with steps of ours, and in them.
 
-In our own inputs every such scalar is found. Elsewhere only those are that stand where a text is
-needed, since `enabled: no` is mostly meant as it is read.
+In our own inputs every such scalar is found. Elsewhere, and in templates of function-go-templating,
+only those are that stand where a text is needed, since `enabled: no` is mostly meant as it is read.
 """
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from function_script import inputs, objects
-from function_script.diagnostics import Diagnostic
+from function_script import inputs
 from function_script.documents import Document, plain_scalars
-from function_script.source import Span, excerpt
+from function_script.request import objects
+from function_script.texts.diagnostics import Diagnostic
+from function_script.texts.source import Span, excerpt
 from function_script.tools import author_positions
 from function_script.tools.step_inputs import StepInput
 
@@ -33,13 +34,12 @@ def find_in_document(document: Document, ours: Sequence[StepInput]) -> Iterator[
 
 def find_in_program(step: inputs.Step) -> Iterator[Diagnostic]:
     """Find the scalars of the documents that a template writes out."""
-    if step.dialect != "script":
-        return
+    is_ours = step.dialect == "script"
     for source, text in step.language.lint.find_documents(step.program):
         for first, document in _split(text):
             for scalar in plain_scalars.find(document):
                 # A boolean is often meant in a resource.
-                if scalar.is_certain or not scalar.text.isalpha():
+                if scalar.is_certain or (is_ours and not scalar.text.isalpha()):
                     line = first + scalar.line + 1
                     width = len(scalar.text)
                     span = Span(name=source.name, line=line, column=scalar.column + 1, width=width)

@@ -7,12 +7,13 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import quote
 
-from function_script import __version__, diagnostics
+from function_script import __version__
 from function_script.engines.lint import ResourceKind
-from function_script.source import Span
+from function_script.request.values import Object
+from function_script.texts import diagnostics
+from function_script.texts.source import Span
 from function_script.tools import console, step_inputs
 from function_script.tools.check.rules import RULES, Severity
-from function_script.values import Object
 
 SARIF_VERSION: Final = "2.1.0"
 _SARIF_SCHEMA: Final = (
@@ -58,7 +59,8 @@ class Report:
 
     ``files`` counts those with a pipeline or an input of ours, and those that cannot be read.
     ``others`` are steps of other functions, ``unchecked`` those of ours whose program comes with a
-    request.
+    request. ``unreached`` are errors of runs that are no findings: the program refuses on purpose,
+    or needs what is not at hand. ``variants`` are the XRs that runs were made of, by number.
     """
 
     findings: tuple[Finding, ...]
@@ -67,6 +69,8 @@ class Report:
     others: tuple[step_inputs.OtherStep, ...] = ()
     unchecked: tuple[step_inputs.StepInput, ...] = ()
     skipped: tuple[Skipped, ...] = ()
+    unreached: tuple[Finding, ...] = ()
+    variants: tuple[Object, ...] = ()
     uncompared: Uncompared = Uncompared()
 
     def count(self, severity: Severity) -> int:
@@ -128,6 +132,12 @@ def _gaps(report: Report) -> Iterator[str]:
     if report.skipped:
         yield f"Not looked at: {_count(len(report.skipped), 'file')}"
     yield from _indented(f"{skipped.file}: {skipped.reason}" for skipped in report.skipped)
+    if report.unreached:
+        yield f"Not reached: what follows {_count(len(report.unreached), 'line')}"
+    yield from _indented(
+        f"{each.diagnostic.span or each.step or 'runs'}: {each.diagnostic.message}"
+        for each in report.unreached
+    )
     gaps = report.uncompared
     counts = [
         (gaps.compositions, "Composition without its XRD", "Compositions without their XRDs"),
@@ -145,6 +155,16 @@ def _indented(lines: Iterable[str]) -> Iterator[str]:
 
 def _count(number: int, noun: str) -> str:
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def render_diagnostics(report: Report, form: diagnostics.Form) -> str:
+    """Return a line for each finding."""
+    return "\n".join(
+        diagnostics.to_form(
+            finding.diagnostic, finding.severity, form, rule=finding.rule, step=finding.step
+        )
+        for finding in report.findings
+    )
 
 
 def render_json(report: Report) -> str:
@@ -191,6 +211,11 @@ def to_object(report: Report) -> Object:
                 {"file": skipped.file, "reason": skipped.reason} for skipped in report.skipped
             ],
         },
+        **(
+            {"notReached": [_finding(each) for each in report.unreached]}
+            if report.unreached
+            else {}
+        ),
         "notCompared": {
             "kinds": [
                 {"apiVersion": kind.api_version, "kind": kind.kind}
@@ -202,19 +227,8 @@ def to_object(report: Report) -> Object:
 
 
 def _finding(finding: Finding) -> Object:
-    problem = finding.diagnostic
-    value: Object = {"rule": finding.rule, "severity": finding.severity}
-    if finding.step:
-        value["step"] = finding.step
-    value["message"] = problem.message
-    if problem.hint is not None:
-        value["hint"] = problem.hint
-    if problem.notes:
-        value["notes"] = [str(note) for note in problem.notes]
-    value = _with_position(value, problem.span)
-    if problem.span is not None and problem.span.column is not None:
-        value |= {"column": problem.span.column, "width": problem.span.width}
-    return value
+    value = diagnostics.to_object(finding.diagnostic, finding.severity, step=finding.step)
+    return {"rule": finding.rule, **value}
 
 
 def _with_position(value: Object, span: Span | None) -> Object:

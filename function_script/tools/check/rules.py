@@ -8,13 +8,14 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Final, Literal, TypeAlias
 
-from function_script import inputs, objects
-from function_script.diagnostics import Diagnostic
+from function_script import inputs
 from function_script.engines import kubernetes_kinds, leftovers
 from function_script.engines.lint import Mention
-from function_script.errors import FatalError
-from function_script.problems import suggest
-from function_script.source import Span, excerpt
+from function_script.request import objects
+from function_script.texts.diagnostics import Diagnostic
+from function_script.texts.errors import FatalError
+from function_script.texts.problems import suggest
+from function_script.texts.source import Span, excerpt
 from function_script.tools import manifests, step_inputs
 from function_script.tools.check import plain_scalars
 from function_script.tools.check.paths import Request
@@ -170,6 +171,23 @@ def _unknown_dependencies(subject: CheckedStep) -> Iterator[Diagnostic]:
             )
 
 
+def _unknown_resources(subject: CheckedStep) -> Iterator[Diagnostic]:
+    if subject.composed is None:
+        return
+    lint, program = subject.step.language.lint, subject.step.program
+    # What a resource was called before may be there still.
+    names = {*subject.composed, *(mention.text for mention in lint.find_moved_from(program))}
+    for mention in lint.find_observed_names(program):
+        if mention.text not in names:
+            listed = f"there are {', '.join(sorted(names))}" if names else None
+            yield Diagnostic(
+                message=f'no step composes "{mention.text}", so it is never observed',
+                span=mention.span,
+                excerpt=excerpt(mention.source, mention.span),
+                hint=suggest(mention.text, tuple(sorted(names)), listed),
+            )
+
+
 def _moved_resources(subject: CheckedStep) -> Iterator[Diagnostic]:
     owners: set[str] = set()
     for mention in subject.step.language.lint.find_moved_from(subject.step.program):
@@ -299,6 +317,16 @@ XR_FIELD: Final = Rule(
     severity="warning",
     means="A field of an XR that its XRD's schema does not have, so that the API server drops it.",
 )
+RUN: Final = Rule(
+    name="failing-run",
+    severity="error",
+    means="Code that fails for an XR at hand, or for one that the XRD allows: see below.",
+)
+SCHEMA: Final = Rule(
+    name="schema",
+    severity="error",
+    means="A value that a run writes, and that the schema of its kind does not allow: see below.",
+)
 RULES: Final = (
     YAML,
     COMPOSITION,
@@ -373,6 +401,12 @@ RULES: Final = (
         find=_unknown_dependencies,
     ),
     Rule(
+        name="unknown-resource",
+        severity="warning",
+        means="An observed resource that no step composes, if all names are constants.",
+        find=_unknown_resources,
+    ),
+    Rule(
         name="moved-from",
         severity="warning",
         means="A `moved-from` with a name that a step still composes, or that is there twice.",
@@ -401,8 +435,9 @@ RULES: Final = (
     Rule(
         name="failing-code",
         severity="error",
-        means="Code that fails in every run that reaches it: a method that no text or list has, "
-        "an argument of a wrong type, a constant that a function changes.",
+        means="Code that fails in every run that reaches it: a method that no text, list or "
+        "response has, an argument that a function does not take, a constant that a function "
+        "changes.",
         find=lambda subject: subject.step.language.lint.find_failures(subject.step.program),
     ),
     Rule(
@@ -412,6 +447,8 @@ RULES: Final = (
         "never read, values that can never be equal, a value that is lost with the turn of a loop.",
         find=_doubts,
     ),
+    RUN,
+    SCHEMA,
 )
 
 

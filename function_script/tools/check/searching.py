@@ -13,11 +13,12 @@ from typing import Final
 
 from function_script import inputs
 from function_script.documents import Document
-from function_script.errors import FatalError, InputError
-from function_script.source import Source
+from function_script.request.values import Object
+from function_script.texts.errors import FatalError, InputError
+from function_script.texts.source import Source
 from function_script.tools import sources, step_inputs, xrds
 from function_script.tools.check.report import Skipped
-from function_script.values import Object
+from function_script.tools.project import Project
 
 # A file without one of these words has nothing to check.
 _WORDS: Final = re.compile(
@@ -40,7 +41,9 @@ class File:
     error: FatalError | None = None
 
 
-def find(arguments: Iterable[str], ignored: Sequence[str]) -> Iterator[File | Skipped]:
+def find(
+    arguments: Iterable[str], project: Project, ignored: Sequence[str]
+) -> Iterator[File | Skipped]:
     """Find the files that ``arguments`` name, and those to check below directories.
 
     ``ignored`` are patterns of the shell for paths below a directory, and for names of files and
@@ -48,12 +51,12 @@ def find(arguments: Iterable[str], ignored: Sequence[str]) -> Iterator[File | Sk
     """
     for argument in arguments:
         if argument == sources.STDIN or not Path(argument).is_dir():
-            yield _read(sources.load_text(argument))
+            yield _read(sources.load_text(argument, project))
             continue
         directory = Path(argument)
-        for path in sources.find_files(directory):
+        for path in project.find_files(directory, sources.SUFFIXES):
             if not _is_ignored(path.relative_to(directory), ignored):
-                yield from _look_into(path)
+                yield from _look_into(path, project)
 
 
 def _is_ignored(path: Path, patterns: Sequence[str]) -> bool:
@@ -66,11 +69,15 @@ def _is_ignored(path: Path, patterns: Sequence[str]) -> bool:
     )
 
 
-def _look_into(path: Path) -> Iterator[File | Skipped]:
+def _look_into(path: Path, project: Project) -> Iterator[File | Skipped]:
     try:
-        text = path.read_bytes().decode("utf-8", "replace")
-    except OSError as error:
-        yield Skipped(file=str(path), reason=(error.strerror or str(error)).lower())
+        text = project.read(path).decode("utf-8", "replace")
+    except InputError as error:
+        cause = error.__cause__
+        if isinstance(cause, OSError):
+            yield Skipped(file=str(path), reason=(cause.strerror or str(cause)).lower())
+        else:
+            yield File(name=str(path), error=error)
         return
     if not _WORDS.search(text):
         return
@@ -89,7 +96,7 @@ def _look_into(path: Path) -> Iterator[File | Skipped]:
             yield Skipped(file=str(path), reason="it is a template of a Helm chart")
         return
     try:
-        file = _read(sources.load_file(path))
+        file = _read(sources.load_file(path, project))
     except InputError as error:
         file = File(name=str(path), error=error)
     is_ours = any(_has_steps(header) or xrds.is_xrd(header) for header in headers)

@@ -4,6 +4,7 @@ All are generated from the function's own definitions and written into a project
 """
 
 import json
+import os
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
@@ -11,11 +12,12 @@ from typing import Final
 
 from function_script import documents
 from function_script.engines.registry import LANGUAGES
-from function_script.errors import InputError
-from function_script.source import Source
+from function_script.request.values import Object
+from function_script.texts.errors import InputError
+from function_script.texts.source import Source
 from function_script.tools import manifests
 from function_script.tools.editor import schema
-from function_script.values import Object
+from function_script.tools.project import Project
 
 SCHEMA: Final = ".vscode/function-script.schema.json"
 SNIPPETS: Final = ".vscode/function-script.code-snippets"
@@ -43,14 +45,18 @@ class Written:
 def write(directory: Path) -> Written:
     """Write the files into a project; existing settings are kept. Raises InputError."""
     texts = build()
-    existing = tuple(path for path in (directory / SETTINGS,) if path.exists())
+    existing = tuple(path for path in (directory / SETTINGS,) if os.path.lexists(path))
     paths = tuple(path for name in texts if (path := directory / name) not in existing)
     try:
-        for path in paths:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(texts[path.relative_to(directory).as_posix()], encoding="utf-8")
+        directory.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise InputError.of(f'cannot write to "{directory}": {error.strerror}') from error
+        raise InputError.of(
+            f'cannot write to "{directory}": {(error.strerror or "").lower()}'
+        ) from error
+    project = Project([directory])
+    for path in paths:
+        text = texts[path.relative_to(directory).as_posix()]
+        project.write(path, text.encode(), makes_parents=True)
     return Written(paths=paths, existing=existing)
 
 

@@ -6,10 +6,10 @@ It is generated from the CRDs of `validate`. Rules in CEL and programs are left 
 
 from typing import Final
 
-from function_script import objects
+from function_script.request import objects
+from function_script.request.values import Object, Value
 from function_script.tools import manifests, structural_schema
 from function_script.tools.validate import catalog
-from function_script.values import Object, Value
 
 _DIALECT: Final = "http://json-schema.org/draft-07/schema#"
 _EXTENSION: Final = "x-kubernetes-"

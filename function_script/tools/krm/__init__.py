@@ -4,29 +4,28 @@ The list is the cluster: it holds the XRs, what was composed for them before, Fu
 the objects that steps require. It is rendered as by `render`, and only changed items are written.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
-from function_script import objects
-from function_script.diagnostics import Diagnostic
-from function_script.errors import DocumentError, FatalError, InputError, LimitError
-from function_script.reader import format_path
+from function_script.request import objects
+from function_script.request.reader import format_path
+from function_script.request.values import Object, Value
 from function_script.sandbox import Pool
-from function_script.source import Source
-from function_script.tools import author_positions, manifests, render
+from function_script.texts.diagnostics import Diagnostic
+from function_script.texts.errors import DocumentError, FatalError, InputError, LimitError
+from function_script.texts.source import Source
+from function_script.tools import author_positions, manifests
 from function_script.tools.krm import items, program, resource_list
-from function_script.tools.render import RenderInputs, RenderResult, functions, steps
+from function_script.tools.project import Project
+from function_script.tools.render import RenderInputs, RenderResult, renderer, steps
 from function_script.tools.render.compose import unready_event
 from function_script.tools.render.loading import SharedInputs
 from function_script.tools.render.pipeline import PipelineError
-from function_script.tools.render.runtimes.local import Skip
-from function_script.tools.render.runtimes.model import FunctionCaller, Runtime, build_runner
-from function_script.tools.render.runtimes.servers import Servers
+from function_script.tools.render.renderer import Renderer, Rendering
 from function_script.tools.render.xr import XrError
 from function_script.tools.step_inputs import StepInput
-from function_script.values import Object, Value
 
 _FUNCTION: Final = ("pkg.crossplane.io", "Function")
 # Fields of an XR's status that record the state of a cluster.
@@ -41,18 +40,15 @@ _SEVERITIES: Final[Mapping[str, resource_list.Severity]] = {
 class Options:
     """The flags; ``shared`` has the objects and the context that do not come with the list.
 
-    The file of the functionConfig may be in ``directory``. ``print`` gets what programs print.
+    The file of the functionConfig may be in ``directory``, of whose files ``project`` has those
+    that may be read; ``rendering`` are the options of the renderer.
     """
 
     shared: SharedInputs
-    runtimes: Mapping[str, functions.Selection] = field(default_factory=dict)
-    annotations: Mapping[str, str] = field(default_factory=dict)
-    timeout_seconds: float = 60.0
-    servers: Servers = field(default_factory=Servers)
-    is_strict: bool = False
+    rendering: renderer.Options
     directory: Path
+    project: Project
     programs: Path | None = None
-    print: Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,7 +68,7 @@ def run(source: Source, options: Options, pool: Pool) -> Output:
     notes: list[resource_list.Result] = []
     values = list(request.items)
     try:
-        function = program.read(request.config, options.directory)
+        function = program.read(request.config, options.directory, options.project)
         values = _Run(function, options, pool, notes).apply(items.read(request.items))
     except _FailureError as failure:
         notes += failure.results
@@ -119,8 +115,8 @@ class _Run:
         after: dict[int, Value] = {item.index: item.value for item in before}
         added: list[Value] = []
         for composite in composites:
-            pipeline = self._find_runtimes(composite)
-            result = self._render(composite, pipeline)
+            rendering = self._render(composite)
+            result = rendering.result
             # The state of composed resources is a cluster's.
             unready = {unready_event(name) for name in result.composition.resources}
             for event in result.composition.events:
@@ -130,18 +126,22 @@ class _Run:
                     self._notes.append(_of_xr(severity, problem, composite.xr))
             if result.requirements is not None:
                 added += _update(composite, result, after)
-                self._delete(composite, result, pipeline, after)
+                self._delete(composite, rendering, after)
         return [*after.values(), *added]
 
-    def _render(self, composite: items.Composite, runtimes: Mapping[str, Runtime]) -> RenderResult:
-        options = self._options
+    def _render(self, composite: items.Composite) -> Rendering:
         composition = self._function.composition(composite.xr.manifest)
-        caller = FunctionCaller(
-            pool=self._pool, print=options.print, servers=options.servers, is_quiet=True
-        )
-        runner = build_runner(runtimes, caller, options.timeout_seconds)
+        others = (item.manifest for item in composite.others)
+        packages = [
+            manifest
+            for manifest in others
+            if (manifests.group(manifests.text_at(manifest, "apiVersion")), manifest["kind"])
+            == _FUNCTION
+        ]
+        options = self._options.rendering
+        list_renderer = Renderer(self._pool, options.index(packages or None), options)
         try:
-            return render.render(self._inputs(composite, composition), runner)
+            return list_renderer.render(self._inputs(composite, composition))
         except XrError as error:
             raise _FailureError(
                 [_of_xr("error", each, composite.xr) for each in error.diagnostics]
@@ -188,44 +188,20 @@ class _Run:
             context=shared["context"],
         )
 
-    def _find_runtimes(self, composite: items.Composite) -> dict[str, Runtime]:
-        """Return how the function of each step runs, by the Functions in the list."""
-        options = self._options
-        others = (item.manifest for item in composite.others)
-        packages = [
-            manifest
-            for manifest in others
-            if (manifests.group(manifests.text_at(manifest, "apiVersion")), manifest["kind"])
-            == _FUNCTION
-        ]
-        index = functions.FunctionIndex(
-            manifests=packages or None,
-            runtimes=options.runtimes,
-            annotations=options.annotations,
-            is_strict=options.is_strict,
-        )
-        composition = self._function.composition(composite.xr.manifest)
-        try:
-            return functions.find_runtimes(steps.parse(composition), index)
-        except InputError as error:
-            raise _FailureError([*map(self._of_composition, error.diagnostics)]) from error
-
     def _delete(
         self,
         composite: items.Composite,
-        result: RenderResult,
-        runtimes: Mapping[str, Runtime],
+        rendering: Rendering,
         after: dict[int, Value],
     ) -> None:
         """Delete what is desired no longer, unless a step that may desire it was left out."""
         stale = [
             item
             for name, item in composite.composed.items()
-            if name not in result.composition.resources
+            if name not in rendering.result.composition.resources
         ]
-        skipped = [name for name, runtime in runtimes.items() if isinstance(runtime, Skip)]
-        if stale and skipped:
-            message = f'nothing is deleted, because step "{skipped[0]}" was left out'
+        if stale and rendering.skipped:
+            message = f'nothing is deleted, because step "{rendering.skipped[0]}" was left out'
             problem = Diagnostic(message=message)
             self._notes.append(_of_xr("warning", problem, composite.xr))
             return

@@ -8,10 +8,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from function_script import inputs, objects
-from function_script.errors import InputError
+from function_script import inputs
+from function_script.request import objects
+from function_script.request.values import Object, Value
+from function_script.texts.errors import InputError
 from function_script.tools import manifests
-from function_script.values import Object, Value
 
 TYPE: Final = "fn.apiextensions.crossplane.io/type"
 NAME: Final = "fn.apiextensions.crossplane.io/name"

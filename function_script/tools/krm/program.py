@@ -6,13 +6,16 @@ from itertools import islice
 from pathlib import Path
 from typing import Final
 
-from function_script import documents, inputs, objects
-from function_script.errors import FatalError, InputError
-from function_script.reader import format_path
-from function_script.source import Source
-from function_script.tools import bounded, manifests
+from function_script import documents, inputs
+from function_script.request import objects
+from function_script.request.reader import format_path
+from function_script.request.values import Object
+from function_script.texts.errors import FatalError, InputError
+from function_script.texts.source import Source
+from function_script.tools import bounded, manifests, sources
 from function_script.tools.krm import items
-from function_script.values import Object
+from function_script.tools.project import Project
+from function_script.tools.render.runtimes.local import compose_input
 
 _HINT: Final = (
     "give a Composition, an input such as a JinjaTemplate, or a ConfigMap with the YAML of one of "
@@ -21,7 +24,6 @@ _HINT: Final = (
 # The files beside a functionConfig are compared with it, to show positions in its author's file.
 _MAX_FILES: Final = 200
 _MAX_FILE_BYTES: Final = 1 << 20
-_SUFFIXES: Final = {".yaml", ".yml"}
 # The place of an input of ours in the Composition that is made of it.
 _STEP: Final[objects.Path] = ("spec", "pipeline", 0, "input")
 
@@ -58,23 +60,8 @@ class Program:
         """Return the Composition to run for an XR."""
         if not self.is_step:
             return self.value
-        api_version, kind = objects.api_version_and_kind(xr)
-        name = manifests.name(self.value) or manifests.name(self.config) or "input"
-        step: Object = {
-            "step": name,
-            "functionRef": {"name": "function-script"},
-            "input": self.value,
-        }
-        return {
-            "apiVersion": manifests.COMPOSITION[0],
-            "kind": manifests.COMPOSITION[1],
-            "metadata": {"name": name},
-            "spec": {
-                "compositeTypeRef": {"apiVersion": api_version, "kind": kind},
-                "mode": "Pipeline",
-                "pipeline": [step],
-            },
-        }
+        name = manifests.name(self.value) or manifests.name(self.config)
+        return compose_input(self.value, xr, name or "input")
 
     def own_path(self, path: objects.Path) -> objects.Path:
         """Return the path in ``value`` of a path in the Composition that ran."""
@@ -87,12 +74,12 @@ class Program:
         return self.path or path
 
 
-def read(config: Object | None, directory: Path) -> Program:
+def read(config: Object | None, directory: Path, project: Project) -> Program:
     """Read a functionConfig; its author's file may be in ``directory``. Raises FatalError."""
     if config is None:
         raise InputError.of("cannot run: the ResourceList has no functionConfig", hint=_HINT)
     value = items.without_transport(config)
-    origin = _find_origin(config, value, directory)
+    origin = _find_origin(config, value, directory, project)
     file = items.file_of(config)
     source = None if origin is None else origin.origin.source
     if file is None and origin is not None and source is not None:
@@ -152,15 +139,17 @@ def _read_text(
     return inner[0] if len(inner) == 1 else None
 
 
-def _find_origin(config: Object, value: Object, directory: Path) -> documents.Document | None:
+def _find_origin(
+    config: Object, value: Object, directory: Path, project: Project
+) -> documents.Document | None:
     """Return the functionConfig in the file of its author: an equal object, or None."""
-    for path in _candidates(config, directory):
+    for path in _candidates(config, directory, project):
         try:
             if path.stat().st_size > _MAX_FILE_BYTES:
                 continue
             # Positions have the file's name as in the command's own directory.
             name = path.relative_to(directory).as_posix()
-            text = bounded.load_file(path).text
+            text = project.load(path).text
             candidates = bounded.read_documents(Source(name=name, text=text))
         except (FatalError, OSError):
             continue
@@ -170,13 +159,13 @@ def _find_origin(config: Object, value: Object, directory: Path) -> documents.Do
     return None
 
 
-def _candidates(config: Object, directory: Path) -> Iterator[Path]:
+def _candidates(config: Object, directory: Path, project: Project) -> Iterator[Path]:
     file = items.file_of(config)
     path = Path(file.path) if file is not None else None
     if path is not None and not path.is_absolute() and ".." not in path.parts:
         yield directory / path
     try:
-        paths = sorted(path for path in directory.iterdir() if path.suffix in _SUFFIXES)
-    except OSError:
+        paths = project.find_files(directory, sources.SUFFIXES, is_deep=False)
+    except InputError:
         return
     yield from islice(paths, _MAX_FILES)

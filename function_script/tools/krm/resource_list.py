@@ -7,14 +7,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
-from function_script import diagnostics, objects
 from function_script.documents import Document, editing
-from function_script.errors import InputError
-from function_script.reader import format_path
-from function_script.source import Source
+from function_script.request import objects
+from function_script.request.reader import format_path
+from function_script.request.values import Object, Value
+from function_script.texts import diagnostics
+from function_script.texts.errors import InputError
+from function_script.texts.source import Source
 from function_script.tools import bounded, manifests
 from function_script.tools.krm.items import File
-from function_script.values import Object, Value
 
 Severity: TypeAlias = Literal["error", "warning", "info"]
 

@@ -5,10 +5,11 @@ The objects in the page's texts are written as values, so comments are lost.
 
 from collections.abc import Sequence
 
-from function_script import documents, objects
-from function_script.errors import FatalError
+from function_script import documents
+from function_script.request import objects
+from function_script.request.values import Object
+from function_script.texts.errors import FatalError
 from function_script.tools.render import RenderInputs
-from function_script.values import Object
 
 
 def to_case(inputs: RenderInputs, functions: Sequence[Object], expectation: Object) -> str:

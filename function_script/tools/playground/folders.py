@@ -6,15 +6,15 @@ A folder can be opened if it has an XR and a Composition. Its files are those th
 
 import hashlib
 import os
-import tempfile
 import threading
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
 from function_script.engines.registry import LANGUAGES
-from function_script.errors import InputError
+from function_script.texts.errors import InputError
 from function_script.tools import starters
+from function_script.tools.project import Project
 
 COMPOSITION: Final = "composition.yaml"
 XR: Final = "xr.yaml"
@@ -30,7 +30,6 @@ DIRECTORIES: Final = ("programs", "context", "schemas")
 """Directories that are read to any depth."""
 # The order on the page; the other files of a folder follow by name.
 FILES: Final = (COMPOSITION, XR, *ADDABLE, "definition.yaml")
-_NEW_FILE_MODE: Final = 0o644
 _MAX_QUOTED: Final = 80
 _MAX_FILES: Final = 50
 _MAX_FILE_BYTES: Final = 1 << 20
@@ -86,25 +85,32 @@ class Contents:
 class Folder:
     """A directory on disk, or the starter project of a language, which cannot be written.
 
-    ``opened_names`` are the files that the page has got.
+    ``project`` has the files that may be read. ``opened_names`` are those that the page has got.
     """
 
-    def __init__(self, directory: Path | None, language: str = "") -> None:
+    def __init__(
+        self, directory: Path | None, project: Project | None = None, language: str = ""
+    ) -> None:
         self.directory = directory
+        self._project = project or Project()
         self._language = language
         self.opened_names: set[str] = set()
         self._digests: dict[Path, tuple[tuple[int, int, int], str]] = {}
 
     def find_paths(self) -> dict[str, Path]:
-        """Return the folder's files by their path in it; none for a starter."""
+        """Return the folder's files by their path in it; none for a starter. Raises InputError."""
         directory = self.directory
         if directory is None:
             return {}
-        names = [name for name in FILES if (directory / name).is_file()]
+        paths = [directory / name for name in FILES if (directory / name).is_file()]
         for each in DIRECTORIES:
-            paths = sorted(path for path in (directory / each).rglob("*") if path.is_file())
-            names += [path.relative_to(directory).as_posix() for path in paths]
-        return {name: directory / name for name in names}
+            if (directory / each).is_dir():
+                paths += self._project.find_files(directory / each)
+        return {path.relative_to(directory).as_posix(): path for path in paths}
+
+    def read(self, path: Path) -> bytes:
+        """Return the bytes of one of its files; raises InputError."""
+        return self._project.read(path)
 
     def load(self) -> Contents:
         """Load the files."""
@@ -119,11 +125,9 @@ class Folder:
                 contents.unfit[name] = f"the page shows {_MAX_FILES} files at most"
                 continue
             try:
-                contents.files[name] = File.of(path.read_bytes())
-            except UnfitError as error:
+                contents.files[name] = File.of(self.read(path))
+            except (UnfitError, InputError) as error:
                 contents.unfit[name] = str(error)
-            except OSError as error:
-                contents.unfit[name] = (error.strerror or str(error)).lower()
         self.opened_names |= contents.files.keys()
         return contents
 
@@ -136,18 +140,19 @@ class Folder:
                 stamp = (status.st_mtime_ns, status.st_size, status.st_ino)
                 last_stamp, digest = self._digests.get(path, (None, ""))
                 if stamp != last_stamp:
-                    digest = to_digest(path.read_bytes())
+                    digest = to_digest(self.read(path))
                     self._digests[path] = (stamp, digest)
-            except OSError:
+            except (OSError, InputError):
                 continue
             digests[name] = digest
         return digests
 
 
-def find(root: Path) -> dict[str, Folder]:
+def find(root: Path, project: Project) -> dict[str, Folder]:
     """Return the folders at and below ``root`` that can be rendered, by their path from there.
 
-    The starter projects follow, by language. Raises InputError if there is no such directory.
+    ``project`` has the files that may be read. The starter projects follow, by language. Raises
+    InputError if there is no such directory.
     """
     if not root.is_dir():
         raise InputError.of(f'cannot open "{root}": it is not a directory')
@@ -158,10 +163,10 @@ def find(root: Path) -> dict[str, Folder]:
         is_ignored = any(part.startswith(".") or part in _IGNORED for part in parts)
         if is_ignored or not (folder / XR).is_file():
             continue
-        result["/".join(parts) or root.resolve().name] = Folder(folder)
+        result["/".join(parts) or root.resolve().name] = Folder(folder, project)
         if len(result) == _MAX_FOLDERS:
             break
-    result |= {f"starter: {language}": Folder(None, language) for language in LANGUAGES}
+    result |= {f"starter: {language}": Folder(None, language=language) for language in LANGUAGES}
     return result
 
 
@@ -173,35 +178,32 @@ class Conflict:
 
 
 class Saver:
-    """Writes files of folders at and below ``root``, and no others."""
+    """Writes the files of folders that are in ``project``, and no others."""
 
-    def __init__(self, root: Path) -> None:
-        self._root = root.resolve()
+    def __init__(self, project: Project) -> None:
+        self._project = project
         self._lock = threading.Lock()
 
     def save(self, folder: Folder, name: str, text: str, digest: str | None) -> str | Conflict:
         """Write a file and return its digest, if its digest on disk is ``digest``.
 
         ``digest`` None: the file must not exist. Raises InputError for a file that is not the
-        folder's, and when it cannot be written.
+        folder's, for a link, and when it cannot be written.
         """
         with self._lock:
             target = self._find_target(folder, name)
             try:
-                current = File.of(target.read_bytes()) if target.exists() else None
-                if (None if current is None else current.digest) != digest:
-                    return Conflict(current=current)
-                data = text.encode() if current is None else current.encode(text)
-                _replace(target, data)
+                current = File.of(self._project.read(target)) if os.path.lexists(target) else None
             except UnfitError as error:
                 raise InputError.of(f'cannot save "{name}": {error}') from error
-            except OSError as error:
-                cause = (error.strerror or str(error)).lower()
-                raise InputError.of(f'cannot save "{name}": {cause}') from error
+            if (None if current is None else current.digest) != digest:
+                return Conflict(current=current)
+            data = text.encode() if current is None else current.encode(text)
+            self._project.write(target, data)
         return to_digest(data)
 
-    def _find_target(self, folder: Folder, name: str) -> Path:
-        """Return the file behind a name, which may be a link to another file below the root."""
+    @staticmethod
+    def _find_target(folder: Folder, name: str) -> Path:
         if folder.directory is None:
             raise InputError.of(
                 f'cannot save "{name}": a starter is no folder on disk',
@@ -209,27 +211,4 @@ class Saver:
             )
         if name not in ADDABLE and name not in folder.opened_names:
             raise InputError.of(f'cannot save "{name[:_MAX_QUOTED]}": the page has not opened it')
-        target = (folder.directory / name).resolve()
-        if not target.is_relative_to(self._root):
-            raise InputError.of(
-                f'cannot save "{name}": it is a link to a file outside {self._root}'
-            )
-        return target
-
-
-def _replace(target: Path, data: bytes) -> None:
-    """Write a file beside the target and put it in its place, with the same permissions."""
-    mode = target.stat().st_mode & 0o7777 if target.exists() else _NEW_FILE_MODE
-    if target.exists() and not os.access(target, os.W_OK):
-        raise PermissionError(0, "the file is read-only")
-    descriptor, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(descriptor)
-        Path(name).chmod(mode)
-        Path(name).replace(target)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
+        return folder.directory / name

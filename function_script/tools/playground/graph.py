@@ -6,11 +6,11 @@ It is data; the page draws it.
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
-from function_script import objects
-from function_script.blocked import Blocked
+from function_script.request import objects
+from function_script.request.values import Object, Value
+from function_script.step.blocked import Blocked
 from function_script.tools import manifests
 from function_script.tools.render import RenderResult
-from function_script.values import Object, Value
 
 XR: Final = "xr"
 _REFERENCE: Final = ("Ref", "Refs")
@@ -30,11 +30,15 @@ def build(
     }
     ready = objects.find_path(outcome, ("ready",))
     is_ready = ready if isinstance(ready, dict) else {}
-    nodes: list[Value] = [_node(XR, manifests.name(result.xr), result.xr, _xr_state(outcome))]
+    root = _node(XR, manifests.name(result.xr), result.xr, _xr_state(outcome))
+    nodes: list[Value] = [root]
     for name in sorted(resources):
         state = "ready" if is_ready.get(name) is True else "unready"
         nodes.append(_node(_id(name), name, resources[name], state))
     blocked = {each.subject: each for each in waiting if each.subject not in resources}
+    # A document about the XR itself is named by its kind.
+    if own := blocked.pop(objects.api_version_and_kind(result.xr)[1], None):
+        root["note"] = own.reason
     for name, each in blocked.items():
         nodes.append({**_node(_id(name), name, {}, "waiting"), "note": each.reason})
     for manifest in observed:

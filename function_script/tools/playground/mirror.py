@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
 from typing import Final
 
-from function_script.errors import InputError
+from function_script.texts.errors import InputError
 from function_script.tools.playground import folders
 
 _PROGRAMS: Final = "programs"
@@ -43,7 +43,10 @@ class Mirror:
             ):
                 continue
             try:
-                data = texts[name].encode() if name in texts else paths[name].read_bytes()
+                if folder is None or name in texts:
+                    data = texts[name].encode()
+                else:
+                    data = folder.read(paths[name])
                 target = self.directory.joinpath(*parts)
                 target.parent.mkdir(parents=True, exist_ok=True)
                 target.write_bytes(data)

@@ -2,11 +2,11 @@
 
 from collections.abc import Iterable, Sequence
 
-from function_script.diagnostics import Diagnostic
-from function_script.errors import FatalError
+from function_script.request.values import Object
+from function_script.texts.diagnostics import Diagnostic
+from function_script.texts.errors import FatalError
 from function_script.tools import check
 from function_script.tools.playground.mirror import Mirror
-from function_script.values import Object
 
 
 def to_page(

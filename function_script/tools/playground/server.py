@@ -11,8 +11,9 @@ import secrets
 import tempfile
 import threading
 import zlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib import resources
@@ -22,18 +23,19 @@ from typing import Final, Self
 from urllib.parse import parse_qs, urlsplit
 
 from function_script.engines.registry import ENGINE_MODULES, LANGUAGES
-from function_script.errors import FatalError, InputError
-from function_script.limits import Limits
-from function_script.sandbox import PoolOptions
-from function_script.sandbox.pool import no_seed
-from function_script.tools import bounded
+from function_script.request.limits import Limits
+from function_script.request.values import Object
+from function_script.sandbox import Pool, PoolOptions
+from function_script.sandbox.identity import no_seed
+from function_script.texts.errors import FatalError, InputError
+from function_script.tools import bounded, local_pool
 from function_script.tools.playground import folders
-from function_script.tools.playground.workbench import CancellablePool, RenderSession
-from function_script.tools.processes.options import PackageOptions
-from function_script.tools.render.functions import Selection
-from function_script.values import Object
+from function_script.tools.playground.workbench import RenderSession
+from function_script.tools.project import Project
+from function_script.tools.render import renderer
 
 _LIMITS: Final = Limits()
+_OPTIONS: Final = renderer.Options()
 _HOST: Final = "127.0.0.1"
 _COOKIE: Final = "function-script-playground"
 _MAX_BODY_BYTES: Final = 8 << 20
@@ -64,26 +66,26 @@ _POLICY: Final = (
 class Playground:
     """Serves folders at and below ``root`` from construction until the ``with`` block ends.
 
-    ``port`` None takes the directory's own, or a free one. ``runtimes`` say where functions run, by
-    name; ``limits`` and ``derive_seed`` are those of an operator. ``is_strict``: a built-in
-    function must be of the version that its Function names. Raises InputError if there is no such
+    ``port`` None takes the directory's own, or a free one. ``options`` are those of renderings,
+    except for their time; ``limits`` and ``derive_seed`` are those of an operator. ``allowed`` are
+    files and directories that the folders' files may lead to. Raises InputError if there is no such
     directory, or the port is in use.
     """
 
-    def __init__(  # noqa: PLR0913 # the options of a command
+    def __init__(  # noqa: PLR0913 - the options of a command
         self,
         root: Path,
         port: int | None = None,
-        runtimes: Mapping[str, Selection] | None = None,
-        packages: PackageOptions | None = None,
+        options: renderer.Options = _OPTIONS,
         limits: Limits = _LIMITS,
         *,
         derive_seed: Callable[[bytes], bytes] = no_seed,
-        is_strict: bool = False,
+        allowed: Sequence[Path] = (),
     ) -> None:
         self._root = root.resolve()
-        self._folders = folders.find(root)
-        self._saver = folders.Saver(root)
+        project = Project([root], allowed=allowed)
+        self._folders = folders.find(root, project)
+        self._saver = folders.Saver(project)
         self._token: str | None = secrets.token_urlsafe(24)
         self._session = secrets.token_urlsafe(24)
         self._server = _listen(self._root, port)
@@ -92,19 +94,20 @@ class Playground:
         programs = mirror / "programs"
         programs.mkdir(parents=True)
         limits = limits.with_root(programs)
-        options = PoolOptions(
+        sandbox = PoolOptions(
             limits=limits,
             derive_seed=derive_seed,
             workers=1,
             min_idle=1,
             preload=ENGINE_MODULES,
+            module=local_pool.WORKER,
         )
-        self._pool = CancellablePool(options)
+        self._pool = Pool(sandbox)
         self._pool.prefork()
+        # The page has no flag for the time of all steps.
         seconds = limits.timeout_seconds * _WALL_CLOCK_FACTOR
-        self._render_session = RenderSession(
-            self._pool, mirror, runtimes or {}, packages, seconds, is_strict=is_strict
-        )
+        options = replace(options, timeout_seconds=seconds, timeout_flag="")
+        self._render_session = RenderSession(self._pool, mirror, options)
         self._routes: Mapping[str, Callable[[Object], Object | None]] = {
             "/api/folders": self._list_folders,
             "/api/folder": self._load_folder,

@@ -24,9 +24,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from function_script.errors import InputError
+from function_script.request.values import Object
+from function_script.texts.errors import InputError
 from function_script.tools import bounded, manifests
-from function_script.values import Object
 
 # By the kernel's name of a machine, the name in images.
 _ARCHITECTURES: Final = {

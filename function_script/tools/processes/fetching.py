@@ -6,13 +6,13 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import Final
 
-from function_script.errors import InputError
+from function_script.request.values import Object
+from function_script.texts.errors import InputError
 from function_script.tools import manifests, xpkg
 from function_script.tools.processes import cache
 from function_script.tools.processes.options import PackageOptions
 from function_script.tools.processes.unpacking import Unpacker
 from function_script.tools.xpkg import archives, image_loader, images, references
-from function_script.values import Object
 
 _GIB: Final = 1 << 30
 _MAX_LAYERS_BYTES: Final = 2 * _GIB

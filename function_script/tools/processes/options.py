@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from function_script.errors import InputError
+from function_script.texts.errors import InputError
 
 if TYPE_CHECKING:
     # Its package imports the client of registries.
@@ -26,12 +26,14 @@ class PackageOptions:
     """The use of the cache and of registries.
 
     ``pull`` is as in a Pod: ``IfNotPresent`` resolves a tag once, ``Always`` each time, ``Never``
-    takes what the cache has. ``progress`` opens a display for one package. ``root`` is the cache's
-    directory, None for `default_root`. A fetch ends early when ``is_cancelled``.
+    takes what the cache has; ``never_hint`` says who has set this. ``progress`` opens a display for
+    one package. ``root`` is the cache's directory, None for `default_root`. A fetch ends early when
+    ``is_cancelled``.
     """
 
     root: Path | None = None
     pull: PullPolicy = "IfNotPresent"
+    never_hint: str | None = None
     progress: Callable[[], AbstractContextManager[Progress]] | None = None
     is_cancelled: Callable[[], bool] | None = None
 

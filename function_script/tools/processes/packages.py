@@ -1,6 +1,6 @@
 """Get the image of a function's package: from the cache, or once from its registry."""
 
-from function_script.errors import FatalError, InputError
+from function_script.texts.errors import FatalError, InputError
 from function_script.tools.processes.cache import CachedImage, ImageCache, this_platform
 from function_script.tools.processes.options import PackageOptions, cannot_run, default_root
 
@@ -29,7 +29,7 @@ def _fetch(package: str, images: ImageCache, options: PackageOptions) -> CachedI
     if options.pull == "Never":
         raise InputError.of(
             f'package "{package}" is not in the cache "{images.root}"',
-            hint="run the command once without --offline",
+            hint=options.never_hint,
         )
     image, digest = fetching.fetch(reference, images, options)
     images.add_reference(package, this_platform(), digest)

@@ -17,8 +17,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from function_script.diagnostics import CONTROL, cut
-from function_script.errors import InputError
+from function_script.texts.diagnostics import CONTROL, cut
+from function_script.texts.errors import InputError
 from function_script.tools.processes import probe
 from function_script.tools.processes.cache import ROOT_FILES, CachedImage, parse_config
 from function_script.tools.processes.messages import MAX_MESSAGE_BYTES, STATUS, Assignment, Report
@@ -98,8 +98,7 @@ class FunctionServer:
                         raise cannot_run(
                             self._function,
                             f"this system does not let us confine it ({call}: {reason})",
-                            hint=f"trust it with your files: --function {self._function}=process; "
-                            f"or serve it elsewhere: --function {self._function}=HOST:PORT",
+                            hint=f"trust it with your files: --function {self._function}=process",
                         )
                     self._spawn(is_confined=False)
                 elif report.state == "listening":

@@ -20,6 +20,9 @@ _WHITEOUT: Final = ".wh."
 _OPAQUE: Final = ".wh..wh..opq"
 _MAX_ENTRIES: Final = 500_000
 _MAX_LINKS: Final = 40
+# Trees are removed by recursion.
+_MAX_DEPTH: Final = 256
+_MAX_SHOWN: Final = 200
 _MAX_HEADER_BYTES: Final = 1 << 20
 _CHUNK_BYTES: Final = 1 << 20
 _HOSTS: Final = "127.0.0.1\tlocalhost\n::1\tlocalhost\n"
@@ -67,7 +70,7 @@ class Unpacker:
             if expanded is None:
                 raise ValueError(
                     "a layer is compressed with zstd, which needs the extra zstd or Python 3.14; "
-                    "container runtimes read it, too: --function NAME=docker"
+                    "container runtimes read it, too"
                 )
             reader = cast("IO[bytes]", expanded)
         self._layer.clear()
@@ -168,7 +171,7 @@ class Unpacker:
         """
         parts = [part for part in name.split("/") if part not in {"", "."}]
         if ".." in parts or "\0" in name:
-            raise ValueError(f"its file {name[:200]!r} is outside of it")
+            raise ValueError(f"its file {name[:_MAX_SHOWN]!r} is outside of it")
         if not parts:
             return None
         return f"{self._make_directory(parts[:-1], name)}/{parts[-1]}"
@@ -199,6 +202,9 @@ class Unpacker:
                 pending += target.split("/")[::-1]
             elif stat.S_ISDIR(mode):
                 current.append(part)
+                if len(current) > _MAX_DEPTH:
+                    text = f"is more than {_MAX_DEPTH} directories deep"
+                    raise ValueError(f"its file {name[:_MAX_SHOWN]!r} {text}")
             else:
                 raise ValueError(f"its file {name!r} is below a file that is no directory")
         return "/".join(current)

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from function_script.remote import content, login
-from function_script.remote.reference import RemoteReference
-from function_script.remote.store import FetchKey
+from function_script.request.remote import content, login
+from function_script.request.remote.reference import RemoteReference
+from function_script.request.remote.store import FetchKey
 from function_script.tools.remote import git, oci
 from function_script.tools.remote.selection import FetchError
 from function_script.tools.xpkg import Trust

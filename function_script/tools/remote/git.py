@@ -18,10 +18,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Self
 
-from function_script.diagnostics import cut
-from function_script.remote.content import MAX_BYTES, Content
-from function_script.remote.login import Login
-from function_script.remote.reference import RemoteReference
+from function_script.request.remote.content import MAX_BYTES, Content
+from function_script.request.remote.login import Login
+from function_script.request.remote.reference import RemoteReference
+from function_script.texts.diagnostics import cut
 from function_script.tools.remote import selection
 from function_script.tools.remote.selection import FetchError
 from function_script.tools.xpkg.references import is_loopback

@@ -16,19 +16,20 @@ from pathlib import Path, PurePosixPath
 from typing import Final
 
 from function_script import wire
-from function_script.errors import InputError
-from function_script.inputs import MissingContent
-from function_script.problems import Problem
-from function_script.remote import content
-from function_script.remote.login import Login
-from function_script.remote.reference import RemoteReference
-from function_script.remote.store import FetchKey
+from function_script.inputs import MissingContent, beneath
+from function_script.request.remote import content
+from function_script.request.remote.login import Login
+from function_script.request.remote.reference import RemoteReference
+from function_script.request.remote.store import FetchKey
+from function_script.request.values import Object
+from function_script.texts.errors import InputError
+from function_script.texts.problems import Problem
 from function_script.tools import bounded, manifests
 from function_script.tools.processes.options import PackageOptions, default_root
+from function_script.tools.project import Project
 from function_script.tools.remote import selection
 from function_script.tools.remote.fetching import DiskCache, Source
 from function_script.tools.xpkg import credentials as docker
-from function_script.values import Object
 
 VENDOR: Final = Path("vendor")
 """The folder that commands read, in the current directory."""
@@ -108,11 +109,12 @@ def find_vendored(directory: Path, reference: RemoteReference) -> bytes | None:
     Raises FetchError for files that differ from the index.
     """
     path = directory / _INDEX
-    try:
-        index = bounded.read_json(path.read_bytes())
-    except (FileNotFoundError, NotADirectoryError):
+    if not path.exists():
         return None
-    except (OSError, ValueError) as error:
+    project = Project([Path() if directory == VENDOR else directory])
+    try:
+        index = bounded.read_json(project.read(path))
+    except (InputError, ValueError) as error:
         raise selection.FetchError(f'cannot read "{path}"') from error
     entry = manifests.object_at(index if isinstance(index, dict) else {}, reference.key)
     if not entry:
@@ -122,8 +124,8 @@ def find_vendored(directory: Path, reference: RemoteReference) -> bytes | None:
     names = entry.get("files")
     try:
         for name in names if isinstance(names, list) else ():
-            texts[str(name)] = (folder / selection.check_name(str(name))).read_bytes().decode()
-    except (OSError, ValueError) as error:
+            texts[str(name)] = project.read(folder / selection.check_name(str(name))).decode()
+    except (InputError, ValueError) as error:
         raise selection.FetchError(f'its copy in "{folder}" cannot be read') from error
     payload = content.encode(content.Content(texts=texts, is_file=entry.get("isFile") is True))
     if digest(payload) != entry.get("digest"):
@@ -132,18 +134,24 @@ def find_vendored(directory: Path, reference: RemoteReference) -> bytes | None:
     return payload
 
 
-def write_vendored(directory: Path, payloads: Mapping[RemoteReference, bytes]) -> None:
+def write_vendored(
+    directory: Path, payloads: Mapping[RemoteReference, bytes], project: Project
+) -> None:
     """Write contents into a folder, and an index of them alone. Raises InputError."""
     index: Object = {}
     try:
+        if project.has_below(directory):
+            root, above = project.locate(directory)
+        else:
+            directory.mkdir(parents=True, exist_ok=True)
+            root, above = beneath.resolve(directory), ()
         for reference, payload in payloads.items():
             decoded = content.decode(payload)
             path = PurePosixPath(reference.name_of(""))
             folder = path.parent if decoded.is_file else path
             for name, text in decoded.texts.items():
-                file = directory / folder / selection.check_name(name)
-                file.parent.mkdir(parents=True, exist_ok=True)
-                file.write_bytes(text.encode())
+                parts = (folder / selection.check_name(name)).parts
+                beneath.replace(root, [*above, *parts], text.encode(), makes_parents=True)
             index[reference.key] = {
                 "reference": asdict(reference),
                 "folder": str(folder),
@@ -151,9 +159,8 @@ def write_vendored(directory: Path, payloads: Mapping[RemoteReference, bytes]) -
                 "isFile": decoded.is_file,
                 "digest": digest(payload),
             }
-        directory.mkdir(parents=True, exist_ok=True)
         text = json.dumps(index, indent=2, sort_keys=True, ensure_ascii=False)
-        (directory / _INDEX).write_text(f"{text}\n", encoding="utf-8")
+        beneath.replace(root, [*above, _INDEX], f"{text}\n".encode(), makes_parents=True)
     except OSError as error:
         cause = (error.strerror or str(error)).lower()
         raise InputError.of(f'cannot write "{directory}": {cause}') from error

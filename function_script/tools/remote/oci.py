@@ -7,14 +7,15 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Final
 
-from function_script.errors import InputError
-from function_script.remote.content import MAX_BYTES, MAX_FILES, Content
-from function_script.remote.reference import RemoteReference
+from function_script.request.remote.content import MAX_BYTES, MAX_FILES, Content
+from function_script.request.remote.reference import RemoteReference
+from function_script.request.values import Object
+from function_script.texts.errors import InputError
 from function_script.tools import bounded, manifests, xpkg
+from function_script.tools.project import Project
 from function_script.tools.remote import selection
 from function_script.tools.remote.selection import FetchError
 from function_script.tools.xpkg import archives, images, references
-from function_script.values import Object
 
 ARTIFACT_TYPE: Final = "application/vnd.function-script.module.v1"
 LAYER_TYPE: Final = "application/vnd.function-script.module.v1.tar+gzip"
@@ -104,15 +105,18 @@ def push(
     paths: Sequence[Path],
     progress: xpkg.Progress | None = None,
     trust: xpkg.Trust | None = None,
+    allowed: Iterable[Path] = (),
 ) -> str:
     """Push files, and the files below directories, under the tag of ``name``.
+
+    Links in directories stay below them, or lead to what is ``allowed``.
 
     Return the reference with its digest. The same files give the same digest. Raises InputError.
     """
     reference = references.parse(name)
     if reference.is_pinned:
         raise InputError.of(f'cannot push to "{name}": a digest is no tag')
-    layer = archives.gzip_stored(archives.tar(_read_local_files(paths)))
+    layer = archives.gzip_stored(archives.tar(_read_local_files(paths, allowed)))
     repository = xpkg.Repository(reference, "pull,push", trust, progress)
     for data in (layer, _EMPTY):
         digest = images.sha256(data)
@@ -134,15 +138,17 @@ def _descriptor(media_type: str, data: bytes) -> Object:
     return {"mediaType": media_type, "size": len(data), "digest": images.sha256(data)}
 
 
-def _read_local_files(paths: Iterable[Path]) -> dict[str, bytes]:
+def _read_local_files(paths: Iterable[Path], allowed: Iterable[Path]) -> dict[str, bytes]:
     """Return the files by their names: below a directory its paths, and a file's last part.
 
     Hidden files are left out.
     """
+    paths = [*paths]
+    project = Project(named=paths, allowed=allowed)
     files: dict[str, Path] = {}
     for path in paths:
         if path.is_dir():
-            below = (each for each in sorted(path.rglob("*")) if each.is_file())
+            below = project.find_files(path)
             named = {each.relative_to(path).as_posix(): each for each in below}
         else:
             named = {path.name: path}
@@ -156,19 +162,16 @@ def _read_local_files(paths: Iterable[Path]) -> dict[str, bytes]:
         raise InputError.of("cannot push a module without files")
     if len(files) > MAX_FILES:
         raise InputError.of(f"cannot push more than {MAX_FILES:,} files")
-    contents = {name: _read_text(files[name]) for name in sorted(files)}
+    contents = {name: _read_text(files[name], project) for name in sorted(files)}
     if sum(map(len, contents.values())) > MAX_BYTES:
         raise InputError.of(f"cannot push more than {MAX_BYTES >> 20} MiB")
     return contents
 
 
-def _read_text(path: Path) -> bytes:
+def _read_text(path: Path, project: Project) -> bytes:
+    data = project.read(path)
     try:
-        data = path.read_bytes()
         data.decode()
     except UnicodeDecodeError as error:
         raise InputError.of(f'cannot push "{path}": it is not UTF-8 text') from error
-    except OSError as error:
-        cause = (error.strerror or str(error)).lower()
-        raise InputError.of(f'cannot read "{path}": {cause}') from error
     return data

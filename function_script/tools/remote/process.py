@@ -14,14 +14,13 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from function_script.remote import fetcher, login
-from function_script.remote.reference import RemoteReference
-from function_script.remote.store import Failure, FetchKey
+from function_script.request.remote import fetcher, login
+from function_script.request.remote.reference import RemoteReference
+from function_script.request.remote.store import MAX_FETCHES, Failure, FetchKey
 from function_script.sandbox import rlimits
 from function_script.tools.remote.fetching import DiskCache, Source
 from function_script.tools.remote.selection import FetchError
 
-_THREADS: Final = 4
 _MAX_MEMORY_BYTES: Final = 2 << 30
 
 
@@ -43,7 +42,7 @@ def main(descriptor: int, options_text: str) -> None:
         with lock, suppress(OSError):
             fetcher.write_outcome(stream, number, outcome)
 
-    threads = ThreadPoolExecutor(_THREADS, "fetch")
+    threads = ThreadPoolExecutor(MAX_FETCHES, "fetch")
     with suppress(*fetcher.FRAME_ERRORS):
         while True:
             threads.submit(serve, *fetcher.read_order(stream))

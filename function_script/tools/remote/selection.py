@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import PurePosixPath
 from typing import Final
 
-from function_script import spelling
-from function_script.remote.content import MAX_BYTES, MAX_FILES, Content
+from function_script.request.remote.content import MAX_BYTES, MAX_FILES, Content
+from function_script.texts import spelling
 
 _MAX_NAME: Final = 1_000
 

@@ -6,25 +6,27 @@ texts, and the tag or branch that the reference was made of.
 """
 
 import json
+import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Final, Self
 
-from function_script import objects
 from function_script.documents import Document
-from function_script.errors import FatalError, InputError
-from function_script.problems import Problem, ProblemList
-from function_script.reader import ObjectReader, format_path
-from function_script.remote import parsing
-from function_script.remote.reference import RemoteReference
+from function_script.request import objects
+from function_script.request.reader import ObjectReader, format_path
+from function_script.request.remote import parsing
+from function_script.request.remote.reference import RemoteReference
+from function_script.request.values import Object, Value
+from function_script.texts.errors import FatalError, InputError
+from function_script.texts.problems import Problem, ProblemList
 from function_script.tools import bounded, manifests, sources, step_inputs
 from function_script.tools.check import searching
+from function_script.tools.project import Project
 from function_script.tools.remote import git, local
 from function_script.tools.remote.fetching import Source
 from function_script.tools.remote.selection import FetchError
 from function_script.tools.xpkg import Repository, images, references
-from function_script.values import Object, Value
 
 LOCK: Final = "function-script.lock"
 _MANY: Final = "modulesFrom"
@@ -89,52 +91,61 @@ class Entry:
 
 
 def vendor(
-    arguments: Sequence[str], source: Source, *, output: Path | None, is_update: bool
+    arguments: Sequence[str],
+    project: Project,
+    source: Source,
+    *,
+    output: Path | None,
+    is_update: bool,
 ) -> list[Entry]:
     """Pin, fetch and lock the references of files, and copy their contents into ``output``.
 
-    ``is_update``: tags and branches are resolved again. Raises FatalError.
+    ``project`` has the files that may be read and written. ``is_update``: tags and branches are
+    resolved again. Raises FatalError.
     """
     payloads: dict[RemoteReference, bytes] = {}
     entries: dict[Path, dict[str, Entry]] = {}
-    for place in _find_places(arguments):
-        locked = _read_lock(place.file.parent)
+    for place in _find_places(arguments, project):
+        locked = _read_lock(place.file.parent, project)
         revision = _find_revision(place, locked) if is_update or not _is_pinned(place) else ""
         pinned, name = _resolve(place, source, revision)
         reference = replace(pinned.read(), credentials="")
         payload = _fetch(pinned, source, reference)
-        _write_version(place, pinned)
+        _write_version(place, pinned, project)
         payloads[reference] = payload
         former = locked.get(reference.key)
         name = name or ("" if former is None else former.revision)
         entry = Entry(reference=reference, digest=local.digest(payload), revision=name)
         entries.setdefault(place.file.parent, {})[reference.key] = entry
     for directory, group in entries.items():
-        _write_lock(directory, group.values())
+        _write_lock(directory, group.values(), project)
     if output is not None:
-        local.write_vendored(output, payloads)
+        local.write_vendored(output, payloads, project)
     return [entry for group in entries.values() for entry in group.values()]
 
 
-def check(arguments: Sequence[str], output: Path | None) -> list[str]:
+def check(arguments: Sequence[str], project: Project, output: Path | None) -> list[str]:
     """Return what differs between files, their lock files and the folder ``output``."""
     differences: list[str] = []
     references: dict[Path, dict[str, RemoteReference]] = {}
-    for place in _find_places(arguments):
+    for place in _find_places(arguments, project):
         if not _is_pinned(place):
             differences.append(f'{place.file}: {place.field}: "{place.version}" is not pinned')
             continue
         reference = replace(place.read(), credentials="")
         references.setdefault(place.file.parent, {})[reference.key] = reference
     for directory, group in references.items():
-        differences += _compare(directory, group, output)
+        differences += _compare(directory, group, project, output)
     return differences
 
 
 def _compare(
-    directory: Path, references: Mapping[str, RemoteReference], output: Path | None
+    directory: Path,
+    references: Mapping[str, RemoteReference],
+    project: Project,
+    output: Path | None,
 ) -> list[str]:
-    locked = _read_lock(directory)
+    locked = _read_lock(directory, project)
     path = directory / LOCK
     differences = [
         f"{path}: {reference} is missing"
@@ -179,16 +190,17 @@ def _fetch(place: _Place, source: Source, reference: RemoteReference) -> bytes:
         raise InputError(Problem(place.field, text, error.hint or None).to_diagnostic()) from error
 
 
-def _read_lock(directory: Path) -> dict[str, Entry]:
+def _read_lock(directory: Path, project: Project) -> dict[str, Entry]:
     """Return the entries of a lock file by the keys of their references. Raises InputError."""
     path = directory / LOCK
+    if not os.path.lexists(path):
+        return {}
+    data = project.read(path)
     try:
-        lock = bounded.read_json(path.read_bytes())
+        lock = bounded.read_json(data)
         items = manifests.objects_at(lock, "references") if isinstance(lock, dict) else []
         entries = [_parse(item) for item in items]
-    except FileNotFoundError:
-        return {}
-    except (OSError, ValueError, TypeError, KeyError) as error:
+    except (ValueError, TypeError, KeyError) as error:
         raise InputError.of(
             f'cannot read the lock file "{path}"', hint="`function-script vendor` writes it again"
         ) from error
@@ -207,24 +219,19 @@ def _parse(item: Object) -> Entry:
     )
 
 
-def _write_lock(directory: Path, entries: Iterable[Entry]) -> None:
+def _write_lock(directory: Path, entries: Iterable[Entry], project: Project) -> None:
     references: list[Value] = []
     for entry in sorted(entries, key=lambda each: (str(each.reference), each.reference.path)):
         fields = entry.to_json()
         del fields["credentials"]
         references.append(fields)
     text = json.dumps({"references": references}, indent=2, ensure_ascii=False)
-    path = directory / LOCK
-    try:
-        path.write_text(f"{text}\n", encoding="utf-8")
-    except OSError as error:
-        cause = (error.strerror or str(error)).lower()
-        raise InputError.of(f'cannot write "{path}": {cause}') from error
+    project.write(directory / LOCK, f"{text}\n".encode())
 
 
-def _find_places(arguments: Sequence[str]) -> Iterator[_Place]:
+def _find_places(arguments: Sequence[str], project: Project) -> Iterator[_Place]:
     """Yield the remote programs and modules of files. Raises FatalError."""
-    for file in searching.find(arguments, ()):
+    for file in searching.find(arguments, project, ()):
         if not isinstance(file, searching.File):
             continue
         if file.error is not None:
@@ -299,26 +306,21 @@ def _is_pinned(place: _Place) -> bool:
     return True
 
 
-def _write_version(before: _Place, after: _Place) -> None:
+def _write_version(before: _Place, after: _Place, project: Project) -> None:
     """Write the version of ``after`` over that of ``before`` in its file. Raises InputError."""
     if before.version == after.version:
         return
     span = before.document.span((*before.path, *before.version_field))
-    try:
-        text = before.file.read_bytes().decode()
-        lines = text.splitlines(keepends=True)
-        number = 0 if span is None else span.line - 1
-        start = 0 if span is None or span.column is None else span.column - 1
-        position = lines[number].find(before.version, start)
-        if span is None or position < 0:
-            raise InputError.of(
-                f'cannot write the version into "{before.file}"',
-                span=span,
-                hint=f"write `{after.version}` in place of `{before.version}`",
-            )
-        line = lines[number]
-        lines[number] = line[:position] + after.version + line[position + len(before.version) :]
-        before.file.write_bytes("".join(lines).encode())
-    except OSError as error:
-        cause = (error.strerror or str(error)).lower()
-        raise InputError.of(f'cannot write "{before.file}": {cause}') from error
+    lines = project.read(before.file).decode().splitlines(keepends=True)
+    number = 0 if span is None else span.line - 1
+    start = 0 if span is None or span.column is None else span.column - 1
+    position = lines[number].find(before.version, start)
+    if span is None or position < 0:
+        raise InputError.of(
+            f'cannot write the version into "{before.file}"',
+            span=span,
+            hint=f"write `{after.version}` in place of `{before.version}`",
+        )
+    line = lines[number]
+    lines[number] = line[:position] + after.version + line[position + len(before.version) :]
+    project.write(before.file, "".join(lines).encode())

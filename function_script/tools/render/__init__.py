@@ -7,16 +7,16 @@ sandboxes, networks or files.
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from function_script import objects
-from function_script.diagnostics import Diagnostic
-from function_script.source import Span
+from function_script.request import objects
+from function_script.request.values import Object
+from function_script.texts.diagnostics import Diagnostic
+from function_script.texts.source import Span
 from function_script.tools import manifests
 from function_script.tools.render import messages, pipeline, steps, xrds
 from function_script.tools.render import xr as xrs
 from function_script.tools.render.compose import Composition, compose, failed, untouched
 from function_script.tools.render.requirements import PipelineInputs, RequirementSource, Runner
 from function_script.tools.render.xr import Xr, XrError
-from function_script.values import Object
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,7 +26,8 @@ class RenderInputs(PipelineInputs):
     ``desired`` are composed resources that steps desire which ran elsewhere, by resource name.
     ``spans`` are the positions of observed resources, by their index. ``report`` gets what the
     validation of the XR against ``xrd`` finds besides errors, with a severity: ``warning`` or
-    ``note``. None: the XR is not validated.
+    ``note``. None: the XR is not validated. ``definitions`` are the XRD, and CRDs and
+    XRDs of composed resources.
     """
 
     xr: Object
@@ -34,6 +35,7 @@ class RenderInputs(PipelineInputs):
     observed: Sequence[Object] = ()
     desired: Mapping[str, Object] = field(default_factory=dict)
     xrd: Object | None = None
+    definitions: Sequence[Object] = ()
     spans: Mapping[int, Span] = field(default_factory=dict)
     report: Callable[[Diagnostic, str], None] | None = None
 

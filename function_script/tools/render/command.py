@@ -1,50 +1,54 @@
 """The commands ``render`` and ``render operation``: load the files, render, write YAML."""
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import Final
 
-from function_script import diagnostics, documents, objects
-from function_script.diagnostics import Diagnostic
+from function_script import documents
 from function_script.documents import Document
+from function_script.request import objects
+from function_script.request.values import Object
 from function_script.sandbox import Pool
-from function_script.tools import local_pool, manifests, render
+from function_script.texts import diagnostics
+from function_script.texts.diagnostics import Diagnostic
+from function_script.tools import local_pool, manifests, render, sources
 from function_script.tools.render import (
+    blame,
     error_positions,
     functions,
     loading,
     notes,
     operation,
     output,
+    renderer,
     steps,
     xrds,
 )
 from function_script.tools.render.output import OutputOptions
-from function_script.tools.render.requirements import Runner
-from function_script.tools.render.runtimes.model import FunctionCaller, build_runner
-from function_script.tools.render.runtimes.servers import Servers
-from function_script.values import Object
+from function_script.tools.render.renderer import Origin, Renderer, Rendering
 
 _TEMPLATE: Final = "operationTemplate"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Options:
-    """The flags apart from the paths. ``print`` gets what programs print.
+class Options(renderer.Options):
+    """The flags apart from the paths.
 
-    ``servers`` are those of functions; they stay for the next rendering. ``is_strict``: a built-in
-    function must be of the version that its Function names. ``is_quiet``: only errors are printed.
+    ``skips_validation``: what the pipeline writes is not compared with the schemas at hand.
+    ``report`` gets problems that end nothing, with their severity. None: frames are printed.
     """
 
     output: OutputOptions
-    runtimes: Mapping[str, functions.Selection] = field(default_factory=dict)
-    annotations: Mapping[str, str] = field(default_factory=dict)
-    timeout_seconds: float = 60.0
-    servers: Servers = field(default_factory=Servers)
     skips_xr_validation: bool = False
-    is_strict: bool = False
-    is_quiet: bool = False
-    print: Callable[[str], None]
+    skips_validation: bool = False
+    report: Callable[[Diagnostic, str], None] | None = None
+
+    def show(self, problem: Diagnostic, severity: str) -> None:
+        """Report a problem."""
+        if self.report is not None:
+            self.report(problem, severity)
+        else:
+            self.print(f"{diagnostics.to_frame(problem, severity)}\n")
 
 
 def render_text(paths: loading.RenderPaths, options: Options, pool: Pool) -> str:
@@ -54,9 +58,17 @@ def render_text(paths: loading.RenderPaths, options: Options, pool: Pool) -> str
 
 def render_documents(paths: loading.RenderPaths, options: Options, pool: Pool) -> list[Object]:
     """Render a Composition to documents. Raises FatalError, positions in the files."""
+    return [*render_blame(paths, options, pool).documents]
+
+
+def render_blame(paths: loading.RenderPaths, options: Options, pool: Pool) -> blame.Blame:
+    """Render a Composition to documents, of which it can be asked which line wrote what.
+
+    The pool is needed for that, too. Raises FatalError, positions in the files.
+    """
     programs = paths.programs or local_pool.programs_beside(paths.composition)
-    composition = loading.load_one(paths.composition, "a Composition")
-    xr = loading.load_one(paths.xr, "an XR")
+    composition = loading.load_one(paths.composition, "a Composition", paths.project)
+    xr = loading.load_one(paths.xr, "an XR", paths.project)
 
     def locate(problem: Diagnostic) -> Diagnostic:
         from function_script.tools import author_positions  # noqa: PLC0415 - slow
@@ -65,7 +77,7 @@ def render_documents(paths: loading.RenderPaths, options: Options, pool: Pool) -
 
     def report(problem: Diagnostic, severity: str) -> None:
         if severity == "error" or not options.is_quiet:
-            options.print(f"{diagnostics.to_frame(locate(problem), severity)}\n")
+            options.show(locate(problem), severity)
 
     if not options.is_quiet:
         for note in notes.find_clock_reads(composition, xr.value):
@@ -75,12 +87,30 @@ def render_documents(paths: loading.RenderPaths, options: Options, pool: Pool) -
     inputs = load_inputs(paths, composition, xr)
     if not options.skips_xr_validation:
         inputs = replace(inputs, report=report)
-    with error_positions.map_errors(composition, programs, locate_xr=locate):
-        runner = _build_runner(steps.parse(inputs.composition), paths, options, pool)
-        result = render.render(inputs, runner)
-    if not options.output.results and not options.is_quiet:
-        _print_warnings(result, options.print)
-    return output.documents(result, options.output)
+    origin = Origin(document=composition, programs=programs, locate_xr=locate)
+    with origin.map_errors():
+        index = _load_functions(steps.parse(inputs.composition), paths, options)
+    rendering = Renderer(pool, index, options).render(inputs, origin)
+    result = rendering.result
+    if not options.is_quiet:
+        _print_problems(rendering, inputs, options)
+    printed = output.documents(result, options.output)
+    return blame.Blame(rendering=rendering, documents=printed, xr=xr)
+
+
+def _print_problems(rendering: Rendering, inputs: render.RenderInputs, options: Options) -> None:
+    """Print what the schemas at hand do not allow in the result, and what our steps warn of."""
+    if not options.skips_validation:
+        from function_script.tools.render import validation  # noqa: PLC0415 - slow
+
+        for problem in validation.validate(rendering, inputs.definitions):
+            options.show(problem, "warning")
+        # Without CRDs nobody expects that other kinds than Kubernetes' own are compared.
+        has_crds = len(inputs.definitions) > (inputs.xrd is not None)
+        if has_crds and (kinds := validation.find_uncompared(rendering, inputs.definitions)):
+            options.print(f"note: no schema, not compared: {kinds}")
+    if not options.output.results:
+        _print_warnings(rendering.result, options.print)
 
 
 def _print_warnings(result: render.RenderResult, print_: Callable[[str], None]) -> None:
@@ -97,11 +127,11 @@ def _print_warnings(result: render.RenderResult, print_: Callable[[str], None]) 
 def render_operation(paths: loading.OperationPaths, options: Options, pool: Pool) -> str:
     """Run an Operation and return a YAML stream. Raises FatalError, positions in the files."""
     programs = paths.programs or local_pool.programs_beside(paths.operation)
-    document = loading.load_one(paths.operation, "an Operation")
+    document = loading.load_one(paths.operation, "an Operation", paths.project)
     manifest = operation.to_operation(document.value)
     shared_inputs = loading.load_shared(paths)
     if paths.watched is not None:
-        watched = loading.load_one(paths.watched, "the watched resource").value
+        watched = loading.load_one(paths.watched, "the watched resource", paths.project).value
         operation.require(manifest, watched)
         shared_inputs["required"] = [*shared_inputs["required"], watched]
     inputs = operation.OperationInputs(operation=manifest, **shared_inputs)
@@ -111,12 +141,13 @@ def render_operation(paths: loading.OperationPaths, options: Options, pool: Pool
     def find_input(step: steps.Step) -> objects.Path:
         return (*prefix, *error_positions.composition_input_path(step))
 
-    with error_positions.map_errors(document, programs, find_input):
+    origin = Origin(document=document, programs=programs, find_input=find_input)
+    with origin.map_errors():
         if template:
             # Problems are at the fields of the template, so it is parsed first.
             steps.parse_operation(template, at=f"spec.{_TEMPLATE}")
-        runner = _build_runner(steps.parse_operation(inputs.operation), paths, options, pool)
-        result = operation.render(inputs, runner)
+        index = _load_functions(steps.parse_operation(inputs.operation), paths, options)
+    result = Renderer(pool, index, options).render_operation(inputs, origin)
     has_context = bool(paths.context or paths.context_values)
     return documents.to_yaml_stream(
         output.operation_documents(result, options.output, has_context=has_context)
@@ -125,7 +156,7 @@ def render_operation(paths: loading.OperationPaths, options: Options, pool: Pool
 
 def explain_composition(paths: loading.RenderPaths, options: Options) -> functions.Explanation:
     """Explain how the functions of a Composition would run. Raises FatalError."""
-    composition = loading.load_one(paths.composition, "a Composition")
+    composition = loading.load_one(paths.composition, "a Composition", paths.project)
     programs = paths.programs or local_pool.programs_beside(paths.composition)
     with error_positions.map_errors(composition, programs):
         return functions.explain(steps.parse(composition.value), _load_index(paths, options))
@@ -133,49 +164,43 @@ def explain_composition(paths: loading.RenderPaths, options: Options) -> functio
 
 def explain_operation(paths: loading.OperationPaths, options: Options) -> functions.Explanation:
     """Explain how the functions of an Operation, or of its template, would run."""
-    document = loading.load_one(paths.operation, "an Operation")
+    document = loading.load_one(paths.operation, "an Operation", paths.project)
     template = manifests.object_at(document.value, "spec", _TEMPLATE)
     pipeline = steps.parse_operation(template or document.value)
     return functions.explain(pipeline, _load_index(paths, options))
 
 
-def _build_runner(
-    pipeline: Sequence[steps.Step], paths: loading.PipelinePaths, options: Options, pool: Pool
-) -> Runner:
+def _load_functions(
+    pipeline: Sequence[steps.Step], paths: loading.PipelinePaths, options: Options
+) -> functions.FunctionIndex:
     for note in functions.find_unused(pipeline, options.runtimes):
         options.print(f"note: {note}")
-    runtimes = functions.find_runtimes(pipeline, _load_index(paths, options))
-    caller = FunctionCaller(
-        pool=pool, print=options.print, servers=options.servers, is_quiet=options.is_quiet
-    )
-    return build_runner(runtimes, caller, options.timeout_seconds)
+    return _load_index(paths, options)
 
 
 def _load_index(paths: loading.PipelinePaths, options: Options) -> functions.FunctionIndex:
-    file = None if paths.functions is None else loading.load_values([paths.functions])
+    file = None
+    if paths.functions is not None:
+        file = loading.load_values([paths.functions], paths.project)
     functions.check_kinds(file or [])
-    return functions.FunctionIndex(
-        manifests=file,
-        runtimes=options.runtimes,
-        annotations=options.annotations,
-        is_strict=options.is_strict,
-    )
+    return options.index(file)
 
 
 def load_inputs(
     paths: loading.RenderPaths, composition: Document, xr: Document
 ) -> render.RenderInputs:
     """Load the inputs of a rendering from their files. Raises FatalError."""
-    observed = [] if paths.observed is None else loading.load_all(paths.observed)
+    observed = [] if paths.observed is None else loading.load_all(paths.observed, paths.project)
     shared_inputs = loading.load_shared(paths)
     xrd = None
     if paths.xrd is not None:
         from function_script.tools.validate import catalog  # noqa: PLC0415 - slow to import
 
-        document = loading.load_one(paths.xrd, "an XRD")
+        document = loading.load_one(paths.xrd, "an XRD", paths.project)
         # Crossplane must be able to make a CRD of it.
         catalog.check_definitions([document])
         xrd = document.value
+    definitions = [document.value for document in sources.load(paths.crds, paths.project)]
     composite = xrds.resolve_claim(xr.value, xrd)
     observed = [document for document in observed if not _is_output(document.value, composite)]
     spans = {index: document.span() for index, document in enumerate(observed)}
@@ -184,6 +209,7 @@ def load_inputs(
         composition=composition.value,
         observed=[document.value for document in observed],
         xrd=xrd,
+        definitions=[*([] if xrd is None else [xrd]), *definitions],
         spans={index: span for index, span in spans.items() if span is not None},
         **shared_inputs,
     )

@@ -3,16 +3,16 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from function_script import objects
-from function_script.errors import DocumentError
 from function_script.proto.v1 import run_function_pb2 as fnv1
+from function_script.request import objects
+from function_script.request.values import Object, Value
+from function_script.texts.errors import DocumentError
 from function_script.tools import manifests
 from function_script.tools.render import conditions, messages, names_and_uids
 from function_script.tools.render import xr as xrs
 from function_script.tools.render.conditions import Condition
 from function_script.tools.render.pipeline import COMPOSE, Event, PipelineResult
 from function_script.tools.render.xr import Xr
-from function_script.values import Object, Value
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

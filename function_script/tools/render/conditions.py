@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from function_script.request.values import Object, Value
 from function_script.tools import manifests
-from function_script.values import Object, Value
 
 # The time of all rendered conditions, so that rendering twice gives the same text.
 TIME: Final = "2024-01-01T00:00:00Z"

@@ -6,8 +6,8 @@ stands for this function, which runs in the sandbox.
 
 import json
 import time
-from collections.abc import Callable, Iterable
-from contextlib import ExitStack
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import Final
 
@@ -15,17 +15,24 @@ from google.protobuf import json_format
 from google.protobuf.message import DecodeError
 from google.protobuf.struct_pb2 import Struct
 
-from function_script.errors import FatalError, InputError
-from function_script.limits import Limits
 from function_script.proto.render import render_pb2
+from function_script.request.limits import Limits
+from function_script.request.values import Object
 from function_script.sandbox import Pool, PoolOptions
-from function_script.sandbox.pool import no_seed
-from function_script.tools import render
-from function_script.tools.render import messages, operation, pipeline, requirements, steps
+from function_script.sandbox.identity import no_seed
+from function_script.texts.errors import FatalError, InputError
+from function_script.tools.render import (
+    RenderInputs,
+    messages,
+    operation,
+    pipeline,
+    renderer,
+    requirements,
+)
+from function_script.tools.render.renderer import Renderer
 from function_script.tools.render.runtimes.address import Remote
 from function_script.tools.render.runtimes.local import Local
-from function_script.tools.render.runtimes.model import FunctionCaller, Runtime, build_runner_for
-from function_script.values import Object
+from function_script.tools.render.runtimes.model import ListedFunctions, Runtime
 
 LOCAL: Final = "local"
 
@@ -51,41 +58,28 @@ class EngineResponse:
     failure: FatalError | None = None
 
 
-class _RunnerFactory:
-    """Builds the runner of a request; the sandbox starts only if a step runs in it."""
+@contextmanager
+def _open_renderer(
+    listed: Iterable[render_pb2.FunctionInput], options: Options
+) -> Iterator[Renderer]:
+    """Open a renderer that calls the functions of a request at their addresses.
 
-    def __init__(self, stack: ExitStack, options: Options) -> None:
-        self._stack = stack
-        self._options = options
-
-    def build(self, functions: Iterable[render_pb2.FunctionInput]) -> requirements.Runner:
-        """Build a runner that calls ``functions`` at their addresses."""
-        runtimes: dict[str, Runtime] = {}
-        for each in functions:
-            runtime = (
-                Local()
-                if each.address == LOCAL
-                else Remote(address=each.address, hint=f"serve {each.name} there with --insecure")
-            )
-            runtimes.setdefault(each.name, runtime)
-
-        def find(step: steps.Step) -> Runtime:
-            if step.function not in runtimes:
-                raise InputError.of(
-                    f'cannot run step "{step.name}": the request has no function "{step.function}"',
-                    hint="list it among the functions",
-                )
-            return runtimes[step.function]
-
-        pool = None
-        if Local() in runtimes.values():
-            options = self._options
-            pool_options = PoolOptions(
-                limits=options.limits, workers=1, min_idle=0, derive_seed=options.derive_seed
-            )
-            pool = self._stack.enter_context(Pool(pool_options))
-        caller = FunctionCaller(pool=pool, print=self._options.print)
-        return build_runner_for(find, caller, self._options.timeout_seconds)
+    The sandbox starts only if a step runs in it.
+    """
+    runtimes: dict[str, Runtime] = {}
+    for each in listed:
+        runtime = (
+            Local()
+            if each.address == LOCAL
+            else Remote(address=each.address, hint=f"serve {each.name} there with --insecure")
+        )
+        runtimes.setdefault(each.name, runtime)
+    pool_options = PoolOptions(
+        limits=options.limits, workers=1, min_idle=0, derive_seed=options.derive_seed
+    )
+    rendering = renderer.Options(print=options.print, timeout_seconds=options.timeout_seconds)
+    with Pool(pool_options) if Local() in runtimes.values() else nullcontext() as pool:
+        yield Renderer(pool, ListedFunctions(runtimes=runtimes), rendering)
 
 
 def respond(request: bytes, options: Options) -> EngineResponse:
@@ -101,48 +95,45 @@ def respond(request: bytes, options: Options) -> EngineResponse:
         ) from error
     response = render_pb2.RenderResponse(meta={})
     failure = None
-    with ExitStack() as stack:
-        factory = _RunnerFactory(stack, options)
-        match render_request.WhichOneof("input"):
-            case "composite":
-                failure = _compose(response.composite, render_request.composite, factory)
-            case "operation":
-                failure = _operate(response.operation, render_request.operation, factory)
-            case "cron_operation":
-                cron = render_request.cron_operation
-                has_time = cron.HasField("scheduled_time")
-                now = cron.scheduled_time.seconds if has_time else time.time()
-                manifest = operation.from_cron(messages.read_struct(cron.cron_operation), int(now))
-                messages.write_struct(response.cron_operation.operation, manifest)
-            case "watch_operation":
-                watch = render_request.watch_operation
-                manifest = operation.from_watch(
-                    messages.read_struct(watch.watch_operation),
-                    messages.read_struct(watch.watched_resource),
-                )
-                messages.write_struct(response.watch_operation.operation, manifest)
-            case _:
-                raise InputError.of("cannot answer the request: it holds nothing to render")
+    match render_request.WhichOneof("input"):
+        case "composite":
+            failure = _compose(response.composite, render_request.composite, options)
+        case "operation":
+            failure = _operate(response.operation, render_request.operation, options)
+        case "cron_operation":
+            cron = render_request.cron_operation
+            has_time = cron.HasField("scheduled_time")
+            now = cron.scheduled_time.seconds if has_time else time.time()
+            manifest = operation.from_cron(messages.read_struct(cron.cron_operation), int(now))
+            messages.write_struct(response.cron_operation.operation, manifest)
+        case "watch_operation":
+            watch = render_request.watch_operation
+            manifest = operation.from_watch(
+                messages.read_struct(watch.watch_operation),
+                messages.read_struct(watch.watched_resource),
+            )
+            messages.write_struct(response.watch_operation.operation, manifest)
+        case _:
+            raise InputError.of("cannot answer the request: it holds nothing to render")
     return EngineResponse(response=response.SerializeToString(), failure=failure)
 
 
 def _compose(
-    output: render_pb2.CompositeOutput, inputs: render_pb2.CompositeInput, factory: _RunnerFactory
+    output: render_pb2.CompositeOutput, inputs: render_pb2.CompositeInput, options: Options
 ) -> FatalError | None:
     has_xrd = inputs.HasField("composite_resource_definition")
-    result = render.reconcile(
-        render.RenderInputs(
-            xr=messages.read_struct(inputs.composite_resource),
-            composition=messages.read_struct(inputs.composition),
-            observed=_objects(inputs.observed_resources),
-            required=_objects(inputs.required_resources),
-            credentials=_objects(inputs.credentials),
-            schemas=_objects(inputs.required_schemas),
-            xrd=messages.read_struct(inputs.composite_resource_definition) if has_xrd else None,
-            is_prepared=True,
-        ),
-        factory.build(inputs.functions),
+    render_inputs = RenderInputs(
+        xr=messages.read_struct(inputs.composite_resource),
+        composition=messages.read_struct(inputs.composition),
+        observed=_objects(inputs.observed_resources),
+        required=_objects(inputs.required_resources),
+        credentials=_objects(inputs.credentials),
+        schemas=_objects(inputs.required_schemas),
+        xrd=messages.read_struct(inputs.composite_resource_definition) if has_xrd else None,
+        is_prepared=True,
     )
+    with _open_renderer(inputs.functions, options) as opened:
+        result = opened.reconcile(render_inputs).result
     composition = result.composition
     messages.write_struct(output.composite_resource, composition.xr)
     for name in sorted(composition.resources):
@@ -155,23 +146,22 @@ def _compose(
 
 
 def _operate(
-    output: render_pb2.OperationOutput, inputs: render_pb2.OperationInput, factory: _RunnerFactory
+    output: render_pb2.OperationOutput, inputs: render_pb2.OperationInput, options: Options
 ) -> FatalError | None:
     output.SetInParent()
-    result = operation.reconcile(
-        operation.OperationInputs(
-            operation={
-                **messages.read_struct(inputs.operation),
-                "apiVersion": operation.API_VERSION,
-                "kind": "Operation",
-            },
-            required=_objects(inputs.required_resources),
-            credentials=_objects(inputs.credentials),
-            schemas=_objects(inputs.required_schemas),
-            is_prepared=True,
-        ),
-        factory.build(inputs.functions),
+    operation_inputs = operation.OperationInputs(
+        operation={
+            **messages.read_struct(inputs.operation),
+            "apiVersion": operation.API_VERSION,
+            "kind": "Operation",
+        },
+        required=_objects(inputs.required_resources),
+        credentials=_objects(inputs.credentials),
+        schemas=_objects(inputs.required_schemas),
+        is_prepared=True,
     )
+    with _open_renderer(inputs.functions, options) as opened:
+        result = opened.reconcile_operation(operation_inputs)
     if result.operation is not None:
         messages.write_struct(output.operation, result.operation)
     for manifest in result.applied:

@@ -8,10 +8,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeAlias
 
-from function_script import objects
-from function_script.diagnostics import Diagnostic
 from function_script.documents import Document
-from function_script.errors import InputError
+from function_script.request import objects
+from function_script.texts.diagnostics import Diagnostic
+from function_script.texts.errors import InputError
 from function_script.tools.render.pipeline import PipelineError
 from function_script.tools.render.steps import Step
 from function_script.tools.render.xr import XrError

@@ -7,20 +7,28 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from function_script import objects, spelling
-from function_script.diagnostics import Diagnostic
-from function_script.errors import InputError
-from function_script.problems import suggest
+from function_script.request import objects
+from function_script.request.values import Object
+from function_script.texts import spelling
+from function_script.texts.diagnostics import Diagnostic
+from function_script.texts.errors import InputError
+from function_script.texts.problems import suggest
 from function_script.tools import manifests
+from function_script.tools.render.builtin import repository_name
 from function_script.tools.render.runtimes import RUNTIMES
 from function_script.tools.render.runtimes.address import TARGET, Remote, RemoteKind
-from function_script.tools.render.runtimes.local import Builtin
-from function_script.tools.render.runtimes.model import FunctionReference, Runtime, RuntimeKind
+from function_script.tools.render.runtimes.local import Builtin, BuiltinKind, LocalKind, SkipKind
+from function_script.tools.render.runtimes.model import (
+    FunctionCaller,
+    FunctionReference,
+    Runtime,
+    RuntimeKind,
+)
 from function_script.tools.render.steps import Step
-from function_script.values import Object
 
 _TYPES: Final = {("pkg.crossplane.io/v1", "Function"), ("pkg.crossplane.io/v1beta1", "Function")}
 _RUNTIME: Final = "render.crossplane.io/runtime"
+_CONFINED: Final[tuple[RuntimeKind, ...]] = (LocalKind(), BuiltinKind())
 _WORDS: Final = tuple(dict.fromkeys(kind.word for kind in RUNTIMES))
 
 
@@ -42,13 +50,23 @@ class FunctionIndex:
 
     ``manifests`` is None without a file. ``runtimes`` are those of single functions by name, OCI
     reference or revision; ``annotations`` override those of every Function. ``is_strict``: a
-    built-in function of another version than the Function names is an error.
+    built-in function of another version than the Function names is an error. ``allows_addresses``:
+    a function may be at an address that its manifest names, wherever that is. ``is_confined``: only
+    our steps and built-in functions run, and the others are left out.
     """
 
     manifests: Sequence[Object] | None
     runtimes: Mapping[str, Selection]
     annotations: Mapping[str, str]
     is_strict: bool = False
+    allows_addresses: bool = False
+    is_confined: bool = False
+
+    def find_runtimes(self, pipeline: Sequence[Step], _: FunctionCaller) -> Sequence[Runtime]:
+        """Return the runtime of every step. Raises InputError with all that have none."""
+        if self.is_confined:
+            return [_confine(_describe(step, self)) for step in pipeline]
+        return [*find_runtimes(pipeline, self).values()]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,6 +142,11 @@ def find_runtimes(steps: Iterable[Step], index: FunctionIndex) -> dict[str, Runt
     }
 
 
+def _confine(function: FunctionReference) -> Runtime:
+    kinds = (kind for kind in _CONFINED if kind.judge(function).is_suitable)
+    return next(kinds, SkipKind()).build(function)
+
+
 def _choose(step: Step, index: FunctionIndex) -> Choice | Diagnostic:
     """Return the choice for a step, or the problem of one that cannot run."""
     function = _describe(step, index)
@@ -163,6 +186,8 @@ def _describe(step: Step, index: FunctionIndex) -> FunctionReference:
         step=step,
         package=manifests.text_at(manifest, "spec", "package"),
         annotations={**own, **index.annotations},
+        chosen_annotations=index.annotations,
+        allows_addresses=index.allows_addresses,
     )
 
 
@@ -233,14 +258,18 @@ def _select_by_itself(
 
 
 def _find_misspelling(function: FunctionReference, index: FunctionIndex) -> Diagnostic | None:
-    """Return the problem of a name that FUNCTIONS has in another spelling.
+    """Return the problem of a function that FUNCTIONS has under another name.
 
-    Its input may be ours and would run here, but a cluster has no such function.
+    Its input may be ours and would run here, but Crossplane compares names letter by letter.
     """
     functions = index.manifests or ()
     if _find_manifest(function.step, functions) is not None:
         return None
-    near = spelling.nearest(function.name, map(manifests.name, functions))
+    packages = {
+        repository_name(manifests.text_at(manifest, "spec", "package")): manifests.name(manifest)
+        for manifest in functions
+    }
+    near = packages.get(function.repository) or spelling.nearest(function.name, packages.values())
     if near is None:
         return None
     name = function.step.name
@@ -271,12 +300,18 @@ def _no_choice(function: FunctionReference, index: FunctionIndex) -> Diagnostic:
     if near := spelling.nearest(name, tuple(index.runtimes)):
         notes.append(f'--function names "{near}"')
     notes += [reason for kind in RUNTIMES if (reason := kind.judge(function).reason)]
-    ways = {kind.word: kind.meaning for kind in RUNTIMES}
+    hints = [
+        f"--function {name}={kind.word} {kind.meaning}"
+        for kind in RUNTIMES
+        if kind.suits_by_flag(function)
+    ]
+    if not function.package:
+        hints.insert(0, f'FUNCTIONS needs a Function "{name}" with spec.package')
     return Diagnostic(
         message=f'cannot run step "{function.step.name}": nothing says how function "{name}" runs',
         field=_name_field(function.step),
         notes=tuple(notes),
-        hint="; ".join(f"--function {name}={word} {meaning}" for word, meaning in ways.items()),
+        hint="; ".join(hints),
     )
 
 

@@ -4,19 +4,19 @@ A directory in place of the first file is an example: its files have fixed names
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final, TypedDict
+from typing import TypedDict
 
-from function_script import objects
-from function_script.diagnostics import Diagnostic
 from function_script.documents import Document
-from function_script.errors import DocumentError, InputError, LimitError
-from function_script.source import Span, excerpt
-from function_script.tools import bounded, local_pool, sources
-from function_script.values import Object, Value
-
-_SUFFIXES: Final = {".yaml", ".yml"}
+from function_script.request import objects
+from function_script.request.values import Object, Value
+from function_script.texts.diagnostics import Diagnostic
+from function_script.texts.errors import DocumentError, FatalError, InputError, LimitError
+from function_script.texts.source import Span, excerpt
+from function_script.tools import bounded, local_pool, sources, xrds
+from function_script.tools.project import Project
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,7 +24,7 @@ class PipelinePaths:
     """The paths that Compositions and Operations share.
 
     ``context`` maps keys to files, ``context_values`` keys to YAML. ``programs`` is the directory
-    of programs in files; None: the usual one.
+    of programs in files; None: the usual one. ``project`` has the files that may be read.
     """
 
     functions: Path | None = None
@@ -34,16 +34,21 @@ class PipelinePaths:
     context: Sequence[tuple[str, Path]] = ()
     context_values: Sequence[tuple[str, str]] = ()
     programs: Path | None = None
+    project: Project = field(default_factory=Project)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RenderPaths(PipelinePaths):
-    """The paths of an XR, its Composition and what exists."""
+    """The paths of an XR, its Composition and what exists.
+
+    ``crds`` are the sources of the schemas of composed resources, see `sources.load`.
+    """
 
     xr: Path
     composition: Path
     observed: Path | None = None
     xrd: Path | None = None
+    crds: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,39 +76,45 @@ class SharedInputs(TypedDict):
     context: Object
 
 
-def find_render_paths(directory: Path) -> RenderPaths:
+def find_render_paths(directory: Path, project: Project | None = None) -> RenderPaths:
     """Return the paths of an example: xr.yaml, composition.yaml and optional files.
 
     Raises InputError if there is no such directory.
     """
+    project = project or Project([directory])
     return RenderPaths(
+        project=project,
         xr=directory / "xr.yaml",
         composition=directory / "composition.yaml",
         observed=_existing(directory / "observed.yaml"),
-        xrd=_existing(directory / "xrd.yaml"),
-        **_find_shared_paths(directory),
+        xrd=_existing(directory / "xrd.yaml")
+        or find_xrd(directory / "composition.yaml", directory / "xr.yaml", project),
+        crds=find_crds(directory),
+        **_find_shared_paths(directory, project),
     )
 
 
-def find_operation_paths(directory: Path) -> OperationPaths:
+def find_operation_paths(directory: Path, project: Project | None = None) -> OperationPaths:
     """Return the paths of an example: operation.yaml and optional files.
 
     Raises InputError if there is no such directory.
     """
+    project = project or Project([directory])
     return OperationPaths(
+        project=project,
         operation=directory / "operation.yaml",
         watched=_existing(directory / "watched.yaml"),
-        **_find_shared_paths(directory),
+        **_find_shared_paths(directory, project),
     )
 
 
-def _find_shared_paths(directory: Path) -> _SharedPaths:
+def _find_shared_paths(directory: Path, project: Project) -> _SharedPaths:
     if not directory.is_dir():
         raise InputError.of(f'cannot read "{directory}": no such file or directory')
     required = _existing(directory / "required.yaml")
     # A file's key is its path: keys such as ``example.org/zone`` have parts.
     context = directory / "context"
-    files = sorted(path for path in context.rglob("*") if path.is_file())
+    files = project.find_files(context) if context.is_dir() else []
     return {
         "functions": _existing(directory / "functions.yaml"),
         "required": () if required is None else (required,),
@@ -117,8 +128,24 @@ def _existing(path: Path) -> Path | None:
     return path if path.exists() else None
 
 
+def find_xrd(composition: Path, xr: Path, project: Project) -> Path | None:
+    """Return the file beside a Composition that defines the XR in a file, if there is just one."""
+    if not xr.is_file():
+        return None
+    documents: list[Document] = []
+    with suppress(FatalError):
+        documents = sources.load([str(xr)], project)
+    return xrds.find_file(composition.parent, documents[0].value, project) if documents else None
+
+
+def find_crds(directory: Path) -> list[str]:
+    """Return the directory with the CRDs of composed resources beside a Composition, if any."""
+    path = directory / "crds"
+    return [str(path)] if path.is_dir() else []
+
+
 def list_files(paths: RenderPaths) -> list[Path]:
-    """Return every file and directory that rendering reads."""
+    """Return every file and directory that rendering reads, and that may be read."""
     optional = (
         paths.functions,
         paths.observed,
@@ -128,25 +155,25 @@ def list_files(paths: RenderPaths) -> list[Path]:
         paths.programs or local_pool.programs_beside(paths.composition),
     )
     context = [path for _, path in paths.context]
-    return [
-        *(paths.xr, paths.composition, *paths.required, *context),
-        *(path for path in optional if path is not None),
-    ]
+    files = (paths.xr, paths.composition, *paths.required, *context, *optional)
+    files = (*files, *map(Path, paths.crds))
+    return [path for path in files if path is not None and paths.project.allows(path)]
 
 
 def load_shared(paths: PipelinePaths) -> SharedInputs:
     """Load what Compositions and Operations share. Raises FatalError."""
+    project = paths.project
     return {
-        "required": load_objects(paths.required),
-        "credentials": load_values([paths.credentials] if paths.credentials else []),
-        "schemas": [] if paths.schemas is None else load_schemas(paths.schemas),
-        "context": load_context(paths.context, paths.context_values),
+        "required": load_objects(paths.required, project),
+        "credentials": load_values([paths.credentials] if paths.credentials else [], project),
+        "schemas": [] if paths.schemas is None else load_schemas(paths.schemas, project),
+        "context": load_context(paths.context, paths.context_values, project),
     }
 
 
-def load_one(path: Path, what: str) -> Document:
+def load_one(path: Path, what: str, project: Project) -> Document:
     """Load the single object in a file. Raises InputError or DocumentError."""
-    documents = load_all(path)
+    documents = load_all(path, project)
     if len(documents) != 1:
         raise InputError(
             Diagnostic(
@@ -159,24 +186,25 @@ def load_one(path: Path, what: str) -> Document:
     return documents[0]
 
 
-def load_all(path: Path) -> list[Document]:
+def load_all(path: Path, project: Project) -> list[Document]:
     """Load the objects in a file, or in a directory's YAML files in the order of their names."""
     if not path.is_dir():
-        return sources.read(sources.load_file(path))
-    files = sorted(item for item in path.iterdir() if item.suffix in _SUFFIXES and item.is_file())
+        return sources.read(sources.load_file(path, project))
+    files = project.find_files(path, sources.SUFFIXES, is_deep=False)
     if not files:
         raise InputError.of(f'cannot load "{path}": the directory has no .yaml or .yml file')
-    return [document for file in files for document in sources.read(sources.load_file(file))]
+    texts = (sources.load_file(file, project) for file in files)
+    return [document for text in texts for document in sources.read(text)]
 
 
-def load_values(paths: Iterable[Path]) -> list[Object]:
+def load_values(paths: Iterable[Path], project: Project) -> list[Object]:
     """Load the objects of all files and directories, one after the other."""
-    return [document.value for path in paths for document in load_all(path)]
+    return [document.value for path in paths for document in load_all(path, project)]
 
 
-def load_objects(paths: Iterable[Path]) -> list[Object]:
+def load_objects(paths: Iterable[Path], project: Project) -> list[Object]:
     """`load_values`, but raise InputError for an object without a kind."""
-    documents = [document for path in paths for document in load_all(path)]
+    documents = [document for path in paths for document in load_all(path, project)]
     problems = [
         Diagnostic(
             message=f"cannot load document {document.number}: its kind is missing",
@@ -191,16 +219,16 @@ def load_objects(paths: Iterable[Path]) -> list[Object]:
     return [document.value for document in documents]
 
 
-def load_schemas(path: Path) -> list[Object]:
+def load_schemas(path: Path, project: Project) -> list[Object]:
     """Load OpenAPI documents: a .json file, or every one below a directory."""
-    is_file = path.suffix == ".json" and path.is_file()
-    files = [path] if is_file else sorted(path.rglob("*.json"))
+    files = project.find_files(path, [".json"]) if path.is_dir() else [path]
+    files = [file for file in files if file.suffix == ".json"]
     if not files:
         raise InputError.of(f'cannot load schemas from "{path}": there is no .json file')
     schemas: list[Object] = []
     for file in files:
         try:
-            schema = bounded.read_json(sources.load_file(file).text)
+            schema = bounded.read_json(project.load(file).text)
         except ValueError as error:
             raise InputError.of(f'cannot load a schema from "{file}": {error}') from error
         if not isinstance(schema, dict):
@@ -209,11 +237,13 @@ def load_schemas(path: Path) -> list[Object]:
     return schemas
 
 
-def load_context(files: Iterable[tuple[str, Path]], values: Iterable[tuple[str, str]]) -> Object:
+def load_context(
+    files: Iterable[tuple[str, Path]], values: Iterable[tuple[str, str]], project: Project
+) -> Object:
     """Load the first step's context from keys and files or YAML; values win over files."""
     context: Object = {}
     for key, path in files:
-        context[key] = _parse_value(sources.load_file(path).text, f'"{path}"')
+        context[key] = _parse_value(project.load(path).text, f'"{path}"')
     for key, text in values:
         context[key] = _parse_value(text, f'the context value "{key}"')
     return context

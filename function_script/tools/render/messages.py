@@ -11,10 +11,10 @@ from typing import Final
 from google.protobuf.struct_pb2 import Struct
 
 from function_script import wire
-from function_script.errors import InputError
 from function_script.proto.v1 import run_function_pb2 as fnv1
+from function_script.request.values import Object
+from function_script.texts.errors import InputError
 from function_script.tools import manifests
-from function_script.values import Object
 
 # The lifetime of a response that names none, in the SDKs of functions.
 _TTL_SECONDS: Final = 60

@@ -3,7 +3,7 @@
 import hashlib
 import uuid
 
-from function_script import names
+from function_script.request import names
 
 # Letters and digits of the suffixes that the API server generates.
 _SUFFIX_LETTERS = "bcdfghjklmnpqrstvwxz2456789"

@@ -3,12 +3,12 @@
 from collections.abc import Iterator
 from typing import Final
 
-from function_script import objects
 from function_script.documents import Document
 from function_script.engines.registry import LANGUAGES
-from function_script.errors import InputError
+from function_script.request import objects
+from function_script.request.values import Object
+from function_script.texts.errors import InputError
 from function_script.tools import manifests
-from function_script.values import Object
 
 _CREATION: Final = ("metadata", "creationTimestamp")
 # In legacy XRs, Crossplane's fields are directly below spec.

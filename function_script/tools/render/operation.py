@@ -10,13 +10,13 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Final
 
-from function_script import objects
-from function_script.errors import InputError
+from function_script.request import objects
+from function_script.request.values import Object, Value
+from function_script.texts.errors import InputError
 from function_script.tools import manifests
 from function_script.tools.render import conditions, messages, pipeline, steps
 from function_script.tools.render.conditions import Condition
 from function_script.tools.render.requirements import PipelineInputs, RequirementSource, Runner
-from function_script.values import Object, Value
 
 API_VERSION: Final = "ops.crossplane.io/v1alpha1"
 

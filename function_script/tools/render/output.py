@@ -4,14 +4,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
-from function_script import objects
 from function_script.documents import to_yaml_stream
-from function_script.errors import InputError
+from function_script.request import objects
+from function_script.request.values import Object, Value
+from function_script.texts.errors import InputError
 from function_script.tools import manifests
 from function_script.tools.render import RenderResult, conditions
 from function_script.tools.render.operation import OperationResult
 from function_script.tools.render.pipeline import ReconcileResult
-from function_script.values import Object, Value
 
 _API_VERSION: Final = "render.crossplane.io/v1beta1"
 

@@ -7,15 +7,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from function_script.diagnostics import Diagnostic
-from function_script.errors import InputError, ProgramError
 from function_script.proto.v1 import run_function_pb2 as fnv1
+from function_script.request.values import Object
+from function_script.texts.diagnostics import Diagnostic
+from function_script.texts.errors import InputError, ProgramError
 from function_script.tools.render import messages, requirements
 from function_script.tools.render.conditions import Condition
 from function_script.tools.render.requirements import RequirementSource, Runner, StepResponse
 from function_script.tools.render.steps import Step
 from function_script.tools.results import fatal_messages
-from function_script.values import Object
 
 COMPOSE: Final = "ComposeResources"
 
@@ -176,7 +176,8 @@ def _credentials(step: Step, name: str, secret: Object | None) -> dict[str, byte
     if secret is None:
         raise InputError.of(
             f'cannot give step "{step.name}" its credentials "{name}": there is no such Secret',
-            hint="pass Secrets with --function-credentials",
+            hint="render and krm take Secrets from --function-credentials, test and the playground "
+            "from credentials.yaml",
         )
     return messages.secret_data(secret)
 
@@ -187,7 +188,7 @@ def _fatal_error(step: Step, reply: StepResponse) -> PipelineError:
         return PipelineError(step, replace(first, notes=first.notes + reply.missing), *others)
     text = fatal_messages(reply.response)[0]
     message = f'pipeline step "{step.name}" returned a fatal result: {text}'
-    return PipelineError(step, Diagnostic(message=message, notes=reply.missing))
+    return PipelineError(step, Diagnostic(message=message, notes=reply.missing, kind="refusal"))
 
 
 def _event(step: Step, result: fnv1.Result) -> Event:

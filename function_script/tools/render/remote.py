@@ -12,8 +12,8 @@ from typing import Final
 
 import grpc
 
-from function_script.errors import ProgramError
 from function_script.proto.v1 import run_function_pb2 as fnv1
+from function_script.texts.errors import ProgramError
 from function_script.tools.render.steps import Step
 
 _METHOD: Final = "/apiextensions.fn.proto.{}.FunctionRunnerService/RunFunction"

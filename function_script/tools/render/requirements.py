@@ -5,15 +5,15 @@ from dataclasses import dataclass, field, replace
 from typing import Final, Self, TypeAlias
 
 from function_script import wire
-from function_script.blocked import Blocked
-from function_script.diagnostics import Diagnostic
-from function_script.errors import InputError, ProgramError
 from function_script.proto.v1 import run_function_pb2 as fnv1
+from function_script.request.values import Object, Value
+from function_script.step.blocked import Blocked
+from function_script.texts.diagnostics import Diagnostic
+from function_script.texts.errors import InputError, ProgramError
 from function_script.tools import manifests
 from function_script.tools.render import messages
 from function_script.tools.render.steps import Step
 from function_script.tools.results import fatal_messages
-from function_script.values import Object, Value
 
 MAX_CALLS: Final = 6
 _GVKS: Final = "x-kubernetes-group-version-kind"
@@ -284,7 +284,7 @@ def to_message(selector: wire.Selector) -> fnv1.ResourceSelector:
 def _missing(requirements: fnv1.Requirements | None, source: RequirementSource) -> tuple[str, ...]:
     if requirements is None:
         return ()
-    from function_script.requirements import describe  # noqa: PLC0415 - slow to import
+    from function_script.step.requirements import describe  # noqa: PLC0415 - slow to import
 
     selectors = {
         name: _read_selector(selector)

@@ -7,13 +7,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from function_script import objects, wire
-from function_script.diagnostics import Diagnostic
-from function_script.errors import InputError
-from function_script.problems import Problem, ProblemList
-from function_script.reader import ObjectReader
+from function_script import wire
+from function_script.request import objects
+from function_script.request.reader import ObjectReader
+from function_script.request.values import Object
+from function_script.texts.diagnostics import Diagnostic
+from function_script.texts.errors import InputError
+from function_script.texts.problems import Problem, ProblemList
 from function_script.tools import manifests, step_inputs
-from function_script.values import Object
 
 _PIPELINE: Final = "Pipeline"
 # The mode that Crossplane 2 no longer has, and the last version of its command that converts it.
@@ -122,7 +123,7 @@ def check_type(composition: Object, xr: Object) -> None:
             f"is {expected_type[1]} of {expected_type[0]}, "
             f"but the XR to render is {actual[1]} of {actual[0]}",
             "they must be the same: give the Composition of this XR, or mend one of both; "
-            "for a claim, --xrd gives the XRD that defines it",
+            "a claim needs the XRD that defines it",
         )
         raise InputError(problem.to_diagnostic())
 

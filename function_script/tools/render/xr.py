@@ -4,13 +4,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from function_script import objects
-from function_script.diagnostics import Diagnostic
-from function_script.errors import InputError
-from function_script.source import Span
+from function_script.request import objects
+from function_script.request.values import Object, Value
+from function_script.texts.diagnostics import Diagnostic
+from function_script.texts.errors import InputError
+from function_script.texts.source import Span
 from function_script.tools import manifests
 from function_script.tools.render import conditions, names_and_uids
-from function_script.values import Object, Value
 
 _RESOURCE_VERSION: Final = "999"
 _PAUSED: Final = "crossplane.io/paused"

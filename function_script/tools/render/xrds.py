@@ -2,13 +2,13 @@
 
 from typing import Final
 
-from function_script import objects
-from function_script.diagnostics import Diagnostic
-from function_script.errors import InputError
+from function_script.request import objects
+from function_script.request.values import Object
+from function_script.texts.diagnostics import Diagnostic
+from function_script.texts.errors import InputError
 from function_script.tools import manifests, structural_schema, xrds
 from function_script.tools.render import names_and_uids
 from function_script.tools.render.xr import XrError
-from function_script.values import Object
 
 _V1: Final = "apiextensions.crossplane.io/v1"
 _V2: Final = "apiextensions.crossplane.io/v2"

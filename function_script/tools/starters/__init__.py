@@ -3,14 +3,16 @@
 The Compositions are files in the language's folder, the other files are below this package.
 """
 
+import os
 import re
 from importlib import resources
 from importlib.resources.abc import Traversable
 from pathlib import Path
 
-from function_script import release
 from function_script.engines.registry import LANGUAGES
-from function_script.errors import InputError
+from function_script.texts import release
+from function_script.texts.errors import InputError
+from function_script.tools.project import Project
 from function_script.tools.starters import example_project
 from function_script.tools.starters.api import Api
 from function_script.tools.starters.origins import Origins, parse_package
@@ -60,18 +62,19 @@ def write(
             del texts["xr.yaml"]
     paths = [directory / name for name in texts]
     try:
-        existing = [path for path in paths if path.exists()]
+        existing = [path for path in paths if os.path.lexists(path)]
         if existing:
             raise InputError.of(
                 f'cannot begin a project in "{directory}": "{existing[0].name}" is there already',
                 hint="name a new directory: function-script init my-project",
             )
-        for path, text in zip(paths, texts.values(), strict=True):
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(text, encoding="utf-8")
+        directory.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         cause = (error.strerror or str(error)).lower()
         raise InputError.of(f'cannot begin a project in "{directory}": {cause}') from error
+    files = Project([directory])
+    for path, text in zip(paths, texts.values(), strict=True):
+        files.write(path, text.encode(), makes_parents=True)
     return paths
 
 

@@ -5,8 +5,8 @@ import unicodedata
 from dataclasses import dataclass
 from typing import Final
 
-from function_script.diagnostics import Diagnostic
-from function_script.errors import InputError
+from function_script.texts.diagnostics import Diagnostic
+from function_script.texts.errors import InputError
 
 DEFAULT_KIND: Final = "App"
 DEFAULT_GROUP: Final = "platform.example.org"

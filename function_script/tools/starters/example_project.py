@@ -3,14 +3,15 @@
 from dataclasses import dataclass
 from typing import Final
 
-from function_script import documents, objects
-from function_script.diagnostics import Diagnostic
+from function_script import documents
 from function_script.documents import Document
-from function_script.errors import InputError
+from function_script.request import objects
+from function_script.request.values import Object
+from function_script.texts.diagnostics import Diagnostic
+from function_script.texts.errors import InputError
 from function_script.tools import author_positions, sources, xr_validation, xrds
 from function_script.tools.starters import api as apis
 from function_script.tools.starters import inference
-from function_script.values import Object
 
 _FIELDS: Final = {"apiVersion", "kind", "metadata", "spec", "status"}
 _HINT: Final = "--from takes an example of an XR, an object of your own API"
@@ -38,7 +39,7 @@ class Example:
 
 def load(path: str) -> Example:
     """Load the XR in a file; raises FatalError if it is none."""
-    source = sources.load_text(path)
+    source = sources.load_argument(path)
     loaded = sources.read(source)
     if len(loaded) != 1:
         raise InputError.of(

@@ -10,8 +10,9 @@ from importlib import metadata
 from typing import Final
 from urllib.parse import urlsplit
 
-from function_script import objects, release
-from function_script.errors import InputError
+from function_script.request import objects
+from function_script.texts import release
+from function_script.texts.errors import InputError
 from function_script.tools.render.runtimes.local import OURS
 from function_script.tools.xpkg import references
 

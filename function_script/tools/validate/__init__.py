@@ -3,25 +3,34 @@
 The result is a report; the reporters format it.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
-from function_script import diagnostics, objects
+from function_script import inputs
 from function_script.documents import Document
-from function_script.errors import FatalError, InputError
+from function_script.request import objects
+from function_script.request.values import Object
+from function_script.texts import diagnostics
+from function_script.texts.errors import FatalError, InputError
+from function_script.texts.source import Span
 from function_script.tools import input_schema, manifests, sources, step_inputs, structural_schema
+from function_script.tools.project import Project
 from function_script.tools.validate import builtin, catalog, openapi, report, rules, steps, wording
 from function_script.tools.validate.catalog import Catalog
 from function_script.tools.validate.evaluator import Evaluator
-from function_script.tools.validate.report import Report, render_json, render_text, render_yaml
-from function_script.values import Object
+from function_script.tools.validate.report import (
+    Report,
+    render_diagnostics,
+    render_json,
+    render_text,
+    render_yaml,
+)
 
 __all__ = ["Report", "check_documents", "load_catalog"]
-__all__ += ["render_json", "render_text", "render_yaml", "validate"]
+__all__ += ["render_diagnostics", "render_json", "render_text", "render_yaml", "validate"]
 
-_NO_SCHEMA: Final = "it is a kind of Kubernetes, whose schema is not known here"
 CACHE: Final = Path("~/.crossplane/cache")
 
 
@@ -31,30 +40,34 @@ def validate(
     *,
     cache_directory: Path = CACHE,
     crossplane_image: str = catalog.CROSSPLANE,
+    allowed: Sequence[Path] = (),
 ) -> Report:
     """Validate ``resources`` against the schemas in ``extensions`` and our own.
 
     Both are files, directories or "-"; several may be joined with commas. Schemas of packages
     that ``extensions`` name, and of ``crossplane_image``, are read from ``cache_directory``,
-    the cache of the official command; nothing is downloaded. A resource that cannot be read counts
+    the cache of the official command; nothing is downloaded. ``allowed`` are files and directories
+    that links in directories may lead to. A resource that cannot be read counts
     as invalid. Raises InputError or DocumentError for extensions that cannot be read, and for
     files that do not exist.
     """
     schema_sources, resource_sources = sources.split(extensions), sources.split(resources)
     if sources.STDIN in schema_sources and sources.STDIN in resource_sources:
         raise InputError.of("cannot read both extensions and resources from stdin")
-    catalog, notes = load_catalog(schema_sources, cache_directory, crossplane_image)
-    documents = list(sources.load_each(resource_sources))
+    named = [Path(source) for source in (*schema_sources, *resource_sources)]
+    project = Project(named=named, allowed=allowed)
+    catalog, notes = load_catalog(schema_sources, cache_directory, crossplane_image, project)
+    documents = list(sources.load_each(resource_sources, project))
     if not documents:
         notes.append(f"there is no resource in {_quote_names(resource_sources)}")
     return check_documents(documents, catalog, notes)
 
 
 def load_catalog(
-    extensions: Sequence[str], cache_directory: Path, crossplane_image: str
+    extensions: Sequence[str], cache_directory: Path, crossplane_image: str, project: Project
 ) -> tuple[Catalog, list[str]]:
     """Load the schemas in ``extensions``, in the cache and our own; also return notes on gaps."""
-    loaded = sources.load(extensions)
+    loaded = sources.load(extensions, project)
     catalog.check_definitions(loaded)
     cached, notes = catalog.load_cached(loaded, cache_directory, crossplane_image)
     if extensions and not any(map(catalog.defines_schemas, loaded)):
@@ -63,36 +76,38 @@ def load_catalog(
 
 
 def check_documents(
-    documents: Sequence[Document | FatalError], catalog: Catalog, notes: Sequence[str] = ()
+    documents: Sequence[Document | FatalError],
+    catalog: Catalog,
+    notes: Sequence[str] = (),
+    find_writer: Callable[[int, str], tuple[str, Span | None]] | None = None,
 ) -> Report:
     """Validate documents; an error in their place is reported as an unreadable document.
 
-    ``notes`` come first in the report's notes.
+    ``notes`` come first in the report's notes. ``find_writer`` returns the writer and the
+    span of the value at a path of a document, by its index: see `report.Problem`.
     """
     results: list[report.Result] = []
     stored = step_inputs.StoredInputs([each for each in documents if isinstance(each, Document)])
     with Evaluator() as evaluator:
-        for document in documents:
+        for index, document in enumerate(documents):
             if isinstance(document, FatalError):
                 results.append(_unreadable(document))
-            else:
-                results += _check_document(document, catalog, evaluator, stored)
-    kinds = {
-        f"{result.api_version} {result.kind}"
-        for result in results
-        if any(field.type == "schema" for field in result.unevaluated)
-    }
-    unchecked = (
-        "of Kubernetes' own kinds, only metadata and the names of top-level fields are "
-        f"checked: {', '.join(sorted(kinds))}"
-    )
-    return Report(results=tuple(results), notes=(*notes, *([unchecked] if kinds else ())))
+                continue
+            *inputs_, own = _check_document(document, catalog, evaluator, stored)
+            if find_writer is not None:
+                problems = []
+                for problem in own.problems:
+                    writer, span = find_writer(index, problem.path)
+                    problems.append(replace(problem, writer=writer, span=span))
+                own = replace(own, problems=tuple(problems))
+            results += [*inputs_, own]
+    return Report(results=tuple(results), notes=tuple(notes))
 
 
 def _unreadable(error: FatalError) -> report.Result:
     span = error.diagnostics[0].span
     message = diagnostics.to_line(error.diagnostics)
-    problem = report.Problem(type="unreadable", message=message)
+    problem = report.Problem(type="unreadable", message=message, span=span)
     name = "" if span is None else f"{span.name}:{span.line}"
     return report.Result(api_version="", kind="", name=name, status="invalid", problems=(problem,))
 
@@ -112,7 +127,8 @@ def _check_document(
         yield _result(document.value, name, [wording.missing("kind")])
         return
     for step in step_inputs.find(document):
-        yield _check_input(stored.complete(step), catalog, evaluator, stored)
+        result = _check_input(stored.complete(step), catalog, evaluator, stored)
+        yield _with_spans(result, document, step.path)
     result = _check_resource(document.value, catalog, evaluator)
     # They say more than other problems of the same fields.
     misplaced = {problem.field: problem for problem in steps.misplaced_problems(document)}
@@ -120,7 +136,16 @@ def _check_document(
         others = [problem for problem in result.problems if problem.field not in misplaced]
         problems = (*others, *misplaced.values())
         result = replace(result, status="invalid", problems=problems)
-    yield result
+    yield _with_spans(result, document)
+
+
+def _with_spans(result: report.Result, document: Document, at: objects.Path = ()) -> report.Result:
+    """Return the result of the object at a path of a document with the positions of problems."""
+    problems = (
+        replace(problem, span=document.span((*at, *objects.read_path(problem.path))))
+        for problem in result.problems
+    )
+    return replace(result, problems=tuple(problems))
 
 
 def _check_input(
@@ -131,13 +156,20 @@ def _check_input(
 ) -> report.Result:
     # Most inputs have no name, so the step's name identifies them.
     name = _name(step.value) or step.step
-    if not step_inputs.is_ours(step.value):
+    is_ours = step_inputs.is_ours(step.value)
+    key = objects.api_version_and_kind(step.value)
+    schema, own = catalog.find(*key), input_schema.find_schema(step.value)
+    if schema is None and is_ours:
+        # As when it runs, an input of function-go-templating may have any apiVersion and kind.
+        schema = catalog.find(*(inputs.find_kind(step.value) or key)) or {}
+    elif schema is None:
+        schema = own
+    if schema is None or not (is_ours or schema == own):
         return _check_resource(step.value, catalog, evaluator, name)
-    schema = catalog.find(*objects.api_version_and_kind(step.value)) or {}
     value = _with_defaults(step.value, schema)
     # The API server does not validate inputs, and to the function a null field is absent.
     structural_schema.drop_nulls(value, schema)
-    if schema == input_schema.find_schema(step.value):
+    if schema == own:
         problems = list(steps.schema_problems(value, schema))
         unevaluated: list[report.SkippedRule] = []
     else:
@@ -146,7 +178,7 @@ def _check_input(
     problems += _unknown_fields(value, schema)
     fields = {problem.field for problem in problems}
     # The parser enforces the schema's rules too, so they need no evaluation.
-    others = steps.parser_problems(step, stored.find)
+    others = steps.parser_problems(step, stored.find) if is_ours else steps.metadata_problems(value)
     problems += [each for each in others if each.field not in fields]
     return _result(step.value, name, problems, unevaluated)
 
@@ -157,11 +189,7 @@ def _check_resource(
     name = name or _name(manifest)
     schema = catalog.find(*objects.api_version_and_kind(manifest))
     if schema is None:
-        unchecked = [
-            report.SkippedRule(field=field, rule="", reason=_NO_SCHEMA, type="schema")
-            for field in builtin.find_unchecked(manifest)
-        ]
-        return _result(manifest, name, builtin.problems(manifest), unchecked)
+        return _result(manifest, name, builtin.problems(manifest))
     value = _with_defaults(manifest, schema)
     problems, skipped_patterns = openapi.check(value, schema)
     problems += _unknown_fields(value, schema)

@@ -1,88 +1,150 @@
-"""Kubernetes' own kinds, which have no schema here: only names and metadata are validated.
+"""Kubernetes' own kinds: their schemas, and what is wrong in an object of theirs.
 
-Top-level fields and metadata are checked, fields below ``spec`` are not: see the reference of
-`validate`.
+The schemas are those of one release, see `VERSION`: all fields with their types, and which are
+required. Values of a field, such as the names of policies, are not in them.
 """
 
+import json
+import lzma
+from collections.abc import Collection, Iterator, Sequence
 from functools import cache
-from importlib import resources
-from typing import Final
+from pathlib import Path
+from typing import Final, NamedTuple, TypedDict
 
-from function_script import objects
-from function_script.reader import child
-from function_script.source import Source
-from function_script.tools import manifests, sources, structural_schema
+from function_script.request import objects
+from function_script.request.reader import ObjectReader
+from function_script.request.values import Object
+from function_script.texts import spelling
+from function_script.texts.problems import ProblemList
+from function_script.tools import structural_schema
 from function_script.tools.validate import openapi
 from function_script.tools.validate.report import Problem
-from function_script.values import Object
 
-_TEXT: Final[Object] = {"type": "string"}
-_TEXTS: Final[Object] = {"type": "object", "additionalProperties": _TEXT}
-_NUMBER: Final[Object] = {"type": "integer"}
-_ANYTHING: Final[Object] = {structural_schema.PRESERVE: True}
-_ANY_OBJECT: Final[Object] = {"type": "object", **_ANYTHING}
-_OBJECTS: Final[Object] = {"type": "array", "items": _ANY_OBJECT}
-_METADATA: Final[Object] = {
-    **dict.fromkeys(("name", "generateName", "namespace", "uid", "resourceVersion"), _TEXT),
-    **dict.fromkeys(("selfLink", "creationTimestamp", "deletionTimestamp"), _TEXT),
-    **dict.fromkeys(("labels", "annotations"), _TEXTS),
-    **dict.fromkeys(("generation", "deletionGracePeriodSeconds"), _NUMBER),
-    **dict.fromkeys(("ownerReferences", "managedFields"), _OBJECTS),
-    "finalizers": {"type": "array", "items": _TEXT},
+_FILE: Final = "kubernetes.json.xz"
+_INT32: Final = 1 << 31
+# The names that `docs/generate/kubernetes_schemas.py` writes.
+_SCALARS: Final[dict[str, Object]] = {
+    "any": {structural_schema.PRESERVE: True},
+    "object": {"type": "object", structural_schema.PRESERVE: True},
+    "text": {"type": "string"},
+    "flag": {"type": "boolean"},
+    "int32": {"type": "integer", "minimum": -_INT32, "maximum": _INT32 - 1},
+    "int64": {"type": "integer"},
+    "number": {"type": "number"},
+    "time": {"type": "string", "format": "date-time"},
+    "int-or-text": {structural_schema.INT_OR_STRING: True},
+    "quantity": {structural_schema.QUANTITY: True},
 }
-# Fields that have the same type in all kinds.
-_FIELDS: Final[Object] = {
-    **dict.fromkeys(("spec", "status"), _ANY_OBJECT),
-    **dict.fromkeys(("binaryData", "stringData"), _TEXTS),
-    "immutable": {"type": "boolean"},
-    "type": _TEXT,
-}
-_DATA: Final = ("ConfigMap", "Secret")
-_ROOT: Final = ("apiVersion", "kind", "metadata")
+
+
+class _Type(TypedDict):
+    """The fields of a type by their names, and those that are required."""
+
+    fields: dict[str, str]
+    required: list[str]
+
+
+class _Release(NamedTuple):
+    """The kinds of a release by apiVersion, each with the number of its type."""
+
+    version: str
+    kinds: dict[str, dict[str, str]]
+    types: list[_Type]
+
+
+def version() -> str:
+    """Return the release of Kubernetes whose kinds are known."""
+    return _load().version
+
+
+@cache
+def find_schema(api_version: str, kind: str) -> Object | None:
+    """Return the schema of a kind of Kubernetes, or None. It may contain itself."""
+    name = _load().kinds.get(api_version, {}).get(kind)
+    return None if name is None else _schema(name)
+
+
+def find_other_version(api_version: str, kind: str, path: Sequence[str | int]) -> str | None:
+    """Return another apiVersion of the same group whose kind has the field at ``path``, or None."""
+    group = api_version.rpartition("/")[0]
+    for other, kinds in _load().kinds.items():
+        is_version = other != api_version and other.rpartition("/")[0] == group and kind in kinds
+        if is_version and structural_schema.find(_schema(kinds[kind]), path) is not None:
+            return other
+    return None
 
 
 def problems(manifest: Object) -> list[Problem] | None:
     """Return the problems of an object of Kubernetes' own kinds; None for any other object."""
-    kind = objects.api_version_and_kind(manifest)[1]
-    fields = _fields(manifest)
-    if fields is None:
+    schema = find_schema(*objects.api_version_and_kind(manifest))
+    if schema is None:
         return None
-    properties: Object = {name: _FIELDS.get(name, _ANYTHING) for name in fields}
-    if kind in _DATA:
-        properties["data"] = _TEXTS
-    properties["metadata"] = {"type": "object", "properties": _METADATA}
     value: Object = {key: objects.deep_copy(part) for key, part in manifest.items()}
-    schema: Object = {"type": "object", "properties": properties}
+    # To Go a null is a value that is absent.
     structural_schema.drop_nulls(value, schema)
-    unknown = [path for path, _ in sorted(structural_schema.unknown_fields(value, schema))]
-    metadata = manifests.object_at(value, "metadata")
-    unknown += [child("metadata", name) for name in sorted(metadata) if name not in _METADATA]
-    unknown_fields = [Problem(type="schema", message=f'unknown field "{path}"') for path in unknown]
-    return [*openapi.problems(value, schema), *unknown_fields]
+    wrong = openapi.problems(value, schema)
+    texts = _text_problems(value, {problem.path for problem in wrong})
+    return [*wrong, *texts, *_describe_unknown(value, schema)]
 
 
-def find_unchecked(manifest: Object) -> list[str]:
-    """Return the top-level fields of such an object whose content is not validated."""
-    kind = objects.api_version_and_kind(manifest)[1]
+def unknown_fields(value: Object, schema: Object) -> list[tuple[str, str]]:
+    """Return path and name of every field that ``schema`` does not define, metadata's too."""
+    metadata = structural_schema.find(schema, ("metadata",)) or {}
+    unknown = [
+        *structural_schema.unknown_fields(value, schema),
+        *structural_schema.unknown_fields(value.get("metadata"), metadata, "metadata"),
+    ]
+    return sorted(unknown)
+
+
+def _describe_unknown(value: Object, schema: Object) -> Iterator[Problem]:
+    for path, name in unknown_fields(value, schema):
+        *parent, _ = objects.read_path(path) or (name,)
+        names = structural_schema.properties(structural_schema.find(schema, parent) or {})
+        near = spelling.nearest(name, names)
+        advice = f'did you mean "{near}"? ' if near else ""
+        other = find_other_version(*objects.api_version_and_kind(value), (*parent, name))
+        reason = f"{other} has it" if other else f"Kubernetes {version()} has no such field"
+        text = f'unknown field "{path}" ({advice}{reason})'
+        yield Problem(type="schema", message=text, path=path)
+
+
+def _text_problems(value: Object, reported: Collection[str]) -> list[Problem]:
+    """Return the problems of values that must be base64, but for those at ``reported``."""
+    from function_script.contribution import text_fields  # noqa: PLC0415 - slow to import
+
+    problems = ProblemList()
+    text_fields.check(ObjectReader(value, "", problems), problems)
     return [
-        name
-        for name in _fields(manifest) or ()
-        if manifest.get(name) is not None
-        and name not in _ROOT
-        and not (name == "data" and kind in _DATA)
-        and _FIELDS.get(name, _ANYTHING) in (_ANYTHING, _ANY_OBJECT)
+        Problem(type="schema", field=path, message=str(each), path=path)
+        for each in problems
+        if (path := each.path) not in reported
     ]
 
 
-def _fields(manifest: Object) -> list[str] | None:
-    path = objects.api_version_and_kind(manifest)
-    names = objects.find_path(_kinds(), path)
-    return [str(name) for name in names] if isinstance(names, list) else None
+@cache
+def _load() -> _Release:
+    data = Path(__file__).with_name(_FILE).read_bytes()
+    return _Release(**json.loads(lzma.decompress(data)))
 
 
 @cache
-def _kinds() -> Object:
-    """Read the names of top-level fields by apiVersion and kind."""
-    file = resources.files("function_script") / "tools" / "validate" / "kinds.yaml"
-    (document,) = sources.read(Source(name=file.name, text=file.read_text("utf-8")))
-    return document.value
+def _schema(name: str) -> Object:
+    """Return the schema with a name: a number, a scalar's, or ``[]`` or ``{}`` before another."""
+    if name.startswith("[]"):
+        return {"type": "array", "items": _schema(name[2:])}
+    if name.startswith("{}"):
+        return {"type": "object", "additionalProperties": _schema(name[2:])}
+    return _SCALARS.get(name) or _complete(name)
+
+
+_types: Final[dict[str, Object]] = {}
+
+
+def _complete(number: str) -> Object:
+    """Return the schema of a type, which is registered before its fields: types are recursive."""
+    if number not in _types:
+        entry = _load().types[int(number)]
+        schema = _types[number] = {"type": "object", "required": [*entry["required"]]}
+        schema["properties"] = {name: _schema(below) for name, below in entry["fields"].items()}
+    return _types[number]

@@ -7,19 +7,19 @@ and those in the official command's cache: nothing is downloaded.
 import re
 from collections.abc import Iterable
 from contextlib import suppress
-from importlib import resources
 from pathlib import Path
 from typing import Final
 
-from function_script import objects
-from function_script.diagnostics import Diagnostic
 from function_script.documents import Document
-from function_script.errors import InputError
-from function_script.problems import ProblemList
-from function_script.reader import ObjectReader
-from function_script.source import Source
+from function_script.request import objects
+from function_script.request.reader import ObjectReader
+from function_script.request.values import Object
+from function_script.texts.diagnostics import Diagnostic
+from function_script.texts.errors import InputError
+from function_script.texts.problems import ProblemList
+from function_script.texts.source import Source
 from function_script.tools import author_positions, manifests, sources, xrds
-from function_script.values import Object
+from function_script.tools.project import Project
 
 NAME: Final = "function-script"
 # This package contains Crossplane's own kinds.
@@ -31,6 +31,8 @@ _CRD: Final = ("apiextensions.k8s.io/v1", "CustomResourceDefinition")
 # The characters of registries, repositories, tags and digests; each part becomes a file name.
 _IMAGE: Final = re.compile(r"[\w.:@/-]{1,1024}", re.ASCII)
 _MAX_PART: Final = 255
+# The beginnings of a range of versions.
+_RANGES: Final = ("<", ">", "=", "~", "^", "*", "!")
 _MAX_QUOTED: Final = 100
 _PACKAGE_GROUP: Final = "pkg.crossplane.io"
 _PACKAGE_KINDS: Final = ("Provider", "Function", "Configuration")
@@ -115,7 +117,7 @@ def _diagnostics(document: Document) -> list[Diagnostic]:
 
 def bundled() -> list[Document]:
     """Read the schemas that need no extension: those of inputs, and of pipelines."""
-    root = resources.files("function_script")
+    root = Path(__file__).parents[2]
     directories = (root / "input_crds", root / "tools" / "validate" / "crds")
     return [
         document
@@ -141,6 +143,13 @@ def load_cached(
         if is_package(extension.value)
     ]
     for image in dict.fromkeys([crossplane_image, *filter(None, images)]):
+        version = image.rpartition("/")[2].partition("@")[0].partition(":")[2]
+        if version[:1] in _RANGES:
+            notes.append(
+                f'package "{image}" names a range of versions, which is not resolved, so it has no '
+                "schemas: name a version"
+            )
+            continue
         parts = image.split("/")
         is_inside_cache = all(part not in {"", ".", ".."} for part in parts)
         if not (
@@ -150,7 +159,7 @@ def load_cached(
             continue
         path = cache / image.replace(":", "@") / "package.yaml"
         if path.is_file():
-            schemas += sources.load([str(path)])
+            schemas += sources.load([str(path)], Project([cache]))
         elif image != CROSSPLANE and parts[-1].partition(":")[0].partition("@")[0] != NAME:
             notes.append(
                 f'the schemas of package "{image}" are not in the cache "{cache}": run the '

@@ -22,11 +22,11 @@ from celpy import Environment, Runner, celtypes, evaluation
 from celpy.adapter import json_to_cel
 from celpy.celparser import CELParseError
 
+from function_script.request.values import Object, Value
 from function_script.sandbox import system
 from function_script.tools import structural_schema
 from function_script.tools.validate.cel_functions import FUNCTIONS, PARSERS
 from function_script.tools.validate.evaluator import RuleError, UnsupportedError
-from function_script.values import Object, Value
 
 _MEMORY_BYTES: Final = 2 << 30
 # Kubernetes escapes field names that CEL cannot read.

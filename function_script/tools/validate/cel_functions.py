@@ -13,7 +13,7 @@ from typing import Final
 
 from celpy import celtypes
 
-from function_script.engines.library import regex
+from function_script.engines.regular_expressions import compiled
 
 Number = int | float
 
@@ -41,13 +41,13 @@ def _check_index(text: str, index: int) -> None:
 
 def find(text: str, pattern: str) -> celtypes.StringType:
     """Return the first match of a pattern, or an empty text."""
-    match = regex.compiled(str(pattern)).search(str(text))
+    match = compiled(str(pattern)).search(str(text))
     return celtypes.StringType("" if match is None else match.group() or "")
 
 
 def find_all(text: str, pattern: str) -> celtypes.ListType:
     """Return all matches of a pattern."""
-    hits = regex.compiled(str(pattern)).finditer(str(text))
+    hits = compiled(str(pattern)).finditer(str(text))
     return _texts(match.group() or "" for match in hits)
 
 
@@ -90,7 +90,7 @@ def lower_ascii(text: str) -> celtypes.StringType:
 
 def matches(text: str, pattern: str) -> celtypes.BoolType:
     """Report whether a pattern matches anywhere in a text."""
-    return celtypes.BoolType(regex.compiled(str(pattern)).search(str(text)) is not None)
+    return celtypes.BoolType(compiled(str(pattern)).search(str(text)) is not None)
 
 
 def replace(text: str, old: str, new: str, count: int = -1) -> celtypes.StringType:

@@ -12,7 +12,7 @@ from contextlib import suppress
 from types import TracebackType
 from typing import IO, Final, Self, cast
 
-from function_script.values import Object, Value
+from function_script.request.values import Object, Value
 
 RULE_SECONDS: Final = 10.0
 # Importing the evaluator takes seconds on a busy machine; no rule's time limit includes it.

@@ -10,7 +10,7 @@ from datetime import date
 from typing import Final
 from urllib.parse import urlsplit
 
-from function_script import names, quantities
+from function_script.request import names, quantities
 
 _TIME: Final = re.compile(
     r"(?P<date>[^Tt]*)[Tt]([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](\.[0-9]+)?"

@@ -10,10 +10,11 @@ import json
 from collections.abc import Iterable, Iterator
 from typing import Final
 
+from function_script.request import quantities
+from function_script.request.values import Object, Value
 from function_script.tools import patterns, structural_schema
 from function_script.tools.validate import formats, wording
 from function_script.tools.validate.report import Problem, SkippedRule
-from function_script.values import Object, Value
 
 _NUMERIC: Final = {"integer", "number"}
 # Larger numbers are not integers to the API server's library.
@@ -63,6 +64,8 @@ class _Subject:
         """Return the types that the schema allows; an empty list allows any."""
         if self.schema.get(structural_schema.INT_OR_STRING) is True:
             return ["integer", "string"]
+        if self.schema.get(structural_schema.QUANTITY) is True:
+            return ["number", "string"]
         name = self.schema.get("type")
         return [name] if isinstance(name, str) and name else []
 
@@ -205,6 +208,9 @@ def _failed(path: str, text: str, nearest: _Outcome | None) -> _Outcome:
 def _check_text(subject: _Subject, text: str) -> _Outcome:
     """Check length and pattern; only the first violation counts."""
     path = subject.path
+    is_quantity = subject.schema.get(structural_schema.QUANTITY) is True
+    if is_quantity and not quantities.is_quantity(text):
+        return _Outcome([wording.wrong_type(path, "quantity", text)])
     longest, shortest = subject.limit("maxLength"), subject.limit("minLength")
     pattern = subject.schema.get("pattern")
     if longest is not None and len(text) > longest:

@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
 from function_script import documents
-from function_script.diagnostics import cut
+from function_script.request.values import Object, Value
+from function_script.texts.diagnostics import Diagnostic, Form, cut, to_form
+from function_script.texts.source import Span
 from function_script.tools.console import one_line
-from function_script.values import Object, Value
 
 # Two types are ours: `program` for a step's program that does not compile, and `unreadable` for a
 # document or a file. The others are the official CLI's.
@@ -21,7 +22,8 @@ class Problem:
     """One problem of a resource. ``message`` begins with the field's path where there is one.
 
     ``field`` is as the official command prints it. ``path`` is the value's path; empty for the
-    object as a whole.
+    object as a whole. ``span`` is its position in the author's file. ``writer`` says of which
+    resource it is, and where it was written; empty for what was not rendered here.
     """
 
     type: ErrorType
@@ -29,19 +31,18 @@ class Problem:
     field: str = ""
     value: Value = None
     path: str = ""
+    span: Span | None = None
+    writer: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SkippedRule:
-    """A rule, a pattern or a field that was not checked, and the reason.
-
-    ``rule`` is empty for a field whose schema is unknown.
-    """
+    """A rule or a pattern that was not checked, and the reason."""
 
     field: str
     rule: str
     reason: str
-    type: Literal["cel", "pattern", "schema"] = "cel"
+    type: Literal["cel", "pattern"] = "cel"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,7 +75,7 @@ class Report:
         return not self.count("invalid") and not (error_on_missing_schemas and unchecked)
 
 
-_NOT_EVALUATED: Final = {"cel": "CEL rule", "pattern": "pattern", "schema": "schema"}
+_NOT_EVALUATED: Final = {"cel": "CEL rule", "pattern": "pattern"}
 _MAX_RULE_CHARACTERS: Final = 500
 _ERRORS: Final = {"cel": "CEL validation error", "program": "program error"}
 
@@ -93,6 +94,24 @@ def render_text(report: Report, *, skip_success_results: bool = False) -> str:
     )
     skipped = report.count("notEvaluated")
     return "\n".join([*lines, f"{total}, {skipped} not evaluated" if skipped else total])
+
+
+def render_diagnostics(report: Report, form: Form) -> str:
+    """Return a line for each problem, and for each schema and rule that is missing."""
+    lines = []
+    for result in report.results:
+        resource = f"{result.kind} {result.name}".strip()
+        facts = {"apiVersion": result.api_version, "kind": result.kind, "name": result.name}
+        texts = [(problem.message, "error", problem.span) for problem in result.problems]
+        if result.status == "missingSchema":
+            texts.append(("there is no CRD or XRD of this kind", "warning", None))
+        for rule in result.unevaluated:
+            what = f"{_NOT_EVALUATED[rule.type]} not evaluated: {rule.rule} ({rule.reason})"
+            texts.append((what, "warning", None))
+        for text, severity, span in texts:
+            problem = Diagnostic(message=f"{resource}: {text}", span=span)
+            lines.append(f"{to_form(problem, severity, form, **facts)}\n")
+    return "".join(lines)
 
 
 def render_json(report: Report) -> str:
@@ -130,9 +149,10 @@ def _lines(result: Result) -> Iterator[str]:
             yield f"[x] {problem.message}"
             continue
         error = _ERRORS.get(problem.type, "schema validation error")
-        yield f"[x] {error} {gvk}, {name} : {problem.message}"
+        writer = one_line(f" ({problem.writer})") if problem.writer else ""
+        yield f"[x] {error} {gvk}, {name} : {problem.message}{writer}"
     for rule in result.unevaluated:
-        field = f"{rule.field}: " if rule.field and rule.rule else rule.field
+        field = f"{rule.field}: " if rule.field else ""
         text = cut(" ".join(rule.rule.split()), _MAX_RULE_CHARACTERS)
         kind = _NOT_EVALUATED[rule.type]
         yield f"[!] {kind} not evaluated {gvk}, {name} : {field}{text} ({rule.reason})"
@@ -166,4 +186,6 @@ def _error(problem: Problem) -> Object:
     fields["message"] = problem.message
     if problem.value is not None:
         fields["value"] = problem.value
+    if problem.writer:
+        fields["writer"] = problem.writer
     return fields

@@ -10,11 +10,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
+from function_script.request.values import Object, Value
 from function_script.tools import structural_schema
 from function_script.tools.validate import wording
 from function_script.tools.validate.evaluator import Evaluator, RuleError, UnsupportedError
 from function_script.tools.validate.report import Problem, SkippedRule
-from function_script.values import Object, Value
 
 RULES: Final = "x-kubernetes-validations"
 _OLD_SELF: Final = re.compile(r"\boldSelf\b")

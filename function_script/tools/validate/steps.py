@@ -8,14 +8,14 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final, cast
 
-from function_script import diagnostics
 from function_script.documents import Document
-from function_script.errors import FatalError, InputError
 from function_script.inputs import FindInput
+from function_script.request.values import Object, Value
+from function_script.texts import diagnostics
+from function_script.texts.errors import FatalError, InputError
 from function_script.tools import author_positions, input_schema, step_inputs, structural_schema
 from function_script.tools.validate import wording
 from function_script.tools.validate.report import Problem
-from function_script.values import Object, Value
 
 _MAX_INT64: Final = 1 << 63
 _FAULTS: Final = {
@@ -77,6 +77,12 @@ def misplaced_problems(document: Document) -> Iterator[Problem]:
             (diagnostics.Diagnostic(message=misplaced.text, hint=misplaced.hint),)
         )
         yield Problem(type="schema", field=field, message=f"{field}: {line}")
+
+
+def metadata_problems(value: Object) -> Iterator[Problem]:
+    """Yield the problems of the metadata of another function's input."""
+    for field, text, *_ in input_schema.find_metadata_problems(value):
+        yield Problem(type="schema", field=field, message=f"{field}: {text}", path=field)
 
 
 def parser_problems(step: step_inputs.StepInput, find_input: FindInput) -> Iterator[Problem]:

@@ -10,8 +10,8 @@ from dataclasses import replace
 from typing import Final
 
 from function_script.documents.kubernetes_yaml import number_text
+from function_script.request.values import Value, type_name
 from function_script.tools.validate.report import Problem
-from function_script.values import Value, type_name
 
 NO_FIELD: Final = "<nil>"
 

@@ -9,6 +9,7 @@ import gzip
 import hashlib
 import io
 import lzma
+import os
 import shutil
 import struct
 import tarfile
@@ -16,8 +17,7 @@ import tempfile
 import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from pathlib import Path
-from typing import IO, Final, Self
+from typing import IO, BinaryIO, Final, Self
 
 from function_script.tools.xpkg import zstd
 
@@ -147,20 +147,19 @@ def expanded_digest(data: bytes, budget: Budget) -> str:
 
 
 @contextmanager
-def open_archive(path: Path) -> Iterator[IO[bytes]]:
-    """Open a file that may be compressed as a whole. Raises ValueError and OSError."""
-    with path.open("rb") as file:
-        magic = file.read(6)
-        file.seek(0)
-        reader = _decompress(file, magic)
-        if reader is None:
-            yield file
-            return
-        budget = Budget.of(path.stat().st_size)
-        with tempfile.SpooledTemporaryFile(_SPOOLED_BYTES) as plain:
-            shutil.copyfileobj(Bounded(reader, budget), plain, _CHUNK_BYTES)
-            plain.seek(0)
-            yield plain
+def open_archive(file: BinaryIO) -> Iterator[IO[bytes]]:
+    """Open the data of a file, which may be compressed as a whole. Raises ValueError, OSError."""
+    magic = file.read(6)
+    file.seek(0)
+    reader = _decompress(file, magic)
+    if reader is None:
+        yield file
+        return
+    budget = Budget.of(os.fstat(file.fileno()).st_size)
+    with tempfile.SpooledTemporaryFile(_SPOOLED_BYTES) as plain:
+        shutil.copyfileobj(Bounded(reader, budget), plain, _CHUNK_BYTES)
+        plain.seek(0)
+        yield plain
 
 
 def _decompress(file: IO[bytes], magic: bytes) -> zstd.Readable | None:

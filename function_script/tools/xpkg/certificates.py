@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
 
-from function_script.errors import InputError
+from function_script.texts.errors import InputError
 
 _HANDSHAKE_SECONDS: Final = 10.0
 _HTTPS_PORT: Final = 443
@@ -15,6 +15,7 @@ _NOT_YET_VALID: Final = 9
 _EXPIRED: Final = 10
 _UNKNOWN_AUTHORITY: Final = {2, 18, 19, 20, 21}
 _WRONG_NAME: Final = {62, 64}
+_REASONS_WITHOUT_TLS: Final = {"WRONG_VERSION_NUMBER", "RECORD_LAYER_FAILURE", "HTTP_REQUEST"}
 
 
 def build_context(ca_file: Path | None) -> ssl.SSLContext:
@@ -55,13 +56,17 @@ def speaks_tls(host: str) -> bool:
         return False
 
 
+def is_answer_without_tls(error: object) -> bool:
+    """Report whether a TLS connection failed because the server speaks something else."""
+    return isinstance(error, ssl.SSLError) and error.reason in _REASONS_WITHOUT_TLS
+
+
 def explain(error: ssl.SSLError, host: str) -> tuple[str, str | None]:
     """Return the cause of a failed TLS connection, and a hint."""
     if not isinstance(error, ssl.SSLCertVerificationError):
         reason = error.reason or str(error)
-        if reason in {"WRONG_VERSION_NUMBER", "RECORD_LAYER_FAILURE", "HTTP_REQUEST"}:
-            hint = "speaks HTTP without TLS to it; anybody on the way can read and change it"
-            return f"{host} does not speak TLS", f"--plain-http {hint}"
+        if is_answer_without_tls(error):
+            return f"{host} does not speak TLS", None
         if "CERTIFICATE_REQUIRED" in reason:
             return f"{host} asks for a certificate of the client, which is not supported", None
         return f"no TLS connection to {host}: {reason.lower().replace('_', ' ')}", None
@@ -69,7 +74,7 @@ def explain(error: ssl.SSLError, host: str) -> tuple[str, str | None]:
     if code in _UNKNOWN_AUTHORITY:
         return (
             f"the certificate of {host} is signed by an authority that is not trusted here",
-            "name a file with its certificate: --ca-file FILE, or SSL_CERT_FILE for all programs",
+            "set the variable SSL_CERT_FILE to a file with its certificate",
         )
     if code in _WRONG_NAME:
         return (

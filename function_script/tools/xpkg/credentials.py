@@ -16,12 +16,12 @@ from pathlib import Path
 from typing import Final
 from urllib import parse as urls
 
-from function_script.errors import InputError
-from function_script.remote.login import Login
+from function_script.request.remote.login import Login
+from function_script.request.values import Object
+from function_script.texts.errors import InputError
 from function_script.tools import bounded, manifests
 from function_script.tools.xpkg import transport
 from function_script.tools.xpkg.references import Reference, is_loopback
-from function_script.values import Object
 
 # A helper returns this user if its secret is an identity token.
 _TOKEN_USER: Final = "<token>"  # noqa: S105 - a marker, not a secret
@@ -123,11 +123,13 @@ def _run_helper(helper: str, key: str) -> Login | None:
 class Trust:
     """The options of connections to a registry.
 
-    ``plain_http``: without TLS; ``ca_file`` has further authorities. ``find_login`` returns the
-    login for a name of Docker's configuration, by default that of `docker login`.
+    ``plain_http``: without TLS; ``plain_http_hint`` says how to allow it, where that is possible.
+    ``ca_file`` has further authorities. ``find_login`` returns the login for a name of Docker's
+    configuration, by default that of `docker login`.
     """
 
     plain_http: bool = False
+    plain_http_hint: str | None = None
     ca_file: Path | None = None
     find_login: Callable[[str], Login | None] = find
     allows_plain_login: bool = True

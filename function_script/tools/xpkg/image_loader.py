@@ -7,14 +7,15 @@ of it.
 import gzip
 import re
 import tarfile
-from collections.abc import Sized
+from collections.abc import Iterator, Sized
+from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
-from typing import IO, Final, Protocol, cast
+from typing import IO, BinaryIO, Final, Protocol, cast
 
-from function_script.errors import InputError
+from function_script.request.values import Object, Value
+from function_script.texts.errors import InputError
 from function_script.tools import bounded, manifests
 from function_script.tools.xpkg import archives, images
-from function_script.values import Object, Value
 
 _DOCKER_LISTING: Final = "manifest.json"
 _OCI_LISTING: Final = "index.json"
@@ -88,14 +89,31 @@ def _read_bounded(file: IO[bytes], name: str, size: int, max_bytes: int) -> byte
 
 def load(path: Path) -> list[images.Image]:
     """Load the images in a file or a directory, one for each platform. Raises InputError."""
-    try:
+    with _map_errors(path):
         if path.is_dir():
             return _load(_Directory(path))
-        with (
-            archives.open_archive(path) as file,
-            tarfile.open(fileobj=file, mode="r:") as archive,
-        ):
-            return _load(_Archive(archive))
+        with path.open("rb") as file:
+            return _load_archive(file)
+
+
+def load_file(file: BinaryIO, path: Path) -> list[images.Image]:
+    """Load the images in an open file, which ``path`` names. Raises InputError."""
+    with _map_errors(path):
+        return _load_archive(file)
+
+
+def _load_archive(file: BinaryIO) -> list[images.Image]:
+    with (
+        archives.open_archive(file) as data,
+        tarfile.open(fileobj=data, mode="r:") as archive,
+    ):
+        return _load(_Archive(archive))
+
+
+@contextmanager
+def _map_errors(path: Path) -> Iterator[None]:
+    try:
+        yield
     except OSError as error:
         cause = (error.strerror or str(error)).lower()
         raise InputError.of(f'cannot read image "{path}": {cause}') from error

@@ -11,10 +11,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
-from function_script import objects
+from function_script.request import objects
+from function_script.request.values import Object, Value
 from function_script.tools import manifests
 from function_script.tools.xpkg import archives
-from function_script.values import Object, Value
 
 LABEL: Final = "io.crossplane.xpkg"
 

@@ -7,16 +7,16 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import BinaryIO, Final
 
-from function_script import objects
-from function_script.errors import InputError
-from function_script.source import Source
+from function_script.request import objects
+from function_script.request.values import Object, Value
+from function_script.texts.errors import InputError
+from function_script.texts.source import Source
 from function_script.tools import bounded, manifests
 from function_script.tools.xpkg import image_loader, images, manifest, references
 from function_script.tools.xpkg.credentials import Trust
 from function_script.tools.xpkg.registry import Repository
-from function_script.values import Object, Value
 
 _MAX_MANIFESTS_BYTES: Final = 16 << 20
 
@@ -73,9 +73,10 @@ def inspect(name: str, trust: Trust | None = None) -> Inspected:
     return _inspect_reference(references.parse(name), trust)
 
 
-def read_package(path: Path) -> str:
-    """Return the text of package.yaml in a package file. Raises InputError."""
-    return _text(image_loader.load(path)[0], str(path))
+def read_package(path: Path, file: BinaryIO | None = None) -> str:
+    """Return the text of package.yaml in a package file, which may be open. Raises InputError."""
+    packages = image_loader.load(path) if file is None else image_loader.load_file(file, path)
+    return _text(packages[0], str(path))
 
 
 def to_json(package: Inspected) -> str:

@@ -12,12 +12,13 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Final
 
-from function_script import objects
-from function_script.diagnostics import Diagnostic
 from function_script.documents import Document
-from function_script.errors import InputError
-from function_script.tools import bounded, manifests
-from function_script.values import Object
+from function_script.request import objects
+from function_script.request.values import Object
+from function_script.texts.diagnostics import Diagnostic
+from function_script.texts.errors import InputError
+from function_script.tools import bounded, manifests, sources
+from function_script.tools.project import Project
 
 FILE_NAME: Final = "package.yaml"
 BASE_LAYER: Final = "base"
@@ -25,7 +26,6 @@ EXAMPLES_NAME: Final = ".up/examples.yaml"
 # The layer of examples has this name in Crossplane's command for historical reasons.
 EXAMPLES_LAYER: Final = "upbound"
 
-_SUFFIXES: Final = {".yaml", ".yml"}
 _META_GROUP: Final = "meta.pkg.crossplane.io"
 _META: Final = {
     (f"{_META_GROUP}/v1", "Function"),
@@ -65,13 +65,21 @@ class Contents:
     """The paths of a package's content.
 
     ``package_root`` has crossplane.yaml; ``input_crds`` is read for a Function only; ``examples``
-    is a directory or a file; ``ignore`` are patterns of paths below ``package_root``.
+    is a directory or a file; ``ignore`` are patterns of paths below ``package_root``. Links in
+    these directories stay below one of them, or lead to what is ``allowed``.
     """
 
     package_root: Path
     input_crds: Path = Path("input_crds")
     examples: Path | None = None
     ignore: tuple[str, ...] = ()
+    allowed: tuple[Path, ...] = ()
+
+    def find_project(self) -> Project:
+        """Return the files that may be read."""
+        paths = (self.package_root, self.input_crds, self.examples)
+        named = [path for path in paths if path is not None]
+        return Project(named=named, allowed=self.allowed)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,7 +94,8 @@ class Package:
 
 def load(contents: Contents) -> Package:
     """Read everything that belongs into the package. Raises InputError with every problem."""
-    documents = list(_documents(contents.package_root, contents))
+    project = contents.find_project()
+    documents = list(_documents(contents.package_root, contents, project))
     metas = [document for document in documents if _gvk(document) in _META]
     if len(metas) != 1:
         raise InputError.of(
@@ -96,7 +105,7 @@ def load(contents: Contents) -> Package:
     (meta,) = metas
     kind = _gvk(meta)[1]
     if kind == "Function":
-        documents += _documents(contents.input_crds, contents)
+        documents += _documents(contents.input_crds, contents, project)
     # An object of Crossplane's own groups that the package cannot have is a problem below.
     content = [
         document
@@ -106,9 +115,10 @@ def load(contents: Contents) -> Package:
     examples: list[Document] = []
     path = contents.examples
     if path is not None and path.is_dir():
-        examples += _documents(path, Contents(package_root=path, ignore=contents.ignore))
+        own = Contents(package_root=path, ignore=contents.ignore)
+        examples += _documents(path, own, project)
     elif path is not None and path.is_file():
-        examples += _read(path)
+        examples += _read(path, project)
     elif path is not None:
         raise InputError.of(f'cannot build the package: there are no examples at "{path}"')
     problems = [*_problems(meta.value, content)]
@@ -133,17 +143,17 @@ def load(contents: Contents) -> Package:
     )
 
 
-def _documents(directory: Path, contents: Contents) -> Iterator[Document]:
+def _documents(directory: Path, contents: Contents, project: Project) -> Iterator[Document]:
     if not directory.is_dir():
         raise InputError.of(
             f'cannot build the package: there is no directory "{directory}"',
             hint="run the command in the project's directory, or name the directory",
         )
-    for path in sorted(directory.rglob("*")):
+    for path in project.find_files(directory, sources.SUFFIXES):
         below = path.relative_to(directory)
         is_example = contents.examples is not None and path.is_relative_to(contents.examples)
         if not is_example and not _is_ignored(below, contents.ignore):
-            yield from _read(path)
+            yield from _read(path, project)
 
 
 def _is_ignored(below: Path, patterns: tuple[str, ...]) -> bool:
@@ -152,10 +162,8 @@ def _is_ignored(below: Path, patterns: tuple[str, ...]) -> bool:
     return is_hidden or any(fnmatchcase(below.as_posix(), pattern) for pattern in patterns)
 
 
-def _read(path: Path) -> list[Document]:
-    if path.suffix not in _SUFFIXES or not path.is_file():
-        return []
-    return bounded.read_documents(bounded.load_file(path))
+def _read(path: Path, project: Project) -> list[Document]:
+    return bounded.read_documents(project.load(path)) if path.suffix in sources.SUFFIXES else []
 
 
 def _gvk(document: Document) -> tuple[str, str]:

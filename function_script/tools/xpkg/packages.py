@@ -7,7 +7,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from function_script.errors import InputError
+from function_script.texts.errors import InputError
+from function_script.tools.project import Project, write_named
 from function_script.tools.xpkg import archives, image_loader, images, manifest, references
 from function_script.tools.xpkg.credentials import Trust
 from function_script.tools.xpkg.progress import Body, NullProgress, Progress
@@ -85,12 +86,13 @@ def _check_platforms(packages: Iterable[images.Image]) -> None:
 
 def _write(image: images.Image, package: manifest.Package, path: Path | None) -> Built:
     digest = images.digest(image)
-    path = path or Path(f"{package.name}-{digest.partition(':')[2][:12]}.xpkg")
     data = images.to_docker_archive(image)
-    try:
-        path.write_bytes(data)
-    except OSError as error:
-        raise InputError.of(f'cannot write "{path}": {(error.strerror or "").lower()}') from error
+    if path is None:
+        # The package's metadata says its name.
+        path = Path(f"{package.name}-{digest.partition(':')[2][:12]}.xpkg")
+        Project([Path()]).write(path, data)
+    else:
+        write_named(path, data)
     return Built(
         path=path,
         name=package.name,

@@ -5,7 +5,7 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-from function_script.errors import InputError
+from function_script.texts.errors import InputError
 
 _NAME: Final = r"\[[0-9a-fA-F:]+\](?::\d+)?|localhost|[\w-]+:\d+|[\w-]+(?:\.[\w-]+)+(?::\d+)?"
 _HOST: Final = rf"(?P<host>{_NAME})"

@@ -11,12 +11,12 @@ from http import HTTPStatus
 from typing import Final
 from urllib import parse as urls
 
-from function_script.errors import InputError
+from function_script.request.values import Object
+from function_script.texts.errors import InputError
 from function_script.tools.xpkg import certificates, credentials, images, transport
 from function_script.tools.xpkg.image_loader import MAX_JSON_BYTES
 from function_script.tools.xpkg.progress import Body, NullProgress, Progress
 from function_script.tools.xpkg.references import Reference
-from function_script.values import Object
 
 _TRANSIENT_STATUSES: Final = {
     HTTPStatus.REQUEST_TIMEOUT,
@@ -106,6 +106,7 @@ class Repository:
         self.reference = reference
         self._base = f"{_address(reference, trust)}/v2/{reference.repository}"
         self._actions = actions
+        self._plain_http_hint = trust.plain_http_hint
         context = certificates.build_context(trust.ca_file)
         patience = trust.patience
         self._client = transport.Client(
@@ -127,7 +128,7 @@ class Repository:
             # Begin a failed upload again: its address may be invalid.
             response = self._retry.run(lambda: self._upload(body, digest))
         except transport.NoAnswerError as failure:
-            raise self._failure(failure.text, hint=failure.hint) from failure
+            raise self._no_answer(failure) from failure
         if response.status == HTTPStatus.REQUEST_ENTITY_TOO_LARGE:
             raise self._failure(
                 f"HTTP 413: a layer of {images.size_text(body.size_bytes)} is too large for it",
@@ -198,11 +199,15 @@ class Repository:
             transport.HttpRequest("PUT", f"{url}{joint}digest={digest_text}", body, headers)
         )
 
+    def _no_answer(self, failure: transport.NoAnswerError) -> InputError:
+        hint = self._plain_http_hint if failure.needs_plain_http else failure.hint
+        return self._failure(failure.text, hint=hint)
+
     def _try(self, request: transport.HttpRequest) -> transport.HttpResponse:
         try:
             return self._retry.run(lambda: self._send(request))
         except transport.NoAnswerError as failure:
-            raise self._failure(failure.text, hint=failure.hint) from failure
+            raise self._no_answer(failure) from failure
 
     def _send(self, request: transport.HttpRequest) -> transport.HttpResponse:
         """Send a request; authorize and send it again if the registry itself requires that.
@@ -232,7 +237,8 @@ class Repository:
             )
         is_plain = self._base.startswith("http:")
         if is_plain and any(words in response.body for words in _TLS_EXPECTED):
-            raise self._failure("the registry speaks TLS", hint="leave out --plain-http")
+            hint = "leave out --plain-http" if self._plain_http_hint else None
+            raise self._failure("the registry speaks TLS", hint=hint)
         if not response.is_success:
             raise self._failure(credentials.reason(response))
         return response

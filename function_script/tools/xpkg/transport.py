@@ -53,13 +53,24 @@ PATIENCE: Final = Patience()
 
 
 class NoAnswerError(Exception):
-    """There is no response. ``is_transient``: the same request may have one later."""
+    """There is no response. ``is_transient``: the same request may have one later.
 
-    def __init__(self, text: str, *, hint: str | None = None, is_transient: bool = False) -> None:
+    ``needs_plain_http``: the server does not speak TLS.
+    """
+
+    def __init__(
+        self,
+        text: str,
+        *,
+        hint: str | None = None,
+        is_transient: bool = False,
+        needs_plain_http: bool = False,
+    ) -> None:
         super().__init__(text)
         self.text = text
         self.hint = hint
         self.is_transient = is_transient
+        self.needs_plain_http = needs_plain_http
 
 
 class HttpRequest(NamedTuple):
@@ -307,7 +318,8 @@ def _explain(
         return NoAnswerError(f"{host} did not answer within {deadline.seconds:.0f} s")
     if isinstance(cause, ssl.SSLError):
         text, hint = certificates.explain(cause, host)
-        return NoAnswerError(text, hint=hint)
+        needs_plain_http = certificates.is_answer_without_tls(cause)
+        return NoAnswerError(text, hint=hint, needs_plain_http=needs_plain_http)
     if isinstance(cause, TimeoutError):
         return NoAnswerError(f"{host} does not answer")
     if isinstance(cause, ConnectionRefusedError):

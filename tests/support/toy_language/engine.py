@@ -5,16 +5,16 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from function_script.diagnostics import Diagnostic
-from function_script.errors import ProgramError
-from function_script.objects import find_path
-from function_script.program import TemplateResult, plain
-from function_script.source import excerpt, span_at
+from function_script.request.objects import find_path
+from function_script.request.program import TemplateResult, plain
+from function_script.texts.diagnostics import Diagnostic
+from function_script.texts.errors import ProgramError
+from function_script.texts.source import excerpt, span_at
 
 if TYPE_CHECKING:
-    from function_script.limits import Limits
-    from function_script.program import Program, Scope
-    from function_script.source import Span
+    from function_script.request.limits import Limits
+    from function_script.request.program import Program, Scope
+    from function_script.texts.source import Span
 
 _HEAD = """apiVersion: v1
 kind: ConfigMap

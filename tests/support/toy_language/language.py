@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, ClassVar, Final
 from function_script.engines.language import Language
 
 if TYPE_CHECKING:
-    from function_script.reader import ObjectReader
-    from function_script.values import Object
+    from function_script.request.reader import ObjectReader
+    from function_script.request.values import Object
 
 _CASES: Final = {"Upper": "upper", "Lower": "lower"}
 

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Final
 
 from function_script.engines.lint import Lint
 from function_script.engines.reads import FieldAccess
-from function_script.source import span_at
+from function_script.texts.source import span_at
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from function_script.program import Program
+    from function_script.request.program import Program
 
 _PATH: Final = re.compile(r": \$(?P<path>.*)$", re.MULTILINE)
 

@@ -16,8 +16,8 @@ from support.timing import takes_less
 
 from function_script import __version__, cli
 from function_script.cli import exit_codes, options
-from function_script.errors import InputError
-from function_script.limits import LIMITS, MIB
+from function_script.request.limits import LIMITS, MIB
+from function_script.texts.errors import InputError
 
 if TYPE_CHECKING:
     # The server needs Linux.
@@ -91,13 +91,13 @@ def test_bare_command_names_what_is_missing_in_a_container() -> None:
 
 def run_bare(stdin: int) -> subprocess.CompletedProcess[str]:
     """The command without arguments, in an empty environment."""
-    command = [sys.executable, "-P", "-c", "from function_script.start import main; main()"]
+    command = [sys.executable, "-P", "-c", "from function_script.__main__ import main; main()"]
     return subprocess.run(
         command, stdin=stdin, capture_output=True, text=True, env={}, check=False, timeout=60
     )
 
 
-ENTRY = "from function_script.start import main; main()"
+ENTRY = "from function_script.__main__ import main; main()"
 
 
 @pytest.mark.parametrize("closed", ["<&-", ">&-", "<&- >&- 2>&-"])
@@ -339,16 +339,26 @@ def fail(error: BaseException) -> int:
     raise error
 
 
-@pytest.mark.parametrize("debug", [False, True])
-def test_bugs_are_told_as_bugs(debug: bool, capsys: pytest.CaptureFixture[str]) -> None:
-    """Exit code 3; the traceback is printed when it is asked for."""
+@pytest.mark.parametrize(
+    "flags",
+    [
+        pytest.param({"debug": False}, id="without"),
+        pytest.param({"debug": True}, id="with"),
+        pytest.param({}, id="no-such-flag"),
+    ],
+)
+def test_bugs_are_told_as_bugs(
+    flags: dict[str, object], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Exit code 3; the traceback is printed when it is asked for, and named where it can be."""
     error = ZeroDivisionError("one by none")
-    assert exit_codes.guard(lambda: fail(error), {"debug": debug}) == exit_codes.BUG
+    assert exit_codes.guard(lambda: fail(error), flags) == exit_codes.BUG
     errors = capsys.readouterr().err
     assert f"bug: function-script {__version__}" in errors
     assert "ZeroDivisionError: one by none" in errors
     assert "please report it" in errors
-    assert ("Traceback" in errors) is debug
+    assert ("Traceback" in errors) is (flags.get("debug") is True)
+    assert ("--debug" in errors) is (flags.get("debug") is False)
 
 
 @pytest.mark.linux
@@ -482,7 +492,7 @@ def test_command_in_another_directory_than_the_projects_says_so(
     assert "hint:" in text
 
 
-@pytest.mark.parametrize("flag", ["--crds=crds", "--output=json"])
+@pytest.mark.parametrize("flag", ["--output=json"])
 def test_flag_of_validation_alone_is_wrong_usage(
     flag: str, capsys: pytest.CaptureFixture[str]
 ) -> None:

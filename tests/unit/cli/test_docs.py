@@ -18,6 +18,7 @@ from function_script.engines.jinja.tests import TESTS
 from function_script.engines.library import FUNCTIONS, Function
 from function_script.engines.starlark import predeclared
 from function_script.tools import input_schema, manual, structural_schema
+from function_script.tools.cases import parser
 
 STARLARK_PAGE = (ROOT / "docs" / "reference" / "starlark.md").read_text()
 BUILTINS = re.search(
@@ -160,3 +161,45 @@ def test_tables_of_the_manual_name_nothing_twice() -> None:
         assert len(seen) == len({*seen})
         path = ROOT / "function_script" / "engines" / language / "manual.yaml"
         assert all(yaml.safe_load(path.read_text()).values())
+
+
+@pytest.mark.parametrize(
+    ("name", "line"),
+    [
+        ("toYaml", "in Starlark: write to_yaml(...)"),
+        ("regex_search", "in Jinja as a filter: write value | regex_find"),
+        ("push", "in Starlark for a list: write list.append(item)"),
+        ("foreach", "in Jinja as a tag: write {% for item in list %}"),
+    ],
+)
+def test_docs_of_a_name_of_another_language_says_what_to_write(
+    name: str, line: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert execute(["docs", name]) == 0
+    assert f"  {line}\n" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("word", "name"),
+    [
+        ("cidr", "cidr_subnet"),
+        ("external_name", "get_external_name"),
+        ("annotation", "setResourceNameAnnotation"),
+        ("skip", "skipXrValidation"),
+    ],
+)
+def test_docs_of_a_word_lists_the_names_that_contain_it(
+    word: str, name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert execute(["docs", word]) == 0
+    assert re.search(rf"^  {name} ", capsys.readouterr().out, re.MULTILINE)
+
+
+def test_manual_of_cases_has_every_key() -> None:
+    known = {*parser.CASE_FIELDS, *parser.STEP_FIELDS, *parser.EXPECT_FIELDS, *parser.QUESTIONS}
+    assert {entry.name for entry in manual.entries("cases")} == known
+
+
+def test_docs_shows_the_brackets_of_code(capsys: pytest.CaptureFixture[str]) -> None:
+    assert execute(["docs", "for"]) == 0
+    assert "[f(x) for x in LIST if COND]" in capsys.readouterr().out

@@ -37,6 +37,24 @@ def test_escaped_text_controls_nothing(text: str) -> None:
     assert json.loads(terminal.escape(json.dumps(text, ensure_ascii=False))) == text
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("error: a\n::error::forged", id="line"),
+        pytest.param("::stop-commands::x", id="first-line"),
+        pytest.param("a\n \t::add-mask::a", id="indented"),
+        pytest.param("a ##[error]forged", id="old-form"),
+        pytest.param("\u202e\r::error::forged", id="after-a-control-character"),
+    ],
+)
+def test_text_cannot_command_a_ci_system(text: str, capsys: pytest.CaptureFixture[str]) -> None:
+    for print_text in (terminal.echo, terminal.echo_coloured):
+        print_text(text, err=True)
+        printed = capsys.readouterr().err
+        assert not re.search(r"(?m)^\s*::|##\[", printed)
+        assert terminal.escape(json.dumps({"a": text})).count("::") == text.count("::")
+
+
 def test_our_own_colours_stay(capsys: pytest.CaptureFixture[str]) -> None:
     """And nothing else does."""
     terminal.echo_coloured(f"\x1b[1;31m{HOSTILE}\x1b[0m\x1b[2J")
@@ -59,3 +77,49 @@ def test_result_is_exact_in_a_pipe_only(*, is_terminal: bool) -> None:
     finally:
         os.close(writer)
         os.close(reader)
+
+
+def run_slowly(*arguments: str, is_terminal: bool) -> str:
+    """Run a command that waits four seconds for its input; return what it writes to stderr."""
+    reader, writer = os.openpty() if is_terminal else os.pipe()
+    command = [sys.executable, "-m", "function_script", *arguments, "-"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stderr=writer, stdout=writer) as process:
+        os.close(writer)
+        with pytest.raises(subprocess.TimeoutExpired):
+            process.wait(4)
+        process.communicate(b"")
+    written = b""
+    try:
+        while data := os.read(reader, 10_000):
+            written += data
+    except OSError:
+        # A terminal that nobody writes to any more.
+        pass
+    finally:
+        os.close(reader)
+    return written.decode()
+
+
+def test_long_command_shows_its_seconds_on_a_terminal() -> None:
+    """The line is gone before the command prints its result."""
+    written = run_slowly("check", is_terminal=True)
+    line, separator, result = written.rpartition("\r\x1b[K")
+    assert re.search(r"\r\x1b\[Kcheck: [2-4] s", line + separator)
+    assert "check: " not in result
+    assert "cannot check -" in result
+
+
+@pytest.mark.parametrize(
+    ("arguments", "is_terminal"),
+    [
+        pytest.param(("check",), False, id="pipe"),
+        pytest.param(("check", "--quiet"), True, id="quiet"),
+    ],
+)
+def test_long_command_shows_nothing_elsewhere(
+    arguments: tuple[str, ...], *, is_terminal: bool
+) -> None:
+    """Neither in a file, nor where nothing but the result is wanted."""
+    written = run_slowly(*arguments, is_terminal=is_terminal)
+    assert re.search(r"check: \d+ s|\x1b\[K", written) is None
+    assert "cannot check -" in written

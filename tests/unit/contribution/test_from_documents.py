@@ -4,7 +4,7 @@ import pytest
 from support.builders import NAME_KEY, XR
 from support.contributions import META, read_response, read_text
 
-from function_script.errors import DocumentError
+from function_script.texts.errors import DocumentError
 
 METADATA = f'{{"annotations": {{"{NAME_KEY}": "a"}}}}'
 ONE_LINE = f'{{"apiVersion": "v1", "kind": "Pod", "metadata": {METADATA}}}'
@@ -49,7 +49,7 @@ INVALID = [
     (
         "a name twice on one line",
         2 * ONE_LINE,
-        'resource name "a" is used twice; first at inline:1',
+        'resource name "a" is used twice (',
     ),
 ]
 

@@ -4,8 +4,8 @@ import pytest
 from support.builders import composed
 from support.contributions import read_response
 
-from function_script.errors import DocumentError
-from function_script.values import Object
+from function_script.request.values import Object
+from function_script.texts.errors import DocumentError
 
 INVALID = [
     ("unknown field", {"desird": {}}, 'desird: unknown field (did you mean "desired"?)'),

@@ -1,9 +1,9 @@
 import pytest
 
 from function_script.contribution import text_fields
-from function_script.problems import ProblemList
-from function_script.reader import ObjectReader
-from function_script.values import Object, Value
+from function_script.request.reader import ObjectReader
+from function_script.request.values import Object, Value
+from function_script.texts.problems import ProblemList
 
 
 def _problems(resource: Object) -> list[str]:

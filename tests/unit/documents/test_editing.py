@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from function_script import documents
 from function_script.documents import editing
-from function_script.source import Source
-from function_script.values import Object
+from function_script.request.values import Object
+from function_script.texts.source import Source
 
 TEXT = """\
 # head

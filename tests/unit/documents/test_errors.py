@@ -4,8 +4,8 @@ import pytest
 from support.rendered_streams import stream_error
 
 from function_script import documents
-from function_script.errors import DocumentError
-from function_script.source import Source, Span
+from function_script.texts.errors import DocumentError
+from function_script.texts.source import Source, Span
 
 
 def test_error_names_document_and_rendered_line() -> None:

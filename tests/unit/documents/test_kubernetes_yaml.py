@@ -9,7 +9,7 @@ from support.timing import stretched
 
 from function_script import documents
 from function_script.documents import kubernetes_yaml
-from function_script.errors import DocumentError, FatalError, LimitError
+from function_script.texts.errors import DocumentError, FatalError, LimitError
 
 MANY = "more than 200,000 values"
 

@@ -3,7 +3,7 @@
 import pytest
 
 from function_script.documents import find_embedded_text
-from function_script.documents.positions import Path, find_position
+from function_script.documents.positions import Path, find_position, list_positions
 
 TEXT = """\
 # a composition
@@ -103,3 +103,28 @@ def test_embedded_text_maps_later_lines_to_its_last() -> None:
     embedding = find_embedded_text("a: |\n  x\n  y\nb: 1", ("a",))
     assert embedding is not None
     assert embedding.outer(9) == (3, None)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a: 1\nb: {c: [1, {d: 2}], e: []}\n'f g':\n- - x\n  - y\n- {}\n",
+        '{"a": [{"b": null}, "c"], "d": {"e": 1}}',
+        "a: &x {b: 1}\nc: *x\non: |\n  text\n~: 1\n"[:-5],
+        "- 1\n",
+        "text",
+    ],
+)
+def test_list_of_positions_has_what_is_found_for_each_path(text: str) -> None:
+    positions = list_positions(text)
+    assert positions
+    for path, position in positions.items():
+        single = find_position(text, path)
+        assert single is not None
+        assert single.is_exact
+        assert (single.line, single.column) == (position.line, position.column)
+
+
+@pytest.mark.parametrize("text", ["", "a: [", "~: 1"])
+def test_list_of_positions_of_what_is_no_yaml_is_empty(text: str) -> None:
+    assert list_positions(text) == {}

@@ -4,9 +4,9 @@ import pytest
 from support.rendered_streams import locate
 
 from function_script import documents
-from function_script.errors import DocumentError, LimitError
-from function_script.limits import Limits
-from function_script.source import Source, Span
+from function_script.request.limits import Limits
+from function_script.texts.errors import DocumentError, LimitError
+from function_script.texts.source import Source, Span
 
 
 def values(text: str) -> list[object]:

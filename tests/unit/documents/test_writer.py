@@ -186,3 +186,12 @@ def test_to_yaml_breaks_long_scalar_at_blank(value: dict[str, str], expected: st
 def test_to_yaml_of_long_scalar_reads_back(text: str) -> None:
     value = {"key": [{"inner": text}, text]}
     assert read_value(to_yaml(value)) == value  # type: ignore[arg-type] # plain values
+
+
+@pytest.mark.parametrize("code", [0x202A, 0x202E, 0x2066, 0x2069])
+def test_characters_that_override_the_direction_are_escaped(code: int) -> None:
+    """A text with them looks like another one, also in a block of several lines."""
+    for text in (f"a{chr(code)}b", f"a\n{chr(code)}b\n"):
+        written = to_yaml({"key": text})
+        assert chr(code) not in written
+        assert read_value(written) == {"key": text}

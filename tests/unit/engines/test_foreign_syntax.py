@@ -8,7 +8,7 @@ from function_script.engines.foreign_syntax import (
     JINJA_TAG,
     LINE_STATEMENT,
 )
-from function_script.source import Source
+from function_script.texts.source import Source
 
 
 def _lines(text: str, *syntax: foreign_syntax.ForeignSyntax) -> list[int]:

@@ -37,7 +37,7 @@ def test_parts_are_there(language: Language) -> None:
         "snippet.yaml",
         *language.editor_files.values(),
     ):
-        assert (folder / name).is_file()
+        assert (folder / name).is_file(), f"write {name} in the folder of {language.name}"
 
 
 @EVERY
@@ -45,6 +45,8 @@ def test_crd_is_the_kind_s(language: Language) -> None:
     """The CRD has the fields and the default that the parser goes by."""
     plural = f"{language.kind.lower()}s"
     file = ROOT / "input_crds" / f"script.fn.crossplane.io_{plural}.yaml"
+    kinds = "docs/generate/input_kinds.yaml"
+    assert file.is_file(), f"describe {language.kind} in {kinds}, and run make goldens"
     crd = yaml.safe_load(file.read_text())
     assert crd["spec"]["names"]["kind"] == language.kind
     schema = crd["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]
@@ -58,7 +60,7 @@ def test_crd_is_the_kind_s(language: Language) -> None:
 def test_package_names_the_kind(language: Language) -> None:
     """Its readers see which languages it runs."""
     text = (ROOT / "package" / "crossplane.yaml").read_text()
-    assert f"`{language.kind}`" in text
+    assert f"`{language.kind}`" in text, f"write `{language.kind}` in package/crossplane.yaml"
 
 
 def test_descriptors_are_light() -> None:

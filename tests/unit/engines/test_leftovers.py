@@ -1,4 +1,4 @@
-"""Leavings of a language in a rendered text, and texts that only look like them."""
+"""Leftovers of a language in a rendered text, and texts that only look like them."""
 
 import pytest
 from hypothesis import given
@@ -31,14 +31,14 @@ NO_LEAVINGS = [
 
 
 @pytest.mark.parametrize(("line", "message"), LEAVINGS)
-def test_leaving_is_one(line: str, message: str) -> None:
+def test_leftover_is_one(line: str, message: str) -> None:
     ((leftover, number),) = leftovers.find(f"kind: Bucket\n  {line}\n")
     assert leftover.message.startswith(message)
     assert number == 2
 
 
 @pytest.mark.parametrize("line", NO_LEAVINGS)
-def test_text_that_looks_like_a_leaving_is_none(line: str) -> None:
+def test_text_that_looks_like_a_leftover_is_none(line: str) -> None:
     assert [*leftovers.find(f"  {line}\n")] == []
 
 
@@ -69,7 +69,7 @@ MEANT = [
 
 
 @pytest.mark.parametrize(("text", "message"), VALUES)
-def test_leaving_in_a_value_is_found(text: str, message: str) -> None:
+def test_leftover_in_a_value_is_found(text: str, message: str) -> None:
     leftover = leftovers.of_value(text)
     assert leftover is not None
     assert message in leftover.message
@@ -82,7 +82,7 @@ def test_value_that_others_read_is_left_alone(text: str) -> None:
 
 
 @given(st.text("%!<nil>map[objectO]{$ undefinedNoe", max_size=40))
-def test_search_by_one_character_finds_what_a_search_by_the_whole_leaving_finds(text: str) -> None:
+def test_search_by_one_character_finds_what_a_search_by_the_whole_leftover_finds(text: str) -> None:
     parts = [each.part for each in leftovers._FOR_VALUES]
     assert leftovers.may_be_in(text) is any(part in text for part in (*parts, "None"))
 

@@ -3,9 +3,9 @@
 import pytest
 from support import builders
 
-from function_script import function
-from function_script.limits import Limits
 from function_script.proto.v1 import run_function_pb2 as pb
+from function_script.request.limits import Limits
+from function_script.step import function
 
 ANNOTATION = "script.fn.crossplane.io/composition-resource-name"
 OF_XR = "apiVersion: example.org/v1\nkind: XThing\nspec: {colour: blue}\n"
@@ -22,7 +22,7 @@ PEER = {
 }
 INPUTS = [
     pytest.param(builders.jinja(OF_XR), "inline:3:1: of the XR only", id="jinja"),
-    pytest.param(PEER, 'inline.template:4:1: "<no value>"', id="gotemplate"),
+    pytest.param(PEER, 'inline.template:4:20: "<no value>"', id="gotemplate"),
 ]
 
 

@@ -4,11 +4,11 @@ from pathlib import Path
 import pytest
 
 from function_script import inputs
-from function_script.errors import InputError
 from function_script.inputs import Step
 from function_script.inputs.files import Files
-from function_script.limits import Limits
-from function_script.values import Object, Value
+from function_script.request.limits import Limits
+from function_script.request.values import Object, Value
+from function_script.texts.errors import InputError
 
 
 def write(directory: Path, **files: str) -> Path:

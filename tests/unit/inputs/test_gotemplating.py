@@ -4,9 +4,9 @@ from pathlib import Path
 import pytest
 
 from function_script import inputs
-from function_script.errors import InputError
-from function_script.limits import Limits
-from function_script.values import Object, Value
+from function_script.request.limits import Limits
+from function_script.request.values import Object, Value
+from function_script.texts.errors import InputError
 
 OURS = "script.fn.crossplane.io/v1beta1"
 

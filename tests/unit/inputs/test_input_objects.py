@@ -5,9 +5,9 @@ import pytest
 from function_script import inputs
 from function_script.inputs import input_objects
 from function_script.inputs.step import InputReference
-from function_script.problems import Problem, ProblemList
-from function_script.reader import ObjectReader
-from function_script.values import Object
+from function_script.request.reader import ObjectReader
+from function_script.request.values import Object
+from function_script.texts.problems import Problem, ProblemList
 
 HEAD: Object = {"apiVersion": "script.fn.crossplane.io/v1beta1", "kind": "JinjaTemplate"}
 PLACE: Object = {"name": "network", "namespace": "platform"}

@@ -1,10 +1,10 @@
 import pytest
 
 from function_script import inputs
-from function_script.errors import InputError
-from function_script.limits import MIB, Limits
-from function_script.source import Source
-from function_script.values import Object, Value
+from function_script.request.limits import MIB, Limits
+from function_script.request.values import Object, Value
+from function_script.texts.errors import InputError
+from function_script.texts.source import Source
 
 OURS = "script.fn.crossplane.io/v1beta1"
 CEILINGS = Limits(timeout_seconds=2.0, memory_bytes=256 * MIB, output_bytes=4 * MIB, steps=1000)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from function_script.limits import MIB
+from function_script.request.limits import MIB
 from function_script.sandbox import capacity, cgroups
 from function_script.sandbox.cgroups import CgroupLimits
 

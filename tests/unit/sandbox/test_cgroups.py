@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from function_script.limits import MIB
+from function_script.request.limits import MIB
 from function_script.sandbox import cgroups
 from function_script.sandbox.cgroups import CgroupLimits
 

@@ -11,8 +11,7 @@ import pytest
 from support import sandbox_dying_zygote, sandbox_handlers
 from support.timing import PATIENCE_SECONDS
 
-from function_script.errors import SandboxError
-from function_script.limits import MIB, Limits
+from function_script.request.limits import MIB, Limits
 from function_script.sandbox import (
     Answered,
     Failed,
@@ -26,6 +25,7 @@ from function_script.sandbox import (
 from function_script.sandbox.confinement import NOT_IN_FORCE, UNKNOWN, Confinement, Measure
 from function_script.sandbox.outcome import Cause
 from function_script.sandbox.spawn_errors import Call, CallRefusedError
+from function_script.texts.errors import SandboxError
 
 OPTIONS = PoolOptions(
     module="support.sandbox_handlers",

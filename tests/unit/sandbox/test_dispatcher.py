@@ -4,7 +4,7 @@ import asyncio
 import os
 import signal
 import time
-from collections.abc import Awaitable, Callable, Hashable
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
 
 import pytest
@@ -12,18 +12,19 @@ from support.dispatching import Caller, cause, parent_of, run_in_loop, text
 from support.gc_assertions import living, no_collection
 from support.timing import PATIENCE_SECONDS, SLACK_SECONDS
 
-from function_script.limits import MIB, Limits
+from function_script.request.limits import MIB, Limits
 from function_script.sandbox import PoolOptions
-from function_script.sandbox.dispatcher import PendingRequest
+from function_script.sandbox.identity import RequestIdentity
 from function_script.sandbox.outcome import Cause
+from function_script.sandbox.run import Run
 
 LIMITS = Limits(timeout_seconds=0.4, memory_bytes=128 * MIB)
 
 
-def owner(data: bytes) -> Hashable:
-    """Return the key of a request: its last word, if that is the name of an XR."""
+def identify(data: bytes) -> RequestIdentity:
+    """Return the identity of a request, whose owner is its last word if that names an XR."""
     word = data.rpartition(b" ")[2]
-    return word if word.startswith(b"xr-") else None
+    return RequestIdentity(word if word.startswith(b"xr-") else None)
 
 
 OPTIONS = PoolOptions(
@@ -32,7 +33,7 @@ OPTIONS = PoolOptions(
     workers=1,
     slow_workers=2,
     min_idle=0,
-    fairness_key=owner,
+    identify=identify,
 )
 # For runs that must not reach their time limit, on the slowest machine.
 PATIENT = replace(OPTIONS, limits=replace(LIMITS, timeout_seconds=PATIENCE_SECONDS))
@@ -186,7 +187,7 @@ def test_paused_run_that_was_cancelled_is_ended() -> None:
     """It would keep a process until it was resumed."""
 
     async def test(caller: Caller) -> None:
-        scheduler = caller.dispatcher._pool.context.scheduler
+        scheduler = caller.dispatcher._scheduler
         first = caller.start(b"work 2 xr-1")
         request, dropped = caller.begin(b"work 2 xr-2")
         await wait_for(lambda: scheduler.slow == 2)
@@ -203,16 +204,16 @@ def test_request_is_freed_without_a_collection() -> None:
 
     async def test(caller: Caller) -> None:
         with no_collection():
-            before = living(PendingRequest)
+            before = living(Run)
             pairs = [caller.begin(b"echo x") for _ in range(5)]
-            assert living(PendingRequest) == before + 5
+            assert living(Run) == before + 5
             await asyncio.gather(*[reply for _, reply in pairs])
             del pairs
             for _ in range(100):
                 await asyncio.sleep(0.01)
-                if living(PendingRequest) == before:
+                if living(Run) == before:
                     break
-            assert living(PendingRequest) == before
+            assert living(Run) == before
 
     run(test)
 

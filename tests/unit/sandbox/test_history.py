@@ -1,10 +1,16 @@
-"""The history of runs: the batch delay, costs and penalties."""
+"""The history of runs: the batch delay, the share of a CPU, costs and penalties."""
 
 import time
 
 import pytest
 
-from function_script.sandbox.history import CostEstimates, PenaltyBox, RuntimeEstimate
+from function_script.sandbox.history import (
+    CostEstimates,
+    CpuShare,
+    PenaltyBox,
+    RuntimeEstimate,
+)
+from function_script.sandbox.identity import RequestIdentity
 
 
 def test_batch_delay_is_for_short_programs() -> None:
@@ -18,87 +24,135 @@ def test_batch_delay_is_for_short_programs() -> None:
     assert runtimes.batch_delay() == 0.0
 
 
-def observe(costs: CostEstimates, program: str | None, xr: str, seconds: float) -> None:
-    """Record the cost of a run of a program for an XR."""
-    costs.observe(lambda: program, lambda: (program, xr), seconds)
+class Clock:
+    """The time of a test."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.now = time.monotonic()
+        monkeypatch.setattr("time.monotonic", lambda: self.now)
 
 
-def estimate(costs: CostEstimates, program: str | None, xr: str) -> float:
-    """Return the expected cost of a run."""
-    return costs.estimate(lambda: program, lambda: (program, xr))
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    """A clock that stands still."""
+    return Clock(monkeypatch)
+
+
+def run_for(clock: Clock, share: CpuShare, seconds: float, cpu_share: float) -> None:
+    """Let a heavy run go on for so long, at such a share of a CPU."""
+    for _ in range(round(seconds / 0.0125)):
+        clock.now += 0.0125
+        share.observe(0.0125 * cpu_share, 0.0125)
+
+
+def test_share_follows_what_runs_got_lately(clock: Clock) -> None:
+    """It is known within seconds, and forgotten within a minute."""
+    share = CpuShare()
+    assert share.value() == 1.0
+    run_for(clock, share, 10.0, 0.2)
+    assert share.value() == pytest.approx(0.2, abs=0.05)
+    run_for(clock, share, 10.0, 0.8)
+    assert 0.6 < share.value() < 0.8
+    run_for(clock, share, 30.0, 0.1)
+    clock.now += 60.0
+    assert share.value() > 0.9
+
+
+def test_usual_share_is_that_of_the_quota(clock: Clock) -> None:
+    """A run that is first does not get more."""
+    share = CpuShare(0.25)
+    assert share.value() == 0.25
+    run_for(clock, share, 10.0, 0.25)
+    assert share.value() == pytest.approx(0.25)
+
+
+def test_time_in_which_the_pool_did_not_run_counts_little(clock: Clock) -> None:
+    """After a stop of a minute, runs are not refused for it."""
+    share = CpuShare()
+    run_for(clock, share, 10.0, 1.0)
+    clock.now += 60.0
+    share.observe(0.0, 60.0)
+    assert share.value() > 0.2
+    run_for(clock, share, 2.0, 1.0)
+    assert share.value() > 0.7
+
+
+def test_share_is_never_nothing(clock: Clock) -> None:
+    """Seconds are divided by it."""
+    share = CpuShare()
+    run_for(clock, share, 100.0, 0.0)
+    assert 0.0 < share.value() < 0.1
+
+
+def run_of(program: str | None, xr: str) -> RequestIdentity:
+    """Return the identity of a run of a program for an XR."""
+    return RequestIdentity(xr, program)
 
 
 def test_costs_are_estimated_by_program_and_xr() -> None:
     """A new XR is expected to cost what its program costs for others."""
     costs = CostEstimates()
-    observe(costs, "heavy", "large", 1.5)
-    assert estimate(costs, "heavy", "large") == estimate(costs, "heavy", "new") == 1.5
-    observe(costs, "heavy", "small", 0.001)
-    assert estimate(costs, "heavy", "small") == 0.0
-    assert estimate(costs, "heavy", "new") == (1.5 + 0.001) / 2
-    assert estimate(costs, "other", "large") == 0.0
+    costs.observe(run_of("heavy", "large"), 1.5)
+    large, new, small = (run_of("heavy", xr) for xr in ("large", "new", "small"))
+    assert costs.estimate(large) == costs.estimate(new) == 1.5
+    costs.observe(small, 0.001)
+    assert costs.estimate(small) == 0.0
+    assert costs.estimate(new) == (1.5 + 0.001) / 2
+    assert costs.estimate(run_of("other", "large")) == 0.0
 
 
 def test_program_that_alternates_is_heavy() -> None:
     """Cheap runs only halve the estimate; a run that goes on counts before its end."""
-    costs = CostEstimates()
+    costs, sly = CostEstimates(), run_of("sly", "xr")
     for _ in range(5):
-        observe(costs, "sly", "xr", 1.5)
-        observe(costs, "sly", "xr", 0.0)
-        assert estimate(costs, "sly", "xr") > 0.3
-    costs.raise_to(lambda: "begun", 0.06)
-    assert estimate(costs, "begun", "any") == 0.06
+        costs.observe(sly, 1.5)
+        costs.observe(sly, 0.0)
+        assert costs.estimate(sly) > 0.3
+    costs.raise_to(run_of("begun", "xr"), 0.06)
+    assert costs.estimate(run_of("begun", "any")) == 0.06
 
 
 def test_program_that_is_cheap_again_is_forgotten() -> None:
-    """Programs that were always cheap, or have no key, are never remembered."""
-    costs = CostEstimates()
-    costs.observe(pytest.fail, pytest.fail, 0.001)
-    observe(costs, None, "xr", 1.5)
-    observe(costs, "cold", "xr", 0.3)
+    """Programs that were always cheap, or are unknown, are never remembered."""
+    costs, cold = CostEstimates(), run_of("cold", "xr")
+    costs.observe(run_of("cheap", "xr"), 0.001)
+    costs.raise_to(run_of("cheap", "xr"), 0.001)
+    costs.observe(run_of(None, "xr"), 1.5)
+    costs.raise_to(run_of(None, "xr"), 1.5)
+    assert not costs._programs
+    costs.observe(cold, 0.3)
     for _ in range(10):
-        observe(costs, "cold", "xr", 0.001)
-    assert costs.estimate(pytest.fail, pytest.fail) == 0.0
+        costs.observe(cold, 0.001)
+    assert not costs._programs
 
 
-def test_cost_estimates_expire(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_cost_estimates_expire(clock: Clock) -> None:
     """A program that is refused for its cost would never show that it became cheaper."""
-    costs = CostEstimates()
-    observe(costs, "heavy", "xr", 1.5)
-    now = time.monotonic()
-    monkeypatch.setattr("time.monotonic", lambda: now + 59)
-    assert estimate(costs, "heavy", "xr") == 1.5
-    monkeypatch.setattr("time.monotonic", lambda: now + 61)
-    assert estimate(costs, "heavy", "xr") == 0.0
+    costs, heavy = CostEstimates(), run_of("heavy", "xr")
+    costs.observe(heavy, 1.5)
+    clock.now += 59
+    assert costs.estimate(heavy) == 1.5
+    clock.now += 2
+    assert costs.estimate(heavy) == 0.0
 
 
 def test_penalties_are_cleared_and_bounded() -> None:
     """A penalty ends with a completed run; only the latest thousand keys are kept."""
     penalties = PenaltyBox()
-    penalties.add(lambda: None)
+    penalties.add(None)
     for number in range(1_200):
-        penalties.add(lambda number=number: number)
-    penalties.clear(lambda: 1_000)
-    penalized = [
-        number for number in range(1_200) if penalties.contains(lambda number=number: number)
-    ]
+        penalties.add(number)
+    penalties.clear(1_000)
+    penalized = [number for number in range(1_200) if penalties.contains(number)]
     assert penalized == [*range(200, 1_000), *range(1_001, 1_200)]
-    assert not penalties.contains(lambda: None)
+    assert not penalties.contains(None)
 
 
-def test_penalties_expire(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_penalties_expire(clock: Clock) -> None:
     """A key whose runs get no CPU can never complete one."""
     penalties = PenaltyBox()
-    penalties.add(lambda: "key")
-    now = time.monotonic()
-    monkeypatch.setattr("time.monotonic", lambda: now + 59)
-    assert penalties.contains(lambda: "key")
-    monkeypatch.setattr("time.monotonic", lambda: now + 61)
-    assert not penalties.contains(lambda: "key")
-
-
-def test_keys_are_not_computed_without_penalties() -> None:
-    """Computing a key takes more time than most requests can spare."""
-    penalties = PenaltyBox()
-    penalties.clear(pytest.fail)
-    assert not penalties.contains(pytest.fail)
+    penalties.add("key")
+    clock.now += 59
+    assert penalties.contains("key")
+    clock.now += 2
+    assert not penalties.contains("key")

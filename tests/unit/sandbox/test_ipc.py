@@ -24,13 +24,15 @@ def test_reply_of_another_size_is_refused() -> None:
 
 
 def test_batch_of_replies_is_read_in_order() -> None:
-    """A frame that is cut, or longer than one of a batch may be, is a ValueError."""
+    """A frame that is cut, or has more replies than there were requests, is a ValueError."""
     header = ReplyHeader(is_answer=True, is_last=False, payload_length=1, report_length=2)
     headers = [header, header._replace(is_last=True, cpu_microseconds=3)]
     frame = b"".join(each.pack() for each in headers)
-    assert ReplyHeader.unpack_batch(frame) == headers
+    assert ReplyHeader.unpack_batch(frame, 2) == headers
+    with pytest.raises(ValueError, match="2 replies to 1 requests"):
+        ReplyHeader.unpack_batch(frame, 1)
     with pytest.raises(ValueError, match="a frame of 1 bytes"):
-        ReplyHeader.unpack_batch(frame + b"x")
+        ReplyHeader.unpack_batch(frame + b"x", 3)
 
 
 @pytest.mark.linux
@@ -41,5 +43,5 @@ def test_longer_frame_than_that_of_a_batch_is_refused() -> None:
         header = ReplyHeader(is_answer=True, is_last=False, payload_length=1, report_length=2)
         sender.send(header.pack() * 50)
         frame = ipc.receive(receiver)
-    with pytest.raises(ValueError, match="a frame of"):
-        ReplyHeader.unpack_batch(frame)
+    with pytest.raises(ValueError, match="7 replies to 4 requests"):
+        ReplyHeader.unpack_batch(frame, 4)

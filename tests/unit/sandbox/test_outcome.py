@@ -4,7 +4,7 @@ import signal
 
 import pytest
 
-from function_script.limits import MIB
+from function_script.request.limits import MIB
 from function_script.sandbox import outcome
 from function_script.sandbox.outcome import AppliedLimits, Cause, ExitStatus
 

@@ -16,11 +16,11 @@ from support.paths import ROOT
 from support.timing import PATIENCE_SECONDS, SLACK_SECONDS, wait_until
 
 from function_script.engines.registry import ENGINE_MODULES
-from function_script.errors import LimitError, SandboxError
-from function_script.limits import MIB, Limits
+from function_script.request.limits import MIB, Limits
 from function_script.sandbox import Answered, Failed, Pool, PoolOptions, Reply, plain, system
 from function_script.sandbox.outcome import Cause
 from function_script.sandbox.report import WorkerReport, to_json
+from function_script.texts.errors import LimitError, SandboxError
 
 LIMITS = Limits(timeout_seconds=PATIENCE_SECONDS, memory_bytes=128 * MIB)
 OPTIONS = PoolOptions(
@@ -32,7 +32,7 @@ RESIDENT_UNIT = 1 if sys.platform == "darwin" else 1024
 # A process of its own, with a pool of its own.
 OPENING = """\
 import random, resource, sys
-from function_script.limits import MIB, Limits
+from function_script.request.limits import MIB, Limits
 from function_script.sandbox import Pool, PoolOptions, system
 system.missing = lambda: ("it",)
 sys.path.insert(0, "tests")
@@ -121,7 +121,7 @@ def count_files() -> int:
 
 def test_pool_is_a_plain_one(pool: Pool) -> None:
     """All tests of this module rely on it."""
-    assert isinstance(pool.context.workers._factory, plain.PlainFactory)
+    assert isinstance(pool.workers._factory, plain.PlainFactory)
 
 
 @pytest.mark.parametrize("command", [b"spin", b"big-integer", b"deafen", b"stop"], ids=str)

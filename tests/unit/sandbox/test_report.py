@@ -3,26 +3,29 @@
 import pytest
 from support.sandbox_handlers import PROBLEM
 
-from function_script.blocked import Blocked
-from function_script.diagnostics import Diagnostic, Note
 from function_script.sandbox import report
 from function_script.sandbox.outcome import Cause
 from function_script.sandbox.report import WorkerReport
-from function_script.source import Excerpt, Span
-from function_script.telemetry import RequestInfo
+from function_script.step.blocked import Blocked
+from function_script.step.telemetry import RequestInfo
+from function_script.texts.diagnostics import Diagnostic, Note
+from function_script.texts.source import Excerpt, Span
 
-MENTIONING = Diagnostic(
-    message='resource name "a" is used twice; first at script:2',
-    notes=("plain", Note("called from main at", Span(name="script", line=3, column=1))),
+WITH_NOTES = Diagnostic(
+    message='resource name "a" is used twice',
+    notes=(
+        "plain",
+        Note("called from main at", Span(name="script", line=3, column=1)),
+        Note("first at", Span(name="script", line=2), is_cause=True),
+    ),
     field="input.script",
-    mention=Span(name="script", line=2),
 )
 
 
 def test_report_is_read_as_it_was_written() -> None:
     """All members survive JSON."""
     original = WorkerReport(
-        diagnostics=(PROBLEM, type(PROBLEM)(message="bare"), MENTIONING),
+        diagnostics=(PROBLEM, type(PROBLEM)(message="bare"), WITH_NOTES),
         blocked=(Blocked("b", "for a, c", ("a", "c")), Blocked("d", "because x is undefined")),
         info=RequestInfo(name="\N{SNOWMAN}", documents=0),
         log="a\nb",

@@ -5,7 +5,7 @@ import mmap
 
 import pytest
 
-from function_script.limits import MIB
+from function_script.request.limits import MIB
 from function_script.sandbox import Answered, Pool, PoolOptions
 
 

@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 from support import builders, server_logs
 
-from function_script import capture
-from function_script.limits import MIB
 from function_script.proto.v1 import run_function_pb2 as pb
+from function_script.request import capture
+from function_script.request.limits import MIB
+from function_script.request.values import Object
 from function_script.server import capture_writer, log
 from function_script.server.capture_writer import CaptureWriter
-from function_script.values import Object
 
 RESPONSE = pb.RunFunctionResponse().SerializeToString()
 

@@ -10,8 +10,8 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric import ec
 from e2e.authority import Authority
 
-from function_script.errors import InputError
 from function_script.server.certificates import CertificateFiles
+from function_script.texts.errors import InputError
 
 NAME = "function-script.crossplane-system"
 BROKEN = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"

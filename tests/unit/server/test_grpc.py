@@ -30,12 +30,12 @@ from support.raw_http2 import (
 )
 from support.timing import PATIENCE_SECONDS, SLACK_SECONDS, wait_until
 
-from function_script.errors import InputError
-from function_script.limits import MIB
 from function_script.proto.v1 import run_function_pb2 as v1
 from function_script.proto.v1beta1 import run_function_pb2 as v1beta1
+from function_script.request.limits import MIB
 from function_script.server import admission, grpc_server, rpc
 from function_script.server.grpc_server import GrpcServer
+from function_script.texts.errors import InputError
 
 
 @pytest.fixture

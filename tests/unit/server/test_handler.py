@@ -1,19 +1,19 @@
-"""The keys of a request: its XR, and its program with its XR."""
+"""The identity of a request: its XR and its program."""
 
 from support import builders
 
+from function_script.request.values import Object
 from function_script.server import handler
-from function_script.values import Object
 
 XR: Object = {"apiVersion": "example.org/v1", "kind": "XThing", "metadata": {"name": "a"}}
 OTHER: Object = {**XR, "metadata": {"name": "b"}}
 
 
 def suspect(template: str, xr: Object, **params: str) -> object:
-    """Return the penalty key of a request with this program."""
+    """Return the key that is penalized for a request with this program."""
     step_input = builders.jinja(template, params=params)
     request = builders.request(step_input, observed={"composite": {"resource": xr}})
-    return handler.penalty_key(request.SerializeToString())
+    return handler.identify(request.SerializeToString()).key
 
 
 def test_program_and_its_xr_are_to_blame_together() -> None:

@@ -10,7 +10,7 @@ import pytest
 from support import builders, server_logs
 from support.timing import PATIENCE_SECONDS
 
-from function_script.limits import MIB, Limits
+from function_script.request.limits import MIB, Limits
 from function_script.sandbox import Pool, PoolOptions
 from function_script.sandbox.dispatcher import Dispatcher
 from function_script.server import log

@@ -15,7 +15,7 @@ from support import server_logs
 from support.timing import PATIENCE_SECONDS
 
 from function_script.server import log, request_record
-from function_script.telemetry import IDENTITY, RequestInfo
+from function_script.step.telemetry import IDENTITY, RequestInfo
 
 OTHER = logging.getLogger("function_script.test")
 RECORD = request_record.RequestRecord(
@@ -149,7 +149,7 @@ def test_threads_lose_no_line(
 
 AT_EXIT = """
 from function_script.server import log, request_record
-from function_script.telemetry import RequestInfo
+from function_script.step.telemetry import RequestInfo
 log.start(debug=False)
 log.batch_lines(lambda write: None)
 record = request_record.RequestRecord("ok", False, RequestInfo(name="last"), 1, 1, 0.1, 0.1)

@@ -10,11 +10,11 @@ import pytest
 from support import server_logs
 from support.timing import stretched
 
-from function_script.errors import InputError
 from function_script.sandbox import Answered, Failed, PoolStats
 from function_script.sandbox.outcome import Cause
 from function_script.server import log, metrics, request_record
-from function_script.telemetry import RequestInfo
+from function_script.step.telemetry import RequestInfo
+from function_script.texts.errors import InputError
 
 INFO = RequestInfo(
     api_version="example.org/v1",

@@ -12,10 +12,10 @@ from contextlib import ExitStack, closing, suppress
 import pytest
 from support.timing import PATIENCE_SECONDS, wait_until
 
-from function_script.errors import InputError
 from function_script.sandbox import Pool, PoolOptions
 from function_script.server import ServeOptions, ops
 from function_script.server.ops import HttpResponse, OpsEndpoints, OpsHttpServer
+from function_script.texts.errors import InputError
 
 OPTIONS = ServeOptions(insecure=True, metrics_address="127.0.0.1:0")
 GET = b"GET /livez HTTP/1.1\r\nHost: a\r\n\r\n"

@@ -1,7 +1,6 @@
 """Spans: their attributes and parents, and when there are none."""
 
 import logging
-from contextlib import ExitStack
 
 import pytest
 from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
@@ -10,7 +9,7 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from opentelemetry.trace import SpanKind, StatusCode
 
 from function_script.server import request_record, tracing
-from function_script.telemetry import RequestInfo
+from function_script.step.telemetry import RequestInfo
 
 ENDPOINT = {"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:1"}
 RECORD = request_record.RequestRecord(
@@ -96,18 +95,22 @@ OFF = [
 @pytest.mark.parametrize("environ", OFF)
 def test_tracing_without_an_endpoint_is_off(environ: dict[str, str]) -> None:
     """There is no observer, so no cost."""
-    with ExitStack() as stack:
-        assert tracing.observers(environ, stack) == []
+    assert not tracing.is_on(environ)
 
 
-def test_tracing_without_the_extra_is_a_warning(
+def test_tracing_with_an_endpoint_and_an_exporter_is_on() -> None:
+    """Nothing else has to be set."""
+    assert tracing.is_on(ENDPOINT)
+
+
+def test_tracing_without_an_exporter_names_the_image_that_has_one(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     """The server starts without traces."""
-    monkeypatch.setattr(tracing, "find_spec", lambda _: None)
-    with caplog.at_level(logging.WARNING), ExitStack() as stack:
-        assert tracing.observers(ENDPOINT, stack) == []
-    assert "the extra otel is not installed" in caplog.text
+    monkeypatch.setattr(tracing, "has_exporter", lambda: False)
+    with caplog.at_level(logging.WARNING):
+        assert not tracing.is_on(ENDPOINT)
+    assert "the image and the package with -otel in their name have it" in caplog.text
 
 
 def test_service_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,10 +2,10 @@
 
 from support import builders
 
-from function_script import function
 from function_script.engines.registry import LANGUAGES
-from function_script.limits import Limits
+from function_script.request.limits import Limits
 from function_script.server import warmup
+from function_script.step import function
 
 
 def test_language_is_warmed_up() -> None:

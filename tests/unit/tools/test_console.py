@@ -5,8 +5,8 @@ import re
 
 import pytest
 
-from function_script.diagnostics import Diagnostic, to_frame
-from function_script.source import Source, Span, excerpt
+from function_script.texts.diagnostics import Diagnostic, to_frame
+from function_script.texts.source import Source, Span, excerpt
 from function_script.tools import console
 
 SPAN = Span(name="script", line=2, column=5, width=3)

@@ -12,13 +12,14 @@ import jsonschema
 import pytest
 from support.paths import ROOT
 
-from function_script import objects
 from function_script.cli import commands, execute
+from function_script.request import objects
+from function_script.request.values import Object
 from function_script.tools import editor, sources, structural_schema
 from function_script.tools.editor import schema
+from function_script.tools.project import Project
 from function_script.tools.validate import catalog, openapi
 from function_script.tools.validate.catalog import Catalog
-from function_script.values import Object
 
 CORPUS = ROOT / "tests" / "conformance" / "inputs"
 CATALOG = Catalog(document.value for document in catalog.bundled())
@@ -33,7 +34,7 @@ def pipelines() -> Iterator[object]:
     """All Compositions and Operations that this project shows to people."""
     folders = [ROOT / "examples", *(ROOT / "function_script" / "engines").glob("*/starter")]
     for path in sorted(path for folder in folders for path in folder.rglob("*.yaml")):
-        for document in sources.load([str(path)]):
+        for document in sources.load([str(path)], Project([path.parent])):
             if document.value.get("kind") in KINDS:
                 yield pytest.param(document.value, id=str(path.relative_to(ROOT)))
 
@@ -43,7 +44,7 @@ def inputs(folder: str) -> list[object]:
     return [
         pytest.param(document.value, id=f"{path.stem}-{document.number}")
         for path in sorted((CORPUS / folder).glob("*.yaml"))
-        for document in sources.load([str(path)])
+        for document in sources.load([str(path)], Project([path.parent]))
         if CATALOG.find(*objects.api_version_and_kind(document.value)) is not None
         if document.value.get("ttl") != ONLY_IN_PYTHON
     ]
@@ -168,7 +169,7 @@ def test_snippets_are_programs_without_mistakes(name: str, tmp_path: Path) -> No
     )
     path = tmp_path / "composition.yaml"
     path.write_text(frame + step.replace("\n", "\n  "))
-    (document,) = sources.load([str(path)])
+    (document,) = sources.load([str(path)], Project([path.parent]))
     assert problems(document.value) == []
     assert execute(["check", "--strict", str(path)]) == 0
 

@@ -6,16 +6,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from function_script import documents, objects
+from function_script import documents
 from function_script.cli import execute
 from function_script.engines.registry import LANGUAGES
-from function_script.errors import InputError
-from function_script.source import Source
+from function_script.request import objects
+from function_script.request.values import Object
+from function_script.texts.errors import InputError
+from function_script.texts.source import Source
 from function_script.tools import sources, starters, validate
 from function_script.tools.starters import api, example_project
 from function_script.tools.starters.api import Api
 from function_script.tools.validate.catalog import Catalog
-from function_script.values import Object
 
 EXAMPLE = """\
 # An example with values of every type.

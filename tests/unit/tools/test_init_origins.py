@@ -6,14 +6,16 @@ from pathlib import Path
 
 import pytest
 
-from function_script import documents, objects, release
+from function_script import documents
 from function_script.cli import execute
 from function_script.engines.registry import LANGUAGES
-from function_script.errors import InputError
-from function_script.source import Source
+from function_script.request import objects
+from function_script.request.values import Object
+from function_script.texts import release
+from function_script.texts.errors import InputError
+from function_script.texts.source import Source
 from function_script.tools import starters
 from function_script.tools.starters import origins
-from function_script.values import Object
 
 DIGEST = "sha256:" + "0123456789abcdef" * 4
 HOME = "git+https://git.example.org/team/function-script"

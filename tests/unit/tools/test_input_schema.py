@@ -12,12 +12,13 @@ from support import one_step
 from support.notes import without_note
 from support.paths import ROOT
 
-from function_script import documents, inputs, objects
-from function_script.errors import InputError
-from function_script.source import Source
+from function_script import documents, inputs
+from function_script.request import objects
+from function_script.request.values import Object, Value
+from function_script.texts.errors import InputError
+from function_script.texts.source import Source
 from function_script.tools import input_schema, step_inputs, structural_schema
 from function_script.tools.validate import openapi, steps
-from function_script.values import Object, Value
 
 CORPUS = ROOT / "tests" / "conformance" / "inputs"
 FILES = sorted(CORPUS.rglob("*.yaml"))
@@ -83,7 +84,7 @@ def test_jsonschema_the_walk_and_the_parser_agree(path: Path) -> None:
         structural_schema.add_defaults(value, schema)
         structural_schema.drop_nulls(value, schema)
         assert [*steps.schema_problems(value, schema)] == openapi.problems(value, schema)
-        problems = [": ".join(problem) for problem in input_schema.check(case)]
+        problems = [str(problem) for problem in input_schema.check(case)]
         if problems and parser_accepts(case):
             assert [each for each in problems if not KNOWN_DIFFERENCES.fullmatch(each)] == []
 
@@ -135,7 +136,7 @@ def test_input_of_another_group_is_not_validated() -> None:
 @pytest.mark.linux
 def test_jsonschema_is_imported_only_where_an_input_is_validated() -> None:
     """Neither the server and its workers nor the start of a command pay for it."""
-    modules = ("cli", "function", "sandbox.worker", "server.lifecycle", "tools.check")
+    modules = ("cli", "step.function", "sandbox.worker", "server.lifecycle", "tools.check")
     modules += ("tools.render", "tools.validate", "tools.editor", "tools.playground.server")
     imports = ", ".join(f"function_script.{module}" for module in modules)
     code = f"import sys, {imports}; print('jsonschema' in sys.modules)"

@@ -10,10 +10,10 @@ from support.builders import API_VERSION, XR, starlark
 from support.notes import without_note
 
 from function_script import cli
-from function_script.errors import FatalError, InputError
-from function_script.source import Source
+from function_script.request.values import Object
+from function_script.texts.errors import FatalError, InputError
+from function_script.texts.source import Source
 from function_script.tools import run, sources
-from function_script.values import Object
 
 ECHO = """\
 def main(req):
@@ -153,7 +153,7 @@ def test_requests_are_read_from_files(tmp_path: Path) -> None:
     """By their path."""
     path = tmp_path / "request.yaml"
     path.write_text("meta: {tag: t}\n")
-    assert run.parse(sources.load_text(str(path))).meta.tag == "t"
+    assert run.parse(sources.load_argument(str(path))).meta.tag == "t"
 
 
 UNREADABLE = [
@@ -174,7 +174,7 @@ def test_unreadable_requests_are_told(text: str, message: str) -> None:
 def test_absent_files_are_told(tmp_path: Path) -> None:
     """The message is the system's."""
     with pytest.raises(InputError, match="no such file or directory"):
-        sources.load_text(str(tmp_path / "absent"))
+        sources.load_argument(str(tmp_path / "absent"))
 
 
 def test_manifest_is_no_request() -> None:
@@ -190,4 +190,4 @@ def test_stdin_must_be_utf_8(monkeypatch: pytest.MonkeyPatch) -> None:
         text = io.TextIOWrapper(io.BytesIO(b"\xff\xfe"), encoding="utf-8", errors=errors)
         monkeypatch.setattr(sys, "stdin", text)
         with pytest.raises(InputError, match="cannot read stdin: it is not UTF-8 text"):
-            sources.load_text("-")
+            sources.load_argument("-")

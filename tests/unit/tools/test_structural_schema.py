@@ -1,7 +1,7 @@
 import pytest
 
+from function_script.request.values import Object, Value
 from function_script.tools import structural_schema
-from function_script.values import Object, Value
 
 
 def obj(**properties: Value) -> Object:

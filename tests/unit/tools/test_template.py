@@ -8,11 +8,11 @@ import pytest
 from support.builders import XR
 
 from function_script import cli
-from function_script.errors import FatalError, InputError, ProgramError
-from function_script.limits import Limits
-from function_script.source import Source
+from function_script.request.limits import Limits
+from function_script.request.values import Object
+from function_script.texts.errors import FatalError, InputError, ProgramError
+from function_script.texts.source import Source
 from function_script.tools import template
-from function_script.values import Object
 
 JINJA = """\
 # A comment, so that lines differ.

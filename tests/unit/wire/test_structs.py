@@ -9,7 +9,7 @@ from google.protobuf.struct_pb2 import Struct
 from google.protobuf.struct_pb2 import Value as ValueMessage
 
 from function_script import wire
-from function_script.values import Object, Value
+from function_script.request.values import Object, Value
 
 
 def test_picture_is_true() -> None:

@@ -1,15 +1,14 @@
 """The functions of Go's text/template itself: comparison, logic, items, text."""
 
 import re
-from typing import Final
+from typing import Final, NoReturn
 from urllib.parse import quote_plus
 
 from function_script.engines.gotemplate import printing, values
-from function_script.engines.gotemplate.errors import CallError
+from function_script.engines.gotemplate.errors import CallError, Code
 from function_script.engines.gotemplate.function import Accepts, Allocator, FunctionTable, Injects
 from function_script.engines.gotemplate.printf import sprintf
 from function_script.engines.gotemplate.printf.verbs import Flags, format_argument
-from function_script.engines.gotemplate.run import Run
 
 FUNCTIONS: Final = FunctionTable()
 
@@ -22,7 +21,6 @@ _KINDS: Final[dict[type, str]] = {
     values.Int: "integer",
     float: "float",
     bool: "bool",
-    complex: "complex",
     # Unsigned integers compare with signed ones.
     values.Uint8: "integer",
     values.Uint32: "integer",
@@ -65,7 +63,7 @@ def _equals(left: object, right: object) -> bool:
     if kind != _kind(right):
         if left in _NOTHING or right in _NOTHING:
             return False
-        raise CallError(_incompatible(left, right))
+        raise _incompatible(left, right)
     if kind:
         return bool(left == right)
     kinds = {values.go_kind(left), values.go_kind(right)}
@@ -77,7 +75,7 @@ def _equals(left: object, right: object) -> bool:
         return values.is_nil(left) == values.is_nil(right)
     if not isinstance(right, values.Struct):
         raise CallError(f"non-comparable type {_format_operand(right)}: {values.go_type(right)}")
-    return isinstance(left, values.Struct) and left.fields == right.fields
+    return left == right
 
 
 _NOTHING: Final = (None, values.MISSING)
@@ -87,8 +85,9 @@ def _format_operand(value: object) -> str:
     return format_argument(value, "s", Flags()) if values.is_small(value, _MAX_NODES) else "…"
 
 
-def _incompatible(left: object, right: object) -> str:
-    return f"incompatible types for comparison: {values.go_type(left)} and {values.go_type(right)}"
+def _incompatible(left: object, right: object) -> CallError:
+    types = f"{values.go_type(left)} and {values.go_type(right)}"
+    return CallError(f"incompatible types for comparison: {types}", Code.INCOMPATIBLE_TYPES)
 
 
 @FUNCTIONS.add("lt", parameters="value value", returns="bool")
@@ -98,8 +97,8 @@ def less(left: object, right: object) -> bool:
     if not kind or not other:
         raise CallError(_INVALID)
     if kind != other:
-        raise CallError(_incompatible(left, right))
-    if kind in {"bool", "complex"}:
+        raise _incompatible(left, right)
+    if kind == "bool":
         raise CallError(_INVALID)
     return bool(left < right)  # type: ignore[operator] # both are of the same ordered kind
 
@@ -177,7 +176,7 @@ def index(item: object, *keys: object) -> object:
     The result is nil for an absent key of a map. Raises CallError.
     """
     if item is None or item is values.MISSING:
-        raise CallError("index of untyped nil")
+        raise CallError("index of untyped nil", Code.INDEX_OF_NOTHING)
     for key in keys:
         if isinstance(item, dict):
             item = _look_up(item, key)
@@ -194,7 +193,8 @@ def _look_up(item: dict[object, object], key: object) -> object:
     if type(key) is not str and not isinstance(item, values.AnyMap):
         if key is None or key is values.MISSING:
             raise CallError("value is nil; should be of type string")
-        raise CallError(f"value has type {values.go_type(key)}; should be string")
+        code = Code.NUMBER_OF_MAP if values.go_type(key) == "int" else None
+        raise CallError(f"value has type {values.go_type(key)}; should be string", code)
     value = item.get(key, values.MISSING)
     if value is not values.MISSING:
         return value
@@ -205,13 +205,14 @@ def _element(item: list[object] | bytes | str, key: object) -> object:
     if key is None or key is values.MISSING:
         raise CallError("cannot index slice/array with nil")
     if isinstance(key, bool) or not isinstance(key, int):
-        raise CallError(f"cannot index slice/array with type {values.go_type(key)}")
+        code = Code.KEY_OF_LIST if isinstance(key, str) else None
+        raise CallError(f"cannot index slice/array with type {values.go_type(key)}", code)
     data = values.to_bytes(item) if isinstance(item, str) else item
     if not 0 <= key <= len(data):
-        raise CallError(f"index out of range: {int(key)}")
+        raise CallError(f"index out of range: {int(key)}", Code.INDEX_OUT_OF_RANGE)
     if key == len(data):
         kind = "string" if isinstance(item, str) else "slice"
-        raise CallError(f"reflect: {kind} index out of range")
+        raise CallError(f"reflect: {kind} index out of range", Code.INDEX_OUT_OF_RANGE)
     value = data[key]
     return value if isinstance(data, list) else values.Uint8(int.from_bytes(data[key : key + 1]))
 
@@ -219,7 +220,9 @@ def _element(item: list[object] | bytes | str, key: object) -> object:
 # Text
 
 
-@FUNCTIONS.add("print", parameters="any...", injects=Injects.ALLOCATOR, returns="string")
+@FUNCTIONS.add(
+    "print", parameters="any...", injects=Injects.ALLOCATOR, returns="string", allocates=False
+)
 def print_(allocator: Allocator, *arguments: object) -> str:
     """The values as text, with blanks between values that are no texts."""
     if len(arguments) == 1 and type(arguments[0]) is str:
@@ -250,7 +253,13 @@ def _text(allocator: Allocator, value: object) -> str:
     return printing.to_text(value)
 
 
-@FUNCTIONS.add("printf", parameters="string any...", injects=Injects.ALLOCATOR, returns="string")
+@FUNCTIONS.add(
+    "printf",
+    parameters="string any...",
+    injects=Injects.ALLOCATOR,
+    returns="string",
+    allocates=False,
+)
 def printf(allocator: Allocator, template: str, *arguments: object) -> str:
     """Values in a format: printf "%s-%02d" $name $i."""
     for argument in arguments:
@@ -303,10 +312,10 @@ def urlquery(allocator: Allocator, *arguments: object) -> str:
 @FUNCTIONS.add(
     "include",
     parameters="string any",
-    injects=Injects.RUN,
     returns="string",
     accepts=Accepts.MISSING_AND_RETURNS_IT,
 )
-def include(run: Run, name: str, data: object) -> str:
+def include(name: str, data: object) -> NoReturn:
     """The text of a defined template, for a pipeline."""
-    return run.include(name, values.MISSING if data is None else data)
+    # The compiler makes an operation of its own of each call.
+    raise NotImplementedError(name, data)

@@ -6,14 +6,14 @@ depend on the rest of the request, both shapes of required resources are read.
 
 import base64
 import binascii
-import datetime as dt
 from functools import lru_cache
 from types import NoneType
-from typing import Final, Self
+from typing import Final
 
 from function_script.engines.gotemplate import values
+from function_script.engines.gotemplate.conditions import Condition
 from function_script.engines.gotemplate.data import copy_tree
-from function_script.engines.gotemplate.errors import CallError
+from function_script.engines.gotemplate.errors import CallError, Code
 from function_script.engines.gotemplate.function import (
     Accepts,
     Allocator,
@@ -21,10 +21,9 @@ from function_script.engines.gotemplate.function import (
     Injects,
     NextRandom,
 )
-from function_script.engines.gotemplate.go_time import MAX_SECONDS, Time
 from function_script.engines.gotemplate.run import Run
 from function_script.engines.gotemplate.yaml import reader, writer
-from function_script.objects import EXTRA_RESOURCES
+from function_script.request.objects import EXTRA_RESOURCES
 
 FUNCTIONS: Final = FunctionTable()
 
@@ -59,7 +58,9 @@ def _copy_if_mutable(run: Run, value: object) -> object:
 def random_choice(next_random: NextRandom, *choices: str) -> str:
     """One of the texts, the same at each reconcile of one XR."""
     if not choices:
-        raise CallError("runtime error: index out of range [0] with length 0")
+        raise CallError(
+            "runtime error: index out of range [0] with length 0", Code.INDEX_OUT_OF_RANGE
+        )
     return choices[next_random(len(choices))]
 
 
@@ -171,112 +172,6 @@ def resources_from_context(run: Run, request: object, name: str) -> object:
     return _list_of(run, _find(entry, "items"))
 
 
-# Conditions of a status, as structs
-
-
-class ConditionType(values.NamedString):
-    """The type of a condition."""
-
-    __slots__ = ()
-    go_type = "v2.ConditionType"
-
-
-class ConditionStatus(values.NamedString):
-    """True, False or Unknown."""
-
-    __slots__ = ()
-    go_type = "v1.ConditionStatus"
-
-
-class ConditionReason(values.NamedString):
-    """Why a condition has its status."""
-
-    __slots__ = ()
-    go_type = "v2.ConditionReason"
-
-
-class TransitionTime(Time):
-    """Last transition of a condition's status; JSON writes the zero time as null."""
-
-    __slots__ = ()
-    go_type = "v1.Time"
-
-    def json(self) -> object:
-        """Return the text of the time, or null."""
-        return self.rfc3339() if self.seconds != Time.zero().seconds else None
-
-    def yaml(self) -> object:
-        """Return the text of the time."""
-        return self.rfc3339()
-
-
-class Condition(values.Struct):
-    """A condition; fields without a value are empty, as in Go."""
-
-    __slots__ = ()
-    go_type = "v2.Condition"
-
-    @classmethod
-    def empty(cls, kind: str, status: str) -> Self:
-        """Return a condition with nothing but its type and its status."""
-        return cls(
-            {
-                "Type": ConditionType(kind),
-                "Status": ConditionStatus(status),
-                "LastTransitionTime": TransitionTime.zero(),
-                "Reason": ConditionReason(""),
-                "Message": "",
-                "ObservedGeneration": 0,
-            }
-        )
-
-    @classmethod
-    def read(cls, entry: object) -> Self:
-        """Return the condition of a status's entry; raises TypeError or ValueError."""
-        if entry is None:
-            return cls.empty("", "")
-        if not isinstance(entry, dict):
-            raise TypeError("a condition is an object")
-        texts = {key: _check_text(entry.get(key)) for key in _CONDITION_TEXTS}
-        generation = entry.get("observedGeneration")
-        if generation is not None and type(generation) is not int:
-            raise TypeError("a generation is an integer")
-        transition = TransitionTime.zero()
-        if texts["lastTransitionTime"]:
-            moment = dt.datetime.fromisoformat(texts["lastTransitionTime"])
-            # West of UTC the year 9999 ends after the last time of Time.
-            transition = TransitionTime(min(int(moment.timestamp()), MAX_SECONDS))
-        return cls(
-            {
-                "Type": ConditionType(texts["type"]),
-                "Status": ConditionStatus(texts["status"]),
-                "LastTransitionTime": transition,
-                "Reason": ConditionReason(texts["reason"]),
-                "Message": texts["message"],
-                "ObservedGeneration": generation or 0,
-            }
-        )
-
-    def json(self) -> object:
-        """Return the fields without an empty message and an observed generation of zero."""
-        fields = {f"{name[0].lower()}{name[1:]}": value for name, value in self.fields.items()}
-        for optional in ("message", "observedGeneration"):
-            if not fields[optional]:
-                del fields[optional]
-        return fields
-
-
-_CONDITION_TEXTS: Final = ("type", "status", "reason", "message", "lastTransitionTime")
-
-
-def _check_text(value: object) -> str:
-    if value is None:
-        return ""
-    if not isinstance(value, str):
-        raise TypeError("a condition's fields are text")
-    return value
-
-
 @FUNCTIONS.add("getResourceCondition", parameters="string map", accepts=Accepts.MISSING)
 def resource_condition(kind: str, resource: object) -> Condition:
     """The condition of this type: (getResourceCondition "Ready" $resource).Status.
@@ -291,7 +186,7 @@ def resource_condition(kind: str, resource: object) -> Condition:
             continue
         try:
             conditions = [Condition.read(entry) for entry in entries or ()]
-        except (TypeError, ValueError):
+        except CallError:
             continue
         matches = (condition for condition in conditions if condition.fields["Type"] == kind)
         return next(matches, Condition.empty(kind, "Unknown"))

@@ -11,6 +11,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Final, Protocol, cast
 
+from function_script import documents
 from function_script.engines import library
 from function_script.engines.gotemplate import values
 from function_script.engines.gotemplate.builtins import core, function_go_templating
@@ -21,8 +22,8 @@ from function_script.engines.gotemplate.run import Run
 from function_script.engines.gotemplate.sprig import defaults, dicts
 from function_script.engines.gotemplate.yaml import writer
 from function_script.engines.library import connection
-from function_script.objects import EXTERNAL_NAME, RESOURCE_NAME, WATCHED
-from function_script.values import Object, Readable, type_phrase
+from function_script.request.objects import EXTERNAL_NAME, RESOURCE_NAME, WATCHED
+from function_script.request.values import Object, Readable, type_phrase
 
 FUNCTIONS: Final = FunctionTable()
 
@@ -55,7 +56,8 @@ def _with_optional_request(function: Function) -> Function:
             return getter(run, request, *names)
         return getter(request, *names)
 
-    return replace(function, parameters="any...", call=call, injects=Injects.RUN)
+    takes = " ".join(("request?", *("name" for _ in range(count - 1))))
+    return replace(function, parameters="any...", takes=takes, call=call, injects=Injects.RUN)
 
 
 GETTERS: Final = tuple(
@@ -72,13 +74,19 @@ def name_annotation(name: str) -> str:
 
 
 @FUNCTIONS.add(
-    "getExternalName", parameters="any", allocates=False, accepts=Accepts.MISSING, is_lookup=True
+    "getExternalName",
+    parameters="any",
+    takes="resource",
+    allocates=False,
+    accepts=Accepts.MISSING,
+    is_lookup=True,
 )
 def external_name(resource: object) -> object:
     """The external name of a resource.
 
     It is nil if there is none. The resource may be in its wrapper.
     """
+    _check_resource(resource)
     for path in (("resource", "metadata", "annotations"), ("metadata", "annotations")):
         value = resource
         for key in path:
@@ -86,6 +94,11 @@ def external_name(resource: object) -> object:
         if isinstance(value, dict) and EXTERNAL_NAME in value:
             return value[EXTERNAL_NAME]
     return None
+
+
+def _check_resource(value: object) -> None:
+    if not (isinstance(value, dict) or values.is_nil(value)):
+        raise CallError(f"wants a resource, got {type_phrase(value)}")
 
 
 # The library's functions
@@ -104,7 +117,7 @@ def connection_secret(resource_name: str, data: dict[str, object], *names: str) 
         raise CallError("wants a resource name, data, and perhaps a name and a namespace")
     encoded: Object = {key: {"base64": _encode(key, item)} for key, item in data.items()}
     secret = connection.connection_secret(encoded, *names, resource_name=resource_name)
-    return json.dumps(secret, sort_keys=True, ensure_ascii=False)
+    return documents.to_flow_yaml(json.dumps(secret, sort_keys=True, ensure_ascii=False))
 
 
 def _encode(key: str, item: object) -> str:
@@ -117,9 +130,11 @@ def _encode(key: str, item: object) -> str:
 
 
 def _add_row(row: library.Function) -> None:
-    """Add a function of the library that has a name in Go; its arguments are objects or null."""
+    """Add a function of the library that has a name in Go; its arguments are resources or null."""
 
     def call(*arguments: object) -> object:
+        for each in arguments:
+            _check_resource(each)
         objects = [cast("Readable", each) if isinstance(each, dict) else None for each in arguments]
         try:
             return row.call(*objects)
@@ -132,6 +147,7 @@ def _add_row(row: library.Function) -> None:
         row.go_name,
         parameters=parameters,
         returns=returns,
+        takes=" ".join(parameter.type for parameter in row.parameters),
         accepts=Accepts.MISSING,
         summary=row.summary,
     )(call)
@@ -213,7 +229,7 @@ def _with_nothing(function: Function, nothing: object) -> Function:
 
 _OVERRIDES.add("default", parameters="value value...")(defaults.default)
 _OVERRIDES.add("dig", parameters="value...")(partial(dicts.dig, beyond_null=True))
-_OVERRIDES.add("include", parameters="string value")(Run.include)
+_OVERRIDES.add("include", parameters="string value")(core.include)
 
 
 @_OVERRIDES.add("index", parameters="value value...")

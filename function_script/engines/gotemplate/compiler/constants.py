@@ -60,8 +60,6 @@ def _untyped(word: nodes.Bool | nodes.Number | nodes.String) -> Value:
         return certain(Literal(word.value), "string")
     if isinstance(word, nodes.Bool):
         return certain(Literal(word.value), "bool")
-    if word.pair is not None:
-        return certain(Literal(word.pair))
     text = word.text
     is_hexadecimal = text[:2].lower() == "0x" and len(text) > len("0x") and "p" not in text.lower()
     # Go takes an ambiguous number for a float64.

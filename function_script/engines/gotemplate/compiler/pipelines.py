@@ -4,13 +4,27 @@ from collections.abc import Mapping
 from typing import Final
 
 from function_script.engines.gotemplate import printing, values
-from function_script.engines.gotemplate.compiler import constants, shortcuts
-from function_script.engines.gotemplate.compiler.builder import BodyBuilder
-from function_script.engines.gotemplate.compiler.values import Value, certain, slot_of
-from function_script.engines.gotemplate.operations import calls, expressions, statements
+from function_script.engines.gotemplate.compiler import constants
+from function_script.engines.gotemplate.compiler.context import Context
+from function_script.engines.gotemplate.compiler.missing_values import MissingValues
+from function_script.engines.gotemplate.compiler.values import (
+    Origin,
+    Scope,
+    Value,
+    certain,
+    slot_of,
+)
+from function_script.engines.gotemplate.errors import Code, EvalError
+from function_script.engines.gotemplate.function import Accepts
+from function_script.engines.gotemplate.operations import calls, expressions
 from function_script.engines.gotemplate.operations.calls import Callee
 from function_script.engines.gotemplate.operations.expressions import Slot
-from function_script.engines.gotemplate.operations.frame import Expression
+from function_script.engines.gotemplate.operations.frame import (
+    DOT,
+    FIRST_FREE,
+    ROOT,
+    Expression,
+)
 from function_script.engines.gotemplate.sites import Site
 from function_script.engines.gotemplate.syntax import nodes
 
@@ -22,40 +36,86 @@ _EXACT: Final[Mapping[str, type[object]]] = {
     "bool": bool,
 }
 _MISSING: Final = values.MISSING
-# A pipeline that is deeper becomes a list of statements: evaluating expressions takes stack.
-_MAX_WEIGHT: Final = 12
+# Evaluating a pipeline takes stack for each stage and each pair of parentheses around others.
+MAX_LEVELS: Final = 200
 
 
-class Circuit:
-    """A short circuit that is being compiled, and the jumps behind it with their places."""
+class PipelineCompiler:
+    """Compiles the pipelines of one template, with their slots and sites.
 
-    def __init__(self, result: Slot, *, is_and: bool) -> None:
-        self.result: Slot = result
-        self.is_and: bool = is_and
-        self.operands: list[Expression] = []
-        self.jumps: list[tuple[statements.Jump, int]] = []
+    ``at`` is the node that Go would name in an error at this moment: the text of an error depends
+    on it. ``steps`` counts what a turn of a loop has to pay for.
+    """
 
+    def __init__(self, context: Context, template: str) -> None:
+        self.context: Context = context
+        self.template: str = template
+        self.missing: MissingValues = MissingValues(context.policy, template)
+        self.slots: int = FIRST_FREE
+        self.steps: int = 0
+        self.scope: Scope = Scope()
+        root = Slot(ROOT)
+        # A variable that is assigned anywhere may hold anything.
+        root.changes = "$" in context.assigned
+        self.scope.declare("$", Value(root))
+        self.dot: Value = Value(Slot(DOT))
+        self.at: nodes.Placed = nodes.Dot(0)
+        # The first slot and the depth of the pipeline that is being compiled.
+        self.first_slot: int = FIRST_FREE
+        self.levels: int = 0
+        # The action that is being compiled changes data.
+        self.mutates: bool = False
 
-class PipelineCompiler(BodyBuilder):
-    """Compiles the pipelines of one template."""
+    def site(self, value: Value | None = None) -> Site:
+        """Return the site of the next operation: the current node."""
+        return Site(self.at, self.template, None, value is not None and value.element)
+
+    def new_slot(self) -> Slot:
+        """Return a slot that nothing else uses."""
+        self.slots += 1
+        return Slot(self.slots - 1)
+
+    def fail(self, text: str, code: Code | None = None, subject: str = "") -> Value:
+        """Return an expression that fails when it is reached: Go, too, fails only then."""
+        site = self.site()
+        error = EvalError(text, code, subject)
+        self.context.failures.append((site, error))
+        return Value(expressions.Fail(error, site), null=False)
+
+    def fail_after(
+        self, final: Value | None, text: str, code: Code | None = None, subject: str = ""
+    ) -> Value:
+        """Return a failure that is reached when the stage before has a value."""
+        failure = self.fail(text, code, subject)
+        if final is None:
+            return failure
+        return failure.copy(expressions.Sequence(final.expression, failure.expression))
+
+    def fail_count(self, final: Value | None, function: str, counts: str) -> Value:
+        """Return the failure of a call with too few or too many arguments."""
+        text = f"wrong number of args for {function}: {counts}"
+        return self.fail_after(final, text, Code.WRONG_COUNT, function)
 
     def compile_whole_pipeline(self, pipe: nodes.Pipe, *, binds: bool = True) -> Value:
         """Compile the pipeline of an action."""
-        self.is_flat = _weigh(pipe) > _MAX_WEIGHT
+        self.levels = _count_levels(pipe)
+        if self.levels > MAX_LEVELS:
+            self.at = pipe
+            return self.fail(f"it is nested {self.levels} deep, the limit is {MAX_LEVELS}")
         self.first_slot = self.slots
-        value = self.compile_pipeline(pipe, binds=binds)
-        self.is_flat = False
-        return value
+        return self.compile_pipeline(pipe, binds=binds)
 
     def compile_pipeline(self, pipe: nodes.Pipe, *, binds: bool = True) -> Value:
         """Compile a pipeline; its variables are declared or assigned."""
         self.at = pipe
         value: Value | None = None
+        before: nodes.Placed = pipe
         for command in pipe.commands:
-            value = self.compile_command(command, value)
+            value = self.compile_command(command, value, before)
             if value.element or not value.from_pipeline:
                 value = value.copy()
                 value.from_pipeline, value.element = True, False
+            before = stage_of(command)
         result = value or Value(expressions.Constant(_MISSING), null=False)
         if binds:
             for variable in pipe.declared:
@@ -64,17 +124,20 @@ class PipelineCompiler(BodyBuilder):
 
     def bind(self, name: str, value: Value, *, assigns: bool) -> Value:
         """Assign a variable: a new one, or with ``assigns`` an existing one; return the value."""
-        converted = self.missing_for_nil(value)
+        converted = self.missing.convert_nil(value)
         nil_is_missing = converted is not value.expression
         if assigns:
             variable = self.scope.find(name)
             if variable is None:
-                failure = self.fail_after(value, f"undefined variable: {name}")
+                text = f"undefined variable: {name}"
+                failure = self.fail_after(value, text, Code.VARIABLE_UNDEFINED, name)
                 return value.copy(failure.expression)
-            return self.write_variable(slot_of(variable), value, nil_is_missing=nil_is_missing)
-        slot = self.new_slot()
-        self.scope.declare(name, self.describe_variable(name, slot, value, converted))
-        return self.write_variable(slot.index, value, nil_is_missing=nil_is_missing)
+            slot = slot_of(variable)
+        else:
+            new = self.new_slot()
+            self.scope.declare(name, self.describe_variable(name, new, value, converted))
+            slot = new.index
+        return value.copy(expressions.Store(value.expression, slot, nil_is_missing=nil_is_missing))
 
     def describe_variable(
         self, name: str, slot: Slot, value: Value, converted: Expression
@@ -89,23 +152,17 @@ class PipelineCompiler(BodyBuilder):
             origin = None
         return Value(slot, value.type, nil=value.nil, null=is_null, origin=origin)
 
-    def write_variable(self, slot: int, value: Value, *, nil_is_missing: bool) -> Value:
-        """Store a value in the slot of a variable, too."""
-        self.operations += 1
-        store = expressions.Store(value.expression, slot, nil_is_missing=nil_is_missing)
-        if not self.is_flat:
-            return value.copy(store)
-        self.body.append(statements.Evaluate(store))
-        return value
-
-    def compile_command(self, command: nodes.Command, final: Value | None) -> Value:
+    def compile_command(
+        self, command: nodes.Command, final: Value | None, before: nodes.Placed
+    ) -> Value:
         """Compile one stage of a pipeline; ``final`` is the value of the stage before it."""
         words = command.words
         first = words[0]
-        if final is not None:
-            final = self.fix(final)
         has_arguments = len(words) > 1 or final is not None
         if isinstance(first, nodes.Identifier):
+            if final is not None:
+                callee = self.context.callees.find(first.name)
+                final = self.missing.require_stage(final, callee, before)
             self.at = first
             return self.compile_call(first, command, words[1:], final)
         if isinstance(first, (nodes.Field, nodes.Chain)) or (
@@ -122,7 +179,7 @@ class PipelineCompiler(BodyBuilder):
                 final, f"can't give argument to non-function {nodes.to_source(first)}"
             )
         if isinstance(first, nodes.Nil):
-            return Value(self.fail("nil is not a command"), null=False)
+            return self.fail("nil is not a command")
         return (
             self.compile_pipeline(first)
             if isinstance(first, nodes.Pipe)
@@ -143,7 +200,7 @@ class PipelineCompiler(BodyBuilder):
         """Compile a variable."""
         variable = self.scope.find(name)
         if variable is None:
-            return Value(self.fail(f"undefined variable: {name}"), null=False)
+            return self.fail(f"undefined variable: {name}", Code.VARIABLE_UNDEFINED, name)
         return variable
 
     def compile_constant(self, word: constants.Constant, type_name: str = "any") -> Value:
@@ -151,96 +208,81 @@ class PipelineCompiler(BodyBuilder):
         try:
             return constants.constant_value(word, type_name)
         except constants.UnsuitableError as error:
-            return Value(self.fail(str(error)), null=False)
+            return self.fail(str(error))
 
     # Fields
 
     def compile_chain_start(
         self, node: nodes.Field | nodes.Chain | nodes.Variable
     ) -> tuple[Value, tuple[str, ...]]:
-        """Compile the start of a chain of fields; return it and the names."""
+        """Compile the start of a chain of fields; return it and the names.
+
+        Where an error names the path that is missing, the start can be read once more.
+        """
         self.at = node
         if isinstance(node, nodes.Field):
             return self.dot, node.names
         if isinstance(node, nodes.Variable):
-            return self.compile_variable(node.names[0]), node.names[1:]
+            start, names = self.compile_variable(node.names[0]), node.names[1:]
+        else:
+            start, names = self.compile_start(node), node.names
+        if self.missing.refuses and start.origin is None:
+            prefix = nodes.to_source(node).removesuffix("".join(f".{name}" for name in names))
+            expression = start.expression
+            if not isinstance(expression, (Slot, expressions.Constant, expressions.Store)):
+                expression = expressions.Store(expression, self.new_slot().index)
+            start = start.copy(expression)
+            if isinstance(expression, expressions.Store):
+                expression = Slot(expression.slot)
+            start.origin = Origin(expression, prefix, ())
+        return start, names
+
+    def compile_start(self, node: nodes.Chain) -> Value:
+        """Compile the expression in parentheses that a chain of fields begins with."""
         if isinstance(node.start, nodes.Nil):
-            text = f"indirection through explicit nil in {nodes.to_source(node)}"
-            return Value(self.fail(text), null=False), node.names
+            return self.fail(f"indirection through explicit nil in {nodes.to_source(node)}")
         start = self.compile_operand(node.start)
-        return self.leave_pipeline(start) if start.from_pipeline else start, node.names
+        return self.leave_pipeline(start, Accepts.VALUES) if start.from_pipeline else start
 
     def compile_fields(self, start: Value, names: tuple[str, ...]) -> Value:
-        """Compile a chain of fields; an earlier read of the same chain is used again."""
-        expression = start.expression
-        is_fixed = not self.context.mutates and not _changes(expression)
-        is_converted = isinstance(expression, expressions.MissingForNil)
-        if isinstance(expression, expressions.MissingForNil):
-            expression = expression.operand
-        if isinstance(expression, Slot) and expression.source is not None:
-            expression = expression.source
-        key = (expression, is_converted, names)
-        if is_fixed:
-            for computed in reversed(self.computed):
-                fields = computed.get(key)
-                if fields is not None:
-                    return Value(self.reuse(fields))
+        """Compile a chain of fields."""
         fields = expressions.read_fields(
             start.expression, names, self.context.missing, self.site(start)
         )
-        placed = self.place(fields)
-        if is_fixed:
-            if isinstance(placed, Slot):
-                fields.slot = placed.index
-            self.computed[-1][key] = fields
-        return Value(placed)
+        return Value(fields, origin=self.origin_below(start, names))
 
-    def reuse(self, fields: expressions.Fields) -> Expression:
-        """Return the value of a chain of fields that was computed before."""
-        if fields.slot < 0:
-            fields.slot = self.new_slot().index
-        return Slot(fields.slot, fields)
+    def origin_below(self, start: Value, names: tuple[str, ...]) -> Origin | None:
+        """Return the origin of a value below another one, where errors need it."""
+        if not self.missing.refuses:
+            return None
+        return (start.origin or Origin(start.expression, "", ())).extend(names)
 
     def compile_method(
-        self, command: nodes.Command, start: Value, names: tuple[str, ...], final: Value | None
+        self, command: nodes.Command, receiver: Value, names: tuple[str, ...], final: Value | None
     ) -> Value:
         """Compile a field with arguments: only methods have them."""
-        receiver = start
+        self.steps += 1
         if len(names) > 1:
-            receiver = self.compile_fields(start, names[:-1]).copy()
+            receiver = self.compile_fields(receiver, names[:-1])
             receiver.element = True
-        method = self.place(
-            calls.FindMethod(
-                receiver.expression, names[-1], self.context.missing, self.site(receiver)
-            )
-        )
-        slot = self.new_slot() if final is not None and not self.is_flat else None
-        last = final if final is None or slot is None else final.copy(slot)
-        result = self.new_slot()
-        self.operations += 1
-        jump = statements.JumpUnlessMethod(method, self.site())
-        if self.is_flat:
-            missing = expressions.Constant(_MISSING)
-            self.body.append(statements.Assign(result.index, missing))
-            start_of_jump = len(self.body)
-            self.body.append(jump)
-        else:
-            start_of_jump = 0
-        block = self.enter_block()
-        arguments = [self.compile_argument(word, "value").expression for word in command.words[1:]]
-        if last is not None:
-            arguments.append(self.check_value(last, "value").expression)
-        site = Site(command.words[0], self.template, names[-1])
-        self.operations += 1
-        call = calls.CallMethod(method, arguments, site)
-        self.leave_block(block)
-        if self.is_flat:
-            self.body.append(statements.Assign(result.index, call))
-            jump.distance = len(self.body) - start_of_jump
-            return Value(result)
+        start = self.site(receiver)
+        slot = self.new_slot() if final is not None else None
+        arguments = [self.compile_method_argument(word) for word in command.words[1:]]
         if final is not None and slot is not None:
-            return Value(expressions.Sequence(final.expression, call, slot.index))
+            arguments.append(self.check_value(final.copy(slot), "value").expression)
+        site = Site(command.words[0], self.template, names[-1])
+        call: Expression = calls.CallMethod(
+            receiver.expression, names[-1], arguments, self.context.missing, start, site
+        )
+        if final is not None and slot is not None:
+            call = expressions.Sequence(final.expression, call, slot.index)
         return Value(call)
+
+    def compile_method_argument(self, word: nodes.Operand) -> Expression:
+        """Compile an argument of a method, whose type is known only when it is called."""
+        if isinstance(word, nodes.Number) and word.integer is not None:
+            return expressions.Constant(values.Literal(word.integer))
+        return self.compile_argument(word, "value").expression
 
     # Calls
 
@@ -251,34 +293,62 @@ class PipelineCompiler(BodyBuilder):
         words: tuple[nodes.Operand, ...],
         final: Value | None,
     ) -> Value:
+        """Compile a call."""
+        self.steps += 1
+        callee = self.context.callees.find(name.name)
+        self.mutates = self.mutates or callee.mutates
+        is_lookup = self.missing.refuses and callee.name in {"get", "index"}
+        origin = self.find_lookup_origin(words) if is_lookup else None
+        value = self.compile_any_call(callee, node, words, final)
+        self.missing.describe_result(value, callee, origin)
+        return value
+
+    def find_lookup_origin(self, words: tuple[nodes.Operand, ...]) -> Origin | None:
+        """Return the origin of a call's value: a chain of fields, then constant keys."""
+        if len(words) < 2 or not isinstance(words[0], (nodes.Field, nodes.Variable)):  # noqa: PLR2004 # the chain and a key
+            return None
+        keys: list[str] = []
+        for word in words[1:]:
+            if not isinstance(word, nodes.String):
+                return None
+            keys.append(word.value)
+        start, names = self.compile_chain_start(words[0])
+        return self.origin_below(start, (*names, *keys))
+
+    def compile_any_call(
+        self,
+        callee: Callee,
+        node: nodes.Placed,
+        words: tuple[nodes.Operand, ...],
+        final: Value | None,
+    ) -> Value:
         """Compile a call; an include must name a template that is defined."""
-        function = name.name
+        function = callee.name
         site = Site(node, self.template, function)
         if function == "include" and words:
             self.check_include(words[0], site)
-        callee = self.context.callees.find(function)
         count = len(words) + (final is not None)
         if callee.is_variadic:
             if count < callee.last:
                 counts = f"want at least {callee.last} got {len(words)}"
-                return self.fail_after(final, f"wrong number of args for {function}: {counts}")
+                return self.fail_count(final, function, counts)
         elif count != callee.last + 1:
             counts = f"want {callee.last + 1} got {count}"
-            return self.fail_after(final, f"wrong number of args for {function}: {counts}")
+            return self.fail_count(final, function, counts)
         if function in {"and", "or"}:
-            return self.compile_short_circuit(function, words, final)
+            return self.compile_short_circuit(callee, words, final)
         arguments = [
-            self.compile_argument(word, callee.parameter_type(index))
+            self.compile_argument(word, callee.parameter_type(index), callee)
             for index, word in enumerate(words)
         ]
         if final is None:
             return self.compile_result(callee, node, words, arguments, site)
         type_name = callee.parameter_type(len(words))
-        if self.is_flat or self.are_simple(arguments):
-            arguments.append(self.check_value(final, type_name))
+        if self.are_simple(arguments):
+            arguments.append(self.check_value(final, type_name, callee))
             return self.compile_result(callee, node, words, arguments, site)
         slot = self.new_slot()
-        arguments.append(self.check_value(final.copy(slot), type_name))
+        arguments.append(self.check_value(final.copy(slot), type_name, callee))
         value = self.compile_result(callee, node, words, arguments, site)
         return value.copy(expressions.Sequence(final.expression, value.expression, slot.index))
 
@@ -297,7 +367,8 @@ class PipelineCompiler(BodyBuilder):
         """Note an include of a template that is not defined."""
         if isinstance(word, nodes.String) and word.value not in self.context.templates:
             text = f"template {printing.quote(word.value)} not defined"
-            self.context.failures.append((site, text))
+            error = EvalError(text, Code.TEMPLATE_UNKNOWN, word.value)
+            self.context.failures.append((site, error))
 
     def compile_result(
         self,
@@ -307,83 +378,44 @@ class PipelineCompiler(BodyBuilder):
         arguments: list[Value],
         site: Site,
     ) -> Value:
-        """Compile the call itself, with its charges."""
+        """Compile the call itself."""
         if callee.mutates:
             self.context.has_mutation = True
-        if callee.cost:
-            self.operations += 1
         if callee.name == "include":
             return self.compile_include(callee, arguments, site)
-        value = None if callee.cost else shortcuts.shorten(callee, arguments, site)
-        if value is None:
-            key = f"{self.template}: {nodes.to_source(node)}" if callee.has_random else ""
-            codes = [
-                shortcuts.any_expression(value)
-                if callee.parameter_type(index) == "any"
-                else value.expression
-                for index, value in enumerate(arguments)
-            ]
-            if callee.has_source:
-                codes.insert(0, expressions.Constant(nodes.to_source(words[0]) if words else ""))
-            is_any = callee.returns == "any"
-            call = calls.call(callee, codes, site, key)
-            value = Value(call, callee.returns, nil=is_any, null=is_any)
-            self.operations += callee.measures
-        self.operations += value.type == "string"
-        value.expression = self.place(value.expression)
-        return value
+        key = f"{self.template}: {nodes.to_source(node)}" if callee.has_random else ""
+        codes = [
+            expressions.NoneForMissing(value.expression)
+            if value.nil and callee.parameter_type(index) == "any"
+            else value.expression
+            for index, value in enumerate(arguments)
+        ]
+        if callee.has_source:
+            codes.insert(0, expressions.Constant(nodes.to_source(words[0]) if words else ""))
+        is_any = callee.returns == "any"
+        call = calls.call(callee, codes, site, key)
+        return Value(call, callee.returns, nil=is_any, null=is_any)
 
     def compile_include(self, callee: Callee, arguments: list[Value], site: Site) -> Value:
-        """Compile an include, which is a statement: templates include each other 200 deep."""
-        self.operations += 2
-        slot = self.new_slot()
+        """Compile an include, with the depth of the pipeline around it."""
         name, data = [value.expression for value in arguments]
         if callee.parameter_type(1) == "any":
             data = expressions.MissingForNil(data)
-        self.body.append(statements.Include(slot.index, name, data, site))
-        return certain(slot, "string")
+        return certain(calls.Include(name, data, self.levels, site), "string")
 
     def compile_short_circuit(
-        self, function: str, words: tuple[nodes.Operand, ...], final: Value | None
+        self, callee: Callee, words: tuple[nodes.Operand, ...], final: Value | None
     ) -> Value:
         """Compile ``and`` and ``or``: operands are computed only until one decides."""
-        last = final
-        if final is not None and not self.is_flat:
-            last = final.copy(self.new_slot())
-        circuit = Circuit(self.new_slot(), is_and=function == "and")
-        for index, word in enumerate(words):
-            block = self.enter_block() if index else 0
-            self.begin_operand(circuit)
-            self.end_operand(circuit, self.compile_argument(word, "value"))
-            if index:
-                self.leave_block(block)
-        if last is not None:
-            self.begin_operand(circuit)
-            self.end_operand(circuit, self.check_value(last, "value"))
-        if self.is_flat:
-            for jump, start in circuit.jumps:
-                jump.distance = len(self.body) - start
-            return Value(circuit.result)
-        make = calls.And if circuit.is_and else calls.Or
-        expression: Expression = make(circuit.operands)
-        if final is not None and last is not None:
-            expression = expressions.Sequence(final.expression, expression, slot_of(last))
+        slot = None if final is None else self.new_slot()
+        operands = [self.compile_argument(word, "value", callee).expression for word in words]
+        if final is not None and slot is not None:
+            operands.append(self.check_value(final.copy(slot), "value", callee).expression)
+        make = calls.And if callee.name == "and" else calls.Or
+        expression: Expression = make(operands)
+        if final is not None and slot is not None:
+            expression = expressions.Sequence(final.expression, expression, slot.index)
         return Value(expression)
-
-    def begin_operand(self, circuit: Circuit) -> None:
-        """Jump behind a short circuit if the operand before decides."""
-        if self.is_flat and circuit.operands:
-            make = statements.JumpUnless if circuit.is_and else statements.JumpIf
-            jump = make(circuit.result, self.site())
-            circuit.jumps.append((jump, len(self.body)))
-            self.body.append(jump)
-
-    def end_operand(self, circuit: Circuit, operand: Value) -> None:
-        """Make an operand the result."""
-        self.operations += 1
-        circuit.operands.append(operand.expression)
-        if self.is_flat:
-            self.body.append(statements.Assign(circuit.result.index, operand.expression))
 
     # Arguments
 
@@ -401,45 +433,39 @@ class PipelineCompiler(BodyBuilder):
             return self.compile_fields(start, names)
         return self.compile_simple(word)
 
-    def compile_argument(self, word: nodes.Operand, type_name: str) -> Value:
+    def compile_argument(
+        self, word: nodes.Operand, type_name: str, callee: Callee | None = None
+    ) -> Value:
         """Compile a word as an argument for a parameter of a type, checked."""
         self.at = word
         if isinstance(word, (nodes.Nil, nodes.Bool, nodes.Number, nodes.String)):
             return self.compile_constant(word, type_name)
-        return self.check_value(self.fix(self.compile_operand(word)), type_name)
+        return self.check_value(self.compile_operand(word), type_name, callee)
 
-    def fix(self, value: Value) -> Value:
-        """Return the value that a variable has now, where its slot may change before it is used."""
-        if self.is_flat and _changes(value.expression):
-            return value.copy(self.store(value.expression))
-        return value
-
-    def check_value(self, value: Value, type_name: str) -> Value:
-        """Check a value for a parameter of a type."""
+    def check_value(self, value: Value, type_name: str, callee: Callee | None = None) -> Value:
+        """Check a value for a parameter of a type; without a callee it is a method's."""
+        value = self.missing.check_argument(value, callee, self.at)
         if type_name in ("any", value.type):
             return value
+        accepts = Accepts.VALUES if callee is None else callee.accepts
         kind = _EXACT.get(type_name)
         if kind is not None:
             make = expressions.ExactArgument
-            if value.from_pipeline and self.missing_for_nil(value) is not value.expression:
+            if value.from_pipeline and self.missing.convert_nil(value, accepts) is not (
+                value.expression
+            ):
                 make = expressions.ExactFinal
-            check = make(value.expression, kind, type_name, self.site())
-            return certain(self.place(check), type_name)
-        final = self.leave_pipeline(value) if value.from_pipeline else value
+            return certain(make(value.expression, kind, type_name, self.site()), type_name)
+        final = self.leave_pipeline(value, accepts) if value.from_pipeline else value
         if type_name == "value":
             return final
-        argument = expressions.Argument(final.expression, type_name, self.site())
-        return certain(self.place(argument))
+        return certain(expressions.Argument(final.expression, type_name, self.site()))
 
-    def leave_pipeline(self, value: Value) -> Value:
+    def leave_pipeline(self, value: Value, accepts: Accepts) -> Value:
         """Return the value as it leaves a pipeline: MISSING for nil."""
-        result = value.copy(self.missing_for_nil(value))
+        result = value.copy(self.missing.convert_nil(value, accepts))
         result.null = False
         return result
-
-    def missing_for_nil(self, value: Value) -> Expression:
-        """Return the expression of a value, with MISSING for nil."""
-        return expressions.MissingForNil(value.expression) if value.null else value.expression
 
 
 def _changes(expression: Expression) -> bool:
@@ -447,14 +473,17 @@ def _changes(expression: Expression) -> bool:
     return isinstance(expression, Slot) and expression.changes
 
 
-def _weigh(pipe: nodes.Pipe) -> int:
-    """Return the depth of the expression of a pipeline; an include is too deep."""
+def stage_of(command: nodes.Command) -> nodes.Placed:
+    """Return the node that an error about the value of a stage names."""
+    return command if len(command.words) > 1 else command.words[0]
+
+
+def _count_levels(pipe: nodes.Pipe) -> int:
+    """Return the depth of the expression of a pipeline."""
     deepest = 0
     for command in pipe.commands:
         for word in command.words:
             operand = word.start if isinstance(word, nodes.Chain) else word
             if isinstance(operand, nodes.Pipe):
-                deepest = max(deepest, _weigh(operand))
-            elif isinstance(operand, nodes.Identifier) and operand.name == "include":
-                return _MAX_WEIGHT + 1
+                deepest = max(deepest, _count_levels(operand))
     return len(pipe.commands) + deepest

@@ -1,18 +1,28 @@
 """Templates to statements: the compiler follows Go's walk."""
 
+import re
 from typing import Final
 
 from function_script.engines.gotemplate import printing
-from function_script.engines.gotemplate.compiler.builder import Context
-from function_script.engines.gotemplate.compiler.pipelines import PipelineCompiler
+from function_script.engines.gotemplate.compiler.context import Context
+from function_script.engines.gotemplate.compiler.pipelines import PipelineCompiler, stage_of
 from function_script.engines.gotemplate.compiler.values import Scope, Value, slot_of
+from function_script.engines.gotemplate.errors import Code
 from function_script.engines.gotemplate.operations import expressions, statements
-from function_script.engines.gotemplate.operations.frame import FIRST_FREE, Body, Expression
-from function_script.engines.gotemplate.run import Template
+from function_script.engines.gotemplate.operations.expressions import Slot
+from function_script.engines.gotemplate.operations.frame import (
+    FIRST_FREE,
+    Body,
+    Expression,
+    Statement,
+)
+from function_script.engines.gotemplate.operations.gaps import DeferringBody, Handler
+from function_script.engines.gotemplate.run import MAIN, Template
 from function_script.engines.gotemplate.syntax import nodes
 from function_script.engines.gotemplate.values import MISSING
 
 _MISSING: Final = MISSING
+_SEPARATOR: Final = re.compile(r"^---", re.MULTILINE)
 # Nested loops multiply their turns: no template is meant to have more.
 MAX_LOOPS: Final = 18
 
@@ -26,18 +36,23 @@ class Loop:
 
 
 class TemplateCompiler(PipelineCompiler):
-    """Compiles one template; ``refuses_null``: a null is nothing to iterate over."""
+    """Compiles one template to the statements of ``body``."""
 
-    def __init__(self, context: Context, template: str, *, refuses_null: bool = False) -> None:
+    def __init__(self, context: Context, template: str) -> None:
         super().__init__(context, template)
-        self.refuses_null: bool = refuses_null
+        self.body: list[Statement] = []
+        self.handlers: list[Handler] = []
         self.loops: int = 0
         self.loop: Loop = Loop(0)
 
     def compile_template(self, root: list[nodes.Node]) -> Template:
-        """Return the compiled template."""
+        """Return the compiled template; one of several documents leaves no gaps."""
         self.compile_nodes(root)
-        return Body(self.body, self.slots - FIRST_FREE)
+        slots = self.slots - FIRST_FREE
+        if not self.missing.leaves_gaps:
+            return Body(self.body, slots)
+        is_whole = self.template != MAIN and _writes_separators(root)
+        return DeferringBody(self.body, slots, self.handlers, is_whole=is_whole)
 
     def compile_nodes(self, body: list[nodes.Node]) -> None:
         """Compile the nodes of a body in order."""
@@ -47,8 +62,8 @@ class TemplateCompiler(PipelineCompiler):
     def compile_node(self, node: nodes.Node) -> None:
         """Compile one node."""
         self.at = node
+        self.steps += 1
         if isinstance(node, nodes.Text):
-            self.operations += 1
             self.body.append(statements.Text(node.text, self.site()))
         elif isinstance(node, nodes.Action):
             self.compile_action(node)
@@ -65,12 +80,27 @@ class TemplateCompiler(PipelineCompiler):
 
     def compile_action(self, node: nodes.Action) -> None:
         """Print a pipeline's value, unless it goes into a variable."""
+        start, self.mutates = len(self.body), False
         value = self.compile_whole_pipeline(node.pipe)
-        if not node.pipe.declared:
+        if node.pipe.declared:
+            self.write_binding(value)
+        else:
+            value = self.missing.require(value, _last_stage(node.pipe))
             self.at = node
-            self.write_value(value, node)
-            return
-        self.write_binding(value)
+            self.body.append(self.missing.make_print(value.expression, self.site()))
+        if self.missing.leaves_gaps:
+            self.handle_failure(node, start)
+
+    def handle_failure(self, node: nodes.Action, start: int) -> None:
+        """Go on behind an action that fails: with a gap, or with a variable that is poison."""
+        poisoned: list[int] | None = [] if node.pipe.declared else None
+        for variable in node.pipe.declared:
+            value = self.scope.find(variable.names[0])
+            if value is not None and poisoned is not None:
+                poisoned.append(slot_of(value))
+                # The type is unknown from here on.
+                self.scope.declare(variable.names[0], Value(value.expression))
+        self.handlers.append(Handler(start, len(self.body), poisoned, mutates=self.mutates))
 
     def write_binding(self, value: Value) -> None:
         """Add the statement that computes a value which goes into a variable."""
@@ -83,29 +113,29 @@ class TemplateCompiler(PipelineCompiler):
         else:
             self.body.append(statements.Evaluate(expression))
 
-    def write_value(self, value: Value, node: nodes.Action) -> None:
-        """Print a value."""
-        del node
-        self.operations += 1
-        self.body.append(statements.Print(value.expression, self.site()))
+    def store(self, expression: Expression) -> Slot:
+        """Add a statement that stores a value in a slot."""
+        slot = self.new_slot()
+        self.body.append(statements.Assign(slot.index, expression))
+        return slot
 
     def compile_template_call(self, node: nodes.Template) -> None:
         """Compile ``{{ template }}``."""
         if node.name not in self.context.templates:
-            self.write_failure(f"template {printing.quote(node.name)} not defined")
+            text = f"template {printing.quote(node.name)} not defined"
+            self.write_failure(text, Code.TEMPLATE_UNKNOWN, node.name)
             return
         data = (
             expressions.Constant(_MISSING)
             if node.pipe is None
-            else self.missing_for_nil(self.compile_whole_pipeline(node.pipe))
+            else self.missing.convert_nil(self.compile_whole_pipeline(node.pipe))
         )
         self.at = node
-        self.operations += 1
         self.body.append(statements.CallTemplate(node.name, data, self.site()))
 
-    def write_failure(self, text: str) -> None:
+    def write_failure(self, text: str, code: Code | None = None, subject: str = "") -> None:
         """Add a statement that fails."""
-        self.body.append(statements.Evaluate(self.fail(text)))
+        self.body.append(statements.Evaluate(self.fail(text, code, subject).expression))
 
     # Branches
 
@@ -116,19 +146,14 @@ class TemplateCompiler(PipelineCompiler):
         ends: list[tuple[statements.Jump, int]] = []
         has_more = len(chain) > 1 or rest is not None
         for index, link in enumerate(chain):
-            chain_block = self.enter_block() if index else 0
+            self.steps += index > 0
             self.scope = pipe_scope = Scope(self.scope)
             value = self.compile_whole_pipeline(link.pipe)
-            self.operations += has_more
             self.compile_link(value, link, ends if has_more else None)
             self.scope, self.dot = pipe_scope, outer_dot
-            if index:
-                self.leave_block(chain_block)
         if rest is not None:
-            block = self.enter_block()
             self.scope = Scope(self.scope)
             self.compile_nodes(rest)
-            self.leave_block(block)
         for jump, start in ends:
             jump.distance = len(self.body) - start
         self.scope = outer_scope
@@ -144,12 +169,10 @@ class TemplateCompiler(PipelineCompiler):
         ``ends`` gets the jump behind the chain, where there is more of it.
         """
         condition = len(self.body)
-        block = self.enter_block()
         self.scope = Scope(self.scope)
         jump: statements.JumpUnless
         if isinstance(link, nodes.With):
             slot = self.new_slot()
-            self.operations += 1
             jump = statements.With(value.expression, slot.index, self.site())
             self.dot = value.copy(slot)
             self.dot.nil = self.dot.null = False
@@ -161,7 +184,6 @@ class TemplateCompiler(PipelineCompiler):
             end = statements.Jump()
             ends.append((end, len(self.body)))
             self.body.append(end)
-        self.leave_block(block)
         jump.distance = len(self.body) - condition
 
     # Loops
@@ -173,7 +195,9 @@ class TemplateCompiler(PipelineCompiler):
             return
         outer_scope, outer_dot = self.scope, self.dot
         self.scope = range_scope = Scope(outer_scope)
-        value = self.compile_range_value(node.pipe)
+        value = self.compile_whole_pipeline(node.pipe, binds=False)
+        # An empty loop would lose objects.
+        value = self.missing.require(value, _last_stage(node.pipe))
         declared = node.pipe.declared
         has_else = node.otherwise is not None
         # The items are needed before the variables.
@@ -184,9 +208,8 @@ class TemplateCompiler(PipelineCompiler):
             value.expression,
             self.site(),
             has_keys=len(declared) > 1,
-            refuses_null=self.refuses_null,
+            refuses_null=self.missing.refuses,
         )
-        self.operations += 1
         if is_stored:
             items = self.store(items)
         for variable in declared:
@@ -196,23 +219,15 @@ class TemplateCompiler(PipelineCompiler):
         else:
             condition, jump = len(self.body), statements.JumpUnless(items, self.site())
             self.body.append(jump)
-            block = self.enter_block()
             self.compile_loop(node, items)
             end = len(self.body)
             jump_behind = statements.Jump()
             self.body.append(jump_behind)
-            self.leave_block(block)
             jump.distance = len(self.body) - condition
             self.scope, self.dot = Scope(range_scope), outer_dot
-            block = self.enter_block()
             self.compile_nodes(node.otherwise)
-            self.leave_block(block)
             jump_behind.distance = len(self.body) - end
         self.scope, self.dot = outer_scope, outer_dot
-
-    def compile_range_value(self, pipe: nodes.Pipe) -> Value:
-        """Compile the value that a range iterates over."""
-        return self.compile_whole_pipeline(pipe, binds=False)
 
     def bind_range_variable(self, name: str, value: Value, node: nodes.Range) -> None:
         """Declare a variable of a range; before the first iteration it has the whole value."""
@@ -230,12 +245,11 @@ class TemplateCompiler(PipelineCompiler):
         loop, element, key = self.new_slot(), self.new_slot(), self.new_slot()
         declared = [variable.names[0] for variable in node.pipe.declared]
         self.body.append(statements.StartLoop(loop.index, items))
-        before, start = self.operations, len(self.body)
+        before, start = self.steps, len(self.body)
         turn = statements.NextItem(loop.index, element.index, self.site())
         if len(declared) > 1:
             turn = statements.NextPair(loop.index, key.index, element.index, self.site())
         self.body.append(turn)
-        block = self.enter_block()
         outer_loop, self.loop = self.loop, Loop(start)
         self.loops += 1
         self.scope = Scope(self.scope)
@@ -245,14 +259,12 @@ class TemplateCompiler(PipelineCompiler):
         ):
             variable = self.scope.find(name)
             if variable is not None and (node.pipe.assigns or name in self.context.assigned):
-                self.operations += 1
                 self.body.append(statements.Assign(slot_of(variable), slot))
             else:
                 self.scope.declare(name, Value(slot, element=True))
         self.compile_nodes(node.body)
         self.body.append(statements.Jump(start - len(self.body)))
-        self.leave_block(block)
-        turn.cost = self.operations - before
+        turn.cost = 1 + self.steps - before
         end = len(self.body)
         turn.distance = end - start
         for jump, place in self.loop.breaks:
@@ -262,7 +274,6 @@ class TemplateCompiler(PipelineCompiler):
 
     def compile_loop_control(self, node: nodes.Break | nodes.Continue) -> None:
         """Compile ``break`` and ``continue``."""
-        self.operations += 1
         place = len(self.body)
         jump = statements.Jump(self.loop.start - place)
         if isinstance(node, nodes.Break):
@@ -280,3 +291,19 @@ def _chain(
         chain.append(rest[0])
         rest = chain[-1].otherwise
     return chain, rest
+
+
+def _last_stage(pipe: nodes.Pipe) -> nodes.Placed:
+    return stage_of(pipe.commands[-1])
+
+
+def _writes_separators(body: list[nodes.Node]) -> bool:
+    """Report whether a text in this body has a line that begins with ``---``."""
+    for node in body:
+        if isinstance(node, nodes.Text) and _SEPARATOR.search(node.text):
+            return True
+        if isinstance(node, (nodes.If, nodes.With, nodes.Range)) and _writes_separators(
+            [*node.body, *(node.otherwise or ())]
+        ):
+            return True
+    return False

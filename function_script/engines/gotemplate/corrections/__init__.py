@@ -157,7 +157,7 @@ def _reorder_call(
     types = _PURPOSES.get(name, function.parameter_types)
     if len(types) != len(arguments) or len(types) < len(("value", "other")):
         return None
-    if _fit(types, arguments, grammar):
+    if _fit(types, arguments, grammar) or any(map(_is_quoted_number, types, arguments)):
         return None
     first, *middle, last = arguments
     orders = ([*middle, last, first], [last, first, *middle])
@@ -165,6 +165,11 @@ def _reorder_call(
     if not fitting:
         return None
     return " ".join([name, *map(argument_source, fitting[0])])
+
+
+def _is_quoted_number(type_: str, word: nodes.Operand) -> bool:
+    """Report whether an argument is in its place, and in quotes by mistake."""
+    return type_ in _NUMBERS and isinstance(word, nodes.String) and word.value.isdigit()
 
 
 def _fit(types: Sequence[str], arguments: Sequence[nodes.Operand], grammar: parser.Grammar) -> bool:

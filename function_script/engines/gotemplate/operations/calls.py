@@ -14,7 +14,7 @@ from function_script.engines.gotemplate.sites import Site
 AnyCallable: TypeAlias = Callable[..., object]  # type: ignore[explicit-any] # see above
 _MISSING: Final = values.MISSING
 # A string below this length is not worth charging for.
-SMALL: Final = 64
+_SMALL: Final = 64
 
 
 class Callee:
@@ -34,7 +34,7 @@ class Callee:
         self.has_run: bool = function.injects in {Injects.ALLOCATOR, Injects.RUN}
         self.has_random: bool = function.injects is Injects.RANDOM
         self.has_source: bool = function.injects is Injects.SOURCE
-        self.measures_text: bool = function.returns == "string"
+        self.measures_text: bool = function.returns == "string" and function.allocates
         self.measures: bool = function.returns == "any" and function.allocates
 
     def parameter_type(self, index: int) -> str:
@@ -95,7 +95,7 @@ class Call(Expression):
     def charge(self, run: Run, result: object) -> object:
         """Charge for the size of a result."""
         if self.measures_text:
-            if isinstance(result, str) and len(result) > SMALL:
+            if isinstance(result, str) and len(result) > _SMALL:
                 run.check_string(len(result))
         elif self.measures:
             run.measure(result)
@@ -177,38 +177,66 @@ def call(callee: Callee, arguments: list[Expression], site: Site, key: str) -> E
 # Methods
 
 
-class FindMethod(Expression):
-    """The method that a field with arguments calls; None when there is no receiver."""
+class CallMethod(Expression):
+    """A call of a method; no value without a receiver, whose place is ``start``."""
 
-    def __init__(self, receiver: Expression, name: str, missing: MissingKey, site: Site) -> None:
+    def __init__(  # noqa: PLR0913, PLR0917 # the parts of the call, and its two places
+        self,
+        receiver: Expression,
+        name: str,
+        arguments: list[Expression],
+        missing: MissingKey,
+        start: Site,
+        site: Site,
+    ) -> None:
         self.receiver: Expression = receiver
         self.name: str = name
-        self.missing: MissingKey = missing
-        self.site: Site = site
-
-    def evaluate(self, frame: Frame) -> object:
-        """Return the method."""
-        receiver = self.receiver.evaluate(frame)
-        frame.site = self.site
-        return runtime.find_method(receiver, self.name, self.missing)
-
-
-class CallMethod(Expression):
-    """A call of a method; no value without a receiver."""
-
-    def __init__(self, method: Expression, arguments: list[Expression], site: Site) -> None:
-        self.method: Expression = method
         self.arguments: list[Expression] = arguments
+        self.missing: MissingKey = missing
+        self.start: Site = start
         self.site: Site = site
 
     def evaluate(self, frame: Frame) -> object:
         """Find the method, evaluate the arguments, then call."""
-        method = self.method.evaluate(frame)
+        receiver = self.receiver.evaluate(frame)
+        frame.site = self.start
+        method = runtime.find_method(receiver, self.name, self.missing)
         if method is None:
             return _MISSING
-        arguments = tuple([argument.evaluate(frame) for argument in self.arguments])
+        arguments = [argument.evaluate(frame) for argument in self.arguments]
         frame.site = self.site
-        return runtime.call_method(cast("Function", method), arguments)
+        return runtime.call_method(receiver, self.name, method, arguments)
+
+
+# Templates
+
+
+class Include(Expression):
+    """``include``: the text of another template; ``levels`` is the depth of what is around it.
+
+    It runs the template itself: 200 templates inside of each other take the stack of few calls.
+    """
+
+    def __init__(self, name: Expression, data: Expression, levels: int, site: Site) -> None:
+        self.name: Expression = name
+        self.data: Expression = data
+        self.levels: int = levels
+        self.site: Site = site
+
+    def evaluate(self, frame: Frame) -> object:
+        """Return the text."""
+        name = cast("str", self.name.evaluate(frame))
+        data = self.data.evaluate(frame)
+        frame.site = self.site
+        run = frame.run
+        outer = run.begin_include(name, self.levels)
+        parts = run.parts
+        try:
+            run.templates[name].render(run, data)
+        finally:
+            run.end_include(outer)
+        run.check_string(sum(map(len, parts)))
+        return "".join(parts)
 
 
 # Operands that are evaluated until one decides

@@ -38,29 +38,26 @@ class NewNil(Expression):
 class Fail(Expression):
     """An expression that is certain to fail."""
 
-    def __init__(self, text: str, site: Site) -> None:
-        self.text: str = text
+    def __init__(self, error: errors.EvalError, site: Site) -> None:
+        self.error: errors.EvalError = error
         self.site: Site = site
 
     def evaluate(self, frame: Frame) -> object:
         """Raise EvalError."""
         frame.site = self.site
-        raise errors.EvalError(self.text)
+        # Another one each time: an error that was raised has the frames of its run.
+        raise errors.EvalError(self.error.text, self.error.code, self.error.subject)
 
 
 # Slots
 
 
 class Slot(Expression):
-    """The value of a slot; ``changes``: it may be assigned again while it is visible.
+    """The value of a slot; ``changes``: it may be assigned again while it is visible."""
 
-    ``source`` is the expression whose value the slot has, where a chain of fields has one.
-    """
-
-    def __init__(self, index: int, source: Expression | None = None) -> None:
+    def __init__(self, index: int) -> None:
         self.index: int = index
         self.changes: bool = False
-        self.source: Expression | None = source
 
     def evaluate(self, frame: Frame) -> object:
         """Return the value of the slot."""
@@ -105,10 +102,7 @@ class Sequence(Expression):
 
 
 class Fields(Expression):
-    """A chain of fields by Go's rules.
-
-    A ``slot`` that is not negative gets the value, for expressions that read the same chain.
-    """
+    """A chain of fields by Go's rules."""
 
     def __init__(
         self, start: Expression, names: tuple[str, ...], missing: MissingKey, site: Site
@@ -117,11 +111,10 @@ class Fields(Expression):
         self.names: tuple[str, ...] = names
         self.missing: MissingKey = missing
         self.site: Site = site
-        self.slot: int = -1
 
     def evaluate(self, frame: Frame) -> object:
         """Return the value at the end of the chain."""
-        return self.finish(self.walk(self.start.evaluate(frame), frame), frame)
+        return self.walk(self.start.evaluate(frame), frame)
 
     def walk(self, value: object, frame: Frame) -> object:
         """Apply the rules step by step."""
@@ -129,12 +122,6 @@ class Fields(Expression):
         if value is _POISON:
             raise errors.NoValueError
         return runtime.walk(value, self.names, self.missing)
-
-    def finish(self, value: object, frame: Frame) -> object:
-        """Store the value where others read it."""
-        if self.slot >= 0:
-            frame.values[self.slot] = value
-        return value
 
 
 class QuickFields(Fields):
@@ -155,10 +142,7 @@ class QuickFields(Fields):
                     frame.site = self.site
                     value = build_entry(entries, name)
             elif value is not _MISSING:
-                value = self.walk(start, frame)
-                break
-        if self.slot >= 0:
-            frame.values[self.slot] = value
+                return self.walk(start, frame)
         return value
 
 
@@ -179,13 +163,8 @@ class QuickField(Fields):
             if value is _PENDING:
                 frame.site = self.site
                 value = build_entry(start, self.name)
-        elif start is _MISSING:
-            value = _MISSING
-        else:
-            value = self.walk(start, frame)
-        if self.slot >= 0:
-            frame.values[self.slot] = value
-        return value
+            return value
+        return _MISSING if start is _MISSING else self.walk(start, frame)
 
 
 def read_fields(
@@ -343,5 +322,5 @@ class NotNull(Expression):
         if value is None:
             frame.site = self.site
             text = "it is null"
-            raise errors.EvalError(text)
+            raise errors.EvalError(text, errors.Code.NULL_AS_TEXT)
         return value

@@ -4,7 +4,6 @@ from collections.abc import Collection, Iterator
 from typing import cast
 
 from function_script.engines.gotemplate import missing, runtime
-from function_script.engines.gotemplate.operations.calls import SMALL
 from function_script.engines.gotemplate.operations.frame import Expression, Frame, Statement
 from function_script.engines.gotemplate.run import Run
 from function_script.engines.gotemplate.sites import Site
@@ -35,6 +34,8 @@ class Print(Statement):
         value = self.value.evaluate(frame)
         run = frame.run
         if type(value) is str:
+            if "\n" in value:
+                run.note_lines(value)
             run.write(value, self.site)
             return 1
         frame.site = self.site
@@ -108,24 +109,6 @@ class JumpUnless(Jump):
         return 1 if value else self.distance
 
 
-class JumpIf(JumpUnless):
-    """A jump for a true condition."""
-
-    def run(self, frame: Frame) -> int:
-        """Jump, or go on."""
-        value = self.condition.evaluate(frame)
-        frame.site = self.site
-        return self.distance if value else 1
-
-
-class JumpUnlessMethod(JumpUnless):
-    """A jump for a method without a receiver."""
-
-    def run(self, frame: Frame) -> int:
-        """Jump, or go on."""
-        return self.distance if self.condition.evaluate(frame) is None else 1
-
-
 class With(JumpUnless):
     """A condition that becomes the dot."""
 
@@ -186,7 +169,7 @@ class StartLoop(Statement):
 class NextItem(Jump):
     """The start of a turn: the next element becomes the dot, or the loop ends.
 
-    A turn costs as many steps as the loop has operations.
+    A turn costs a step, and one for each text, action, branch and call of the loop's body.
     """
 
     def __init__(self, loop: int, element: int, site: Site) -> None:
@@ -243,25 +226,4 @@ class CallTemplate(Statement):
         run.enter(self.name)
         run.templates[self.name].render(run, data)
         run.leave()
-        return 1
-
-
-class Include(Statement):
-    """``include``: the text of another template, in a slot."""
-
-    def __init__(self, slot: int, name: Expression, data: Expression, site: Site) -> None:
-        self.slot: int = slot
-        self.name: Expression = name
-        self.data: Expression = data
-        self.site: Site = site
-
-    def run(self, frame: Frame) -> int:
-        """Render it."""
-        name = self.name.evaluate(frame)
-        data = self.data.evaluate(frame)
-        frame.site = self.site
-        text = frame.run.include(cast("str", name), data)
-        if len(text) > SMALL:
-            frame.run.check_string(len(text))
-        frame.values[self.slot] = text
         return 1

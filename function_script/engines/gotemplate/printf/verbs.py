@@ -44,15 +44,10 @@ def _format(value: object, verb: str, flags: Flags) -> str:
         return _format_string(value, verb, flags)
     if isinstance(value, int):
         return _format_integer(value, verb, flags)
-    if isinstance(value, (float, complex)) and verb not in _FLOAT_VERBS:
+    if isinstance(value, float) and verb not in _FLOAT_VERBS:
         return _bad_verb(value, verb, flags)
     if isinstance(value, float):
         return _format_float(value, verb, flags)
-    if isinstance(value, complex):
-        real = _format_float(value.real, verb, flags)
-        return f"({real}{_format_float(value.imag, verb, flags._replace(plus=True))}i)"
-    if isinstance(value, bytes):
-        return _format_bytes(value, verb, flags)
     if isinstance(value, values.Struct):
         own_text = value.text()
         if own_text is not None and verb in "vsxXq" and not flags.go_syntax:
@@ -62,10 +57,7 @@ def _format(value: object, verb: str, flags: Flags) -> str:
 
 
 def _bad_verb(value: object, verb: str, flags: Flags) -> str:
-    printable = value.fields if isinstance(value, values.Struct) and not value.text() else value
-    text = (
-        _format(printable, "v", flags) if printable is value else _format_fields(value, "v", flags)
-    )
+    text = _format(int(value) if isinstance(value, values.NamedNumber) else value, "v", flags)
     return f"%!{verb}({values.go_type(value)}={text})"
 
 
@@ -131,6 +123,8 @@ def _format_bytes(value: bytes, verb: str, flags: Flags) -> str:
 
 
 def _format_integer(value: int, verb: str, flags: Flags) -> str:
+    if isinstance(value, values.NamedNumber) and verb in "vsxXq" and not flags.go_syntax:
+        return _format_string(value.text(), verb, flags)
     if verb in _BASES:
         return _in_base(value, verb, flags)
     if verb == "c":
@@ -281,9 +275,7 @@ def _hexadecimal(number: float, precision: int | None) -> str:
 # Containers
 
 
-def _format_fields(value: object, verb: str, flags: Flags) -> str:
-    if not isinstance(value, values.Struct):
-        return ""
+def _format_fields(value: values.Struct, verb: str, flags: Flags) -> str:
     has_names = flags.names or flags.go_syntax
     fields = [
         (f"{name}:" if has_names else "") + _element(field, verb, flags)
@@ -295,6 +287,8 @@ def _format_fields(value: object, verb: str, flags: Flags) -> str:
 
 
 def _format_container(value: object, verb: str, flags: Flags) -> str:
+    if isinstance(value, bytes):
+        return _format_bytes(value, verb, flags)
     if isinstance(value, dict):
         items = [
             f"{_element(key, verb, flags)}:{_element(item, verb, flags)}"

@@ -9,7 +9,7 @@ from typing import Final
 
 from function_script.engines.gotemplate import printing, values
 from function_script.engines.gotemplate.function import Accepts, Allocator, FunctionTable, Injects
-from function_script.engines.gotemplate.go_time import NamedNumber
+from function_script.engines.gotemplate.go_time import Duration
 
 FUNCTIONS: Final = FunctionTable()
 
@@ -112,13 +112,16 @@ def to_texts(allocator: Allocator, value: object) -> values.Strings:
 
 def to_int64(value: object) -> int:
     """Convert to int64: floats are cut, booleans are 0 and 1, texts may have a base."""
+    if type(value) is Duration:
+        # The library that sprig converts with knows months and days of the week, no durations.
+        return 0
     if isinstance(value, int):
         return values.wrap_int64(value) if value > values.MAX_INT64 else int(value)
     if isinstance(value, float):
         return truncate(value)
     if isinstance(value, str):
         return parse_literal(_ZERO_DECIMALS.sub("", value)) or 0
-    return value.number if isinstance(value, NamedNumber) else 0
+    return 0
 
 
 def truncate(number: float) -> int:
@@ -133,10 +136,10 @@ def truncate(number: float) -> int:
 
 def to_float64(value: object) -> float:
     """Return a float64 of any value."""
-    if isinstance(value, (int, float)):
+    if isinstance(value, (int, float)) and not isinstance(value, Duration):
         return float(value)
     if not isinstance(value, str):
-        return float(value.number) if isinstance(value, NamedNumber) else 0.0
+        return 0.0
     # strconv.ParseFloat: 0 if it fails, also for a number that is too large.
     if _FLOAT.fullmatch(value) is not None:
         number = float(value)

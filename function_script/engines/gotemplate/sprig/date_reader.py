@@ -10,7 +10,16 @@ from collections.abc import Callable, Sequence
 from typing import Final, NoReturn
 
 from function_script.engines.gotemplate.errors import CallError
-from function_script.engines.gotemplate.go_time import DAYS, MONTHS, SHORT, Time, split_layout
+from function_script.engines.gotemplate.go_time import (
+    DAYS,
+    LOCAL,
+    MONTHS,
+    SHORT,
+    UTC,
+    Location,
+    Time,
+    split_layout,
+)
 from function_script.engines.gotemplate.values import to_narrow
 
 _NOON: Final = 12
@@ -253,15 +262,19 @@ class _Reader:
 
     def in_zone(self, time: Time) -> Time:
         """Return the time whose clock shows what was read; a zone's name alone does not move it."""
-        if self.zone == "UTC" or (self.offset is None and not self.zone):
-            return time.plus(self.nanoseconds)
-        if self.offset is None:
-            hours = int(self.zone[3:] or 0) if self.zone.startswith("GMT") else 0
-            offset = hours * _HOUR_SECONDS
-            return Time(time.seconds, self.nanoseconds, offset=offset, zone=self.zone)
-        zone = "UTC" if not self.offset and not self.zone else self.zone
-        seconds = time.seconds - self.offset
-        return Time(seconds, self.nanoseconds, offset=self.offset, zone=zone)
+        location = self.find_location()
+        offset = 0 if location is UTC or self.offset is None else self.offset
+        return Time(time.seconds - offset, self.nanoseconds, location)
+
+    def find_location(self) -> Location:
+        """Return the location that was read: the local one without any, and for an offset of 0."""
+        if self.zone == "UTC":
+            return UTC
+        if not self.offset and not self.zone:
+            return LOCAL
+        hours = int(self.zone[3:] or 0) if self.zone.startswith("GMT") else 0
+        offset = hours * _HOUR_SECONDS if self.offset is None else self.offset
+        return Location.fixed(self.zone, offset)
 
     def mismatch(self, rest: str, expected: str) -> CallError:
         texts = f"{quote_time(self.text)} as {quote_time(self.layout)}"

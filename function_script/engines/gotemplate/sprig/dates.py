@@ -11,7 +11,15 @@ from typing import Final
 
 from function_script.engines.gotemplate.errors import CallError
 from function_script.engines.gotemplate.function import FunctionTable, Injects
-from function_script.engines.gotemplate.go_time import NANOSECONDS, Time, format_time
+from function_script.engines.gotemplate.go_time import (
+    LOCAL,
+    NANOSECONDS,
+    RFC3339,
+    UNITS,
+    Duration,
+    Time,
+    format_time,
+)
 from function_script.engines.gotemplate.run import Run
 from function_script.engines.gotemplate.sprig.conversions import parse_decimal
 from function_script.engines.gotemplate.sprig.date_reader import parse_date, quote_time
@@ -25,7 +33,6 @@ _LOCAL: Final = "Local"
 _SECONDS: Final = frozenset({"int", "int32", "int64"})
 # The field that ``now`` is read from.
 _CREATION_TIME: Final = ("observed", "composite", "resource", "metadata", "creationTimestamp")
-_RFC3339: Final = "2006-01-02T15:04:05Z07:00"
 
 
 @FUNCTIONS.add("date", parameters="string any", returns="string")
@@ -62,10 +69,9 @@ def html_date_in_zone(value: object, zone: str) -> str:
 
 def _find_time(value: object) -> Time | None:
     """Return the date of a value: a time, or seconds since 1970; None for others."""
-    kind = go_type(value)
-    if isinstance(value, Time) and kind == Time.go_type:
+    if isinstance(value, Time):
         return value
-    if isinstance(value, int) and kind in _SECONDS:
+    if isinstance(value, int) and go_type(value) in _SECONDS:
         return Time(int(value))
     return None
 
@@ -86,15 +92,16 @@ FUNCTIONS.add("mustToDate", parameters="string string")(parse_date)
 def date_modify(change: str, time: Time) -> Time:
     """The time, moved by a duration: date_modify "-1h" $time."""
     try:
-        return must_date_modify(change, time)
+        nanoseconds = parse_duration(change)
     except CallError:
         return time
+    return time.plus(nanoseconds)
 
 
 @FUNCTIONS.add("must_date_modify", "mustDateModify", parameters="string time.Time")
 def must_date_modify(change: str, time: Time) -> Time:
     """Raise CallError where dateModify gives the time as it was."""
-    return time.plus(_parse_duration(change))
+    return time.plus(parse_duration(change))
 
 
 @FUNCTIONS.add("unixEpoch", parameters="time.Time", returns="string")
@@ -106,16 +113,6 @@ def unix_epoch(time: Time) -> str:
 # Durations
 
 
-_UNITS: Final = {
-    "ns": 1,
-    "us": 1_000,
-    "µs": 1_000,
-    "μs": 1_000,
-    "ms": 1_000_000,
-    "s": NANOSECONDS,
-    "m": 60 * NANOSECONDS,
-    "h": 3600 * NANOSECONDS,
-}
 _PART: Final = re.compile(r"(?P<whole>[0-9]*)(?:\.(?P<fraction>[0-9]*))?(?P<unit>[^.0-9]*)")
 _LARGEST: Final = 1 << 63
 _MAX_DIGITS: Final = len(str(_LARGEST))
@@ -142,20 +139,20 @@ def duration(value: object) -> str:
         seconds = parse_decimal(value)
     elif type(value) is int:
         seconds = value
-    return _duration_text(wrap_int64(seconds * NANOSECONDS))
+    return Duration(wrap_int64(seconds * NANOSECONDS)).text()
 
 
-@FUNCTIONS.add("durationRound", parameters="any", returns="string")
-def duration_round(value: object) -> str:
-    """The duration in its largest unit, such as 2h."""
-    if isinstance(value, Time) and go_type(value) == Time.go_type:
-        raise CallError("there is no current time to count from: give a duration")
+@FUNCTIONS.add("durationRound", parameters="any", injects=Injects.RUN, returns="string")
+def duration_round(run: Run, value: object) -> str:
+    """The duration in its largest unit, such as 2h; that from a time until now."""
     nanoseconds = 0
-    if type(value) is int:
+    if isinstance(value, Time):
+        nanoseconds = now(run).minus(value)
+    elif type(value) is int:
         nanoseconds = value
     elif type(value) is str:
         try:
-            nanoseconds = _parse_duration(value)
+            nanoseconds = parse_duration(value)
         except CallError:
             nanoseconds = 0
     size = abs(nanoseconds)
@@ -172,9 +169,10 @@ def now(run: Run) -> Time:
     for key in _CREATION_TIME:
         value = value.get(key) if isinstance(value, dict) else None
     try:
-        return parse_date(_RFC3339, value) if isinstance(value, str) else Time(0)
+        time = parse_date(RFC3339, value) if isinstance(value, str) else Time(0)
     except CallError:
-        return Time(0)
+        time = Time(0)
+    return time.in_location(LOCAL)
 
 
 @FUNCTIONS.add(
@@ -189,10 +187,10 @@ def ago(run: Run, value: object) -> str:
     difference = end.unix_nanoseconds() - (_find_time(value) or end).unix_nanoseconds()
     seconds, rest = divmod(abs(difference), NANOSECONDS)
     seconds += rest * 2 >= NANOSECONDS
-    return _duration_text((seconds if difference > 0 else -seconds) * NANOSECONDS)
+    return Duration.bounded((seconds if difference > 0 else -seconds) * NANOSECONDS).text()
 
 
-def _parse_duration(text: str) -> int:
+def parse_duration(text: str) -> int:
     """Return Go's time.ParseDuration in nanoseconds; raises CallError in Go's words."""
     negative = text.startswith("-")
     rest = text[1:] if text[:1] in {"+", "-"} else text
@@ -223,10 +221,10 @@ def _read_part(match: re.Match[str], text: str) -> tuple[int, int]:
     name = match["unit"]
     if not name:
         raise CallError(f"time: missing unit in duration {quote_time(to_narrow(text))}")
-    if name not in _UNITS:
+    if name not in UNITS:
         unknown = f"unknown unit {quote_time(to_narrow(name))}"
         raise CallError(f"time: {unknown} in duration {quote_time(to_narrow(text))}")
-    unit = _UNITS[name]
+    unit = UNITS[name]
     zeros = len(fraction) - len(fraction.lstrip("0"))
     digits = fraction[: zeros + _MAX_DIGITS]
     if int(digits or "0") > _LARGEST:
@@ -239,26 +237,3 @@ def _read_part(match: re.Match[str], text: str) -> tuple[int, int]:
 
 def _invalid(text: str) -> CallError:
     return CallError(f"time: invalid duration {quote_time(to_narrow(text))}")
-
-
-def _duration_text(nanoseconds: int) -> str:
-    """Return time.Duration's String: ``1h30m0s``, ``1.5s``, ``20ms``."""
-    sign = "-" if nanoseconds < 0 else ""
-    size = abs(nanoseconds)
-    if not size:
-        return "0s"
-    if size < NANOSECONDS:
-        name = "ns" if size < _UNITS["us"] else "µs" if size < _UNITS["ms"] else "ms"
-        return f"{sign}{_decimal(size, _UNITS[name])}{name}"
-    minutes, rest = divmod(size, 60 * NANOSECONDS)
-    hours, minutes_left = divmod(minutes, 60)
-    text = f"{_decimal(rest, NANOSECONDS)}s"
-    if minutes:
-        text = f"{minutes_left}m{text}"
-    return f"{sign}{hours}h{text}" if hours else sign + text
-
-
-def _decimal(size: int, unit: int) -> str:
-    whole, fraction = divmod(size, unit)
-    digits = f"{fraction:0{len(str(unit)) - 1}}".rstrip("0") if fraction else ""
-    return f"{whole}.{digits}" if digits else str(whole)

@@ -1,7 +1,7 @@
 """JSON as Go's package encoding/json writes and reads it.
 
 Written: keys are sorted, ``<``, ``>`` and ``&`` are escaped unless the text is raw, whole floats
-have no point. Read: every number is a float64, and errors are in Go's words.
+have no point. Read: every number is a float64.
 """
 
 import base64
@@ -15,7 +15,7 @@ import orjson
 
 from function_script.engines.gotemplate import printing, values
 from function_script.engines.gotemplate.function import Allocator
-from function_script.values import LONE_SURROGATE
+from function_script.request.values import LONE_SURROGATE
 
 # Writing
 
@@ -49,7 +49,7 @@ class NotJsonError(ValueError):
 def marshal(value: object, *, pretty: bool = False, raw: bool = False) -> str:
     """Return the JSON text; ``pretty``: indented by two; ``raw``: without escapes for HTML.
 
-    Raises NotJsonError for NaN, infinities, complex numbers and maps whose keys are not text.
+    Raises NotJsonError for NaN, infinities and maps whose keys are not text.
     """
     writer = _Writer(_RAW if raw else _ESCAPED, pretty=pretty)
     writer.write(value, "\n")
@@ -100,8 +100,6 @@ class _Writer:
             self.parts.append(f'"{base64.b64encode(value).decode()}"')
         elif isinstance(value, values.Struct):
             self.write_struct(value, line)
-        elif isinstance(value, complex):
-            raise NotJsonError(f"json: unsupported type: {values.go_type(value)}")
         else:
             self.parts.append("null")
 
@@ -187,7 +185,7 @@ _SURROGATE_ESCAPE: Final = re.compile(r"\\u[dD][89a-fA-F]")
 
 
 class BadJsonError(ValueError):
-    """A text that is not JSON, in Go's words; ``value`` is the part that Go has read."""
+    """A text that is not JSON; ``value`` is the part that Go has read."""
 
     def __init__(self, text: str, value: object = None) -> None:
         super().__init__(text)
@@ -220,7 +218,7 @@ def unmarshal(allocator: Allocator, text: str) -> object:
     try:
         value: object = reader.decoder.decode(characters)
     except ValueError as error:
-        raise BadJsonError(find_error(characters)) from error
+        raise BadJsonError(f"it is not JSON: {error}") from error
     if _SURROGATE_ESCAPE.search(characters) is not None:
         value = _replace_surrogates(value)
     if reader.too_large:
@@ -230,7 +228,7 @@ def unmarshal(allocator: Allocator, text: str) -> object:
 
 
 def _reject_constant(name: str) -> NoReturn:
-    raise ValueError(name)
+    raise ValueError(f"{name} is no number")
 
 
 def _replace_surrogates(value: object) -> object:
@@ -242,173 +240,3 @@ def _replace_surrogates(value: object) -> object:
     if isinstance(value, dict):
         return {_replace_surrogates(key): _replace_surrogates(item) for key, item in value.items()}
     return value
-
-
-# The errors of texts that are not JSON: Go's scan, byte by byte
-
-_SPACES: Final = " \t\r\n"
-_DIGITS: Final = frozenset("0123456789")
-_HEX_DIGITS: Final = frozenset("0123456789abcdefABCDEF")
-_ESCAPES: Final = frozenset('bfnrt\\/"')
-_LITERALS: Final = {"t": "true", "f": "false", "n": "null"}
-_VALUE: Final = "looking for beginning of value"
-
-
-class _JsonError(Exception):  # ends the scan; its text is the result
-    """The first error."""
-
-
-def find_error(text: str) -> str:
-    """Return the first error of Go's scanner; empty without one."""
-    try:
-        _Scanner(values.to_narrow(text)).scan()
-    except _JsonError as fault:
-        return str(fault)
-    return ""
-
-
-class _Scanner:
-    """Scans a text without making values of it."""
-
-    def __init__(self, text: str) -> None:
-        self.text = text
-        self.index = 0
-        # The open brackets.
-        self.open: list[str] = []
-
-    def scan(self) -> None:
-        """Scan one value and the end of the text."""
-        while True:
-            self.scan_value()
-            while self.open and self.close_or_separate():
-                pass
-            if not self.open:
-                break
-        if self.text[self.index :].strip(_SPACES):
-            self.fail(self.peek(), "after top-level value")
-
-    def close_or_separate(self) -> bool:
-        """Report whether a bracket closes behind a value; if not, the next value follows."""
-        bracket = self.open[-1]
-        character = self.peek()
-        if character == {"{": "}", "[": "]"}[bracket]:
-            self.index += 1
-            self.open.pop()
-            return True
-        if character != ",":
-            context = "object key:value pair" if bracket == "{" else "array element"
-            self.fail(character, f"after {context}")
-        self.index += 1
-        if bracket == "{":
-            self.scan_key()
-        return False
-
-    def scan_value(self) -> None:
-        """Scan a scalar, or opening brackets and the text right behind them."""
-        while (character := self.peek()) in "{[":
-            self.index += 1
-            self.open.append(character)
-            if self.peek() in "}]" and self.close_or_separate():
-                return
-            if character == "{":
-                self.scan_key()
-        if character == '"':
-            self.scan_string()
-        elif character in _LITERALS:
-            self.scan_literal(_LITERALS[character])
-        elif character == "-" or character in _DIGITS:
-            self.scan_number()
-        else:
-            self.fail(character, _VALUE)
-
-    def scan_key(self) -> None:
-        """Scan a key and its colon."""
-        character = self.peek()
-        if character != '"':
-            self.fail(character, "looking for beginning of object key string")
-        self.scan_string()
-        character = self.peek()
-        if character != ":":
-            self.fail(character, "after object key")
-        self.index += 1
-
-    def scan_string(self) -> None:
-        """Scan a text from its first quotes to its last."""
-        self.index += 1
-        while (character := self.next()) != '"':
-            if self.index > len(self.text):
-                self.end()
-            if character < " ":
-                self.fail(character, "in string literal")
-            if character == "\\":
-                self.scan_escape()
-
-    def scan_escape(self) -> None:
-        """Scan an escape behind its backslash."""
-        character = self.next()
-        if character == "u":
-            for _ in range(4):
-                digit = self.next()
-                if digit not in _HEX_DIGITS:
-                    self.fail(digit, "in \\u hexadecimal character escape")
-        elif character not in _ESCAPES:
-            self.fail(character, "in string escape code")
-
-    def scan_literal(self, word: str) -> None:
-        """Scan ``true``, ``false`` or ``null``."""
-        self.index += 1
-        for expected in word[1:]:
-            character = self.next()
-            if character != expected:
-                self.fail(character, f"in literal {word} (expecting '{expected}')")
-
-    def scan_number(self) -> None:
-        """Scan a number; one that begins with 0 has no further digits."""
-        if self.text[self.index] == "-":
-            self.index += 1
-        if self.scan_digit("in numeric literal") != "0":
-            self.skip_digits()
-        if self.here() == ".":
-            self.index += 1
-            self.scan_digit("after decimal point in numeric literal")
-            self.skip_digits()
-        if self.here() in {"e", "E"}:
-            self.index += 1
-            if self.here() in {"+", "-"}:
-                self.index += 1
-            self.scan_digit("in exponent of numeric literal")
-            self.skip_digits()
-
-    def scan_digit(self, context: str) -> str:
-        character = self.next()
-        if character not in _DIGITS:
-            self.fail(character, context)
-        return character
-
-    def skip_digits(self) -> None:
-        while self.here() in _DIGITS:
-            self.index += 1
-
-    def here(self) -> str:
-        return self.text[self.index : self.index + 1]
-
-    def peek(self) -> str:
-        """Return the next character other than a space without consuming it."""
-        while self.here() and self.here() in _SPACES:
-            self.index += 1
-        if not self.here():
-            self.end()
-        return self.here()
-
-    def next(self) -> str:
-        """Consume the next character; behind the last one Go reads a space."""
-        character = self.here() or " "
-        self.index += 1
-        return character
-
-    def end(self) -> NoReturn:
-        raise _JsonError("unexpected end of JSON input")
-
-    def fail(self, character: str, context: str) -> NoReturn:
-        quoted = {"'": r"\'", '"': '"'}.get(character) or printing.quote(character)[1:-1]
-        raise _JsonError(f"invalid character '{quoted}' {context}")

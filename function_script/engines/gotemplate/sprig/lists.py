@@ -28,7 +28,7 @@ def _items(value: object, refusal: str) -> list[object]:
     raise CallError(f"{refusal} {values.go_kind(value)}")
 
 
-@FUNCTIONS.add("list", "tuple", parameters="any...", accepts=Accepts.NULL)
+@FUNCTIONS.add("list", "tuple", parameters="any...", allocates=False, accepts=Accepts.NULL)
 def list_(*items: object) -> list[object]:
     """A list of the values."""
     return list(items)

@@ -12,7 +12,7 @@ from functools import reduce
 from typing import Final
 
 from function_script.engines.gotemplate import printing, values
-from function_script.engines.gotemplate.errors import CallError
+from function_script.engines.gotemplate.errors import CallError, Code
 from function_script.engines.gotemplate.function import Allocator, FunctionTable, Injects
 from function_script.engines.gotemplate.sprig import conversions
 
@@ -93,7 +93,7 @@ def mod(left: object, right: object) -> int:
 def _quotient(dividend: int, divisor: int) -> int:
     """Return the quotient, cut towards zero."""
     if divisor == 0:
-        raise CallError("runtime error: integer divide by zero")
+        raise CallError("runtime error: integer divide by zero", Code.DIVISION_BY_ZERO)
     quotient = abs(dividend) // abs(divisor)
     return quotient if (dividend < 0) == (divisor < 0) else -quotient
 

@@ -8,9 +8,10 @@ from collections.abc import Callable, Iterator
 from typing import Concatenate, Final, NamedTuple, ParamSpec, TypeAlias, TypeVar
 
 from function_script.engines.gotemplate import printing, values
-from function_script.engines.gotemplate.errors import CallError
+from function_script.engines.gotemplate.errors import CallError, Code
 from function_script.engines.gotemplate.function import Allocator, FunctionTable, Injects
-from function_script.engines.library.regex import Match, Pattern, compiled, regex_escape
+from function_script.engines.library.regex import regex_escape
+from function_script.engines.regular_expressions import Match, Pattern, compiled
 
 FUNCTIONS: Final = FunctionTable()
 
@@ -27,6 +28,10 @@ _CAUSES: Final = {
     "bad repetition operator": "invalid nested repetition operator",
     "invalid repetition size": "invalid repeat count",
     "trailing \\": "trailing backslash at end of expression",
+}
+_CODES: Final = {
+    "missing ]": Code.PATTERN_WITHOUT_BRACKET,
+    "missing )": Code.PATTERN_WITHOUT_PARENTHESIS,
 }
 _REFERENCE: Final = re.compile(r"\$(?:(?P<escape>\$)|(?P<bare>\w+)|\{(?P<braced>\w+)\})")
 _GROUP_NUMBER: Final = re.compile(r"0|[1-9][0-9]{0,8}")
@@ -46,13 +51,14 @@ class _Regex(NamedTuple):
 def _compile(source: str) -> _Regex:
     """Return the pattern; raises CallError with the message of Go's Compile."""
     if _ANY_BYTE in _ESCAPE.findall(source):
-        raise CallError(f"error parsing regexp: invalid escape sequence: `{_ANY_BYTE}`")
+        text = f"error parsing regexp: invalid escape sequence: `{_ANY_BYTE}`"
+        raise CallError(text, Code.BAD_PATTERN)
     try:
         return _Regex(source, compiled(values.whole(source)))
     except ValueError as error:
         cause, _, part = str(error).removeprefix("pattern: ").partition(": ")
         text = f"error parsing regexp: {_CAUSES.get(cause, cause)}: `{part}`"
-        raise CallError(text) from error
+        raise CallError(text, _CODES.get(cause, Code.BAD_PATTERN)) from error
 
 
 def _quote(text: str) -> str:
@@ -123,7 +129,7 @@ def _add_pair(
                 regex = _compile(source)
             except CallError as error:
                 cause = f"regexp: Compile({_quote(source)}): {error.text}"
-                raise CallError(cause) from error
+                raise CallError(cause, error.code) from error
             return call(allocator, regex, *arguments, **named)
 
         def fails(

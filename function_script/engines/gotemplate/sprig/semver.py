@@ -5,15 +5,16 @@ is 1.2.0. Constraints are such as ``^1.2 || >3``; a version with a pre-release s
 constraints that name one.
 """
 
+from __future__ import annotations
+
 import re
 from collections.abc import Callable
-from functools import partial
 from typing import Final, NamedTuple, Self
 
-from function_script.engines.gotemplate.errors import CallError
-from function_script.engines.gotemplate.function import Allocator, Function, FunctionTable, Injects
-from function_script.engines.gotemplate.values import MAX_UINT64, Int, Struct, Uint64, whole
-from function_script.engines.library.regex import compiled
+from function_script.engines.gotemplate.errors import CallError, Code
+from function_script.engines.gotemplate.function import Allocator, FunctionTable, Injects
+from function_script.engines.gotemplate.values import MAX_UINT64, Int, Struct, whole
+from function_script.engines.regular_expressions import compiled
 from function_script.engines.tables import Table
 
 FUNCTIONS: Final = FunctionTable()
@@ -37,9 +38,7 @@ class Version(Struct):
     def __init__(
         self, numbers: tuple[int, int, int], pre: str = "", metadata: str = "", original: str = ""
     ) -> None:
-        super().__init__(
-            {"numbers": list(numbers), "pre": pre, "metadata": metadata, "original": original}
-        )
+        super().__init__({})
         self.numbers = numbers
         self.pre = pre
         self.metadata = metadata
@@ -50,11 +49,15 @@ class Version(Struct):
         """Return a version from its text; raises CallError."""
         match = _VERSION.fullmatch(text)
         if match is None:
-            raise CallError("invalid semantic version")
+            raise CallError("invalid semantic version", Code.BAD_VERSION)
         major, minor, patch = (_number(match[part] or "0") for part in ("major", "minor", "patch"))
         pre = match["pre"] or ""
         _check_pre(pre)
         return cls((major, minor, patch), pre, match["metadata"] or "", text)
+
+    def content(self) -> tuple[object, ...]:
+        """Return the parts and the text that was read."""
+        return *self.numbers, self.pre, self.metadata, self.original
 
     def text(self) -> str:
         """Return ``1.2.3-rc.1+build``."""
@@ -74,20 +77,37 @@ class Version(Struct):
         """Return the sort key of a version: a release comes after its pre-releases."""
         return self.numbers, precedence(self.pre) if self.pre else _LATER
 
-    def method(self, name: str) -> Function | None:
-        """Return one of Go's methods of the pointer."""
-        if name == "Original":
-            return Function(name=name, parameters="", call=lambda: self.original)
-        if name in _GETTERS:
-            return Function(name=name, parameters="", call=partial(_GETTERS[name], self))
-        if name in _COMPARISONS:
-            parameters = f"*{self.go_type}"
-            return Function(
-                name=name, parameters=parameters, call=partial(_COMPARISONS[name], self)
-            )
-        if name in _SETTERS:
-            return Function(name=name, parameters="string", call=partial(_SETTERS[name], self))
-        return None
+    def compare(self, other: Version) -> Int:
+        """Return -1, 0 or 1 for a lower, an equal or a higher version than another one."""
+        mine, others = self.precedence(), other.precedence()
+        return Int((mine > others) - (mine < others))
+
+    def change(
+        self, numbers: tuple[int, int, int], pre: str = "", metadata: str = ""
+    ) -> ChangedVersion:
+        """Return a version with other parts."""
+        major, minor, patch = (number & MAX_UINT64 for number in numbers)
+        changed = ChangedVersion((major, minor, patch), pre, metadata)
+        changed.original = self.original[: self.original.startswith("v")] + changed.text()
+        return changed
+
+    def next_patch(self) -> ChangedVersion:
+        """Return the next patch; that of a pre-release is its release."""
+        major, minor, patch = self.numbers
+        return self.change((major, minor, patch if self.pre else patch + 1))
+
+    def with_pre(self, pre: str) -> ChangedVersion:
+        """Return the version as a pre-release; raises CallError."""
+        if pre and re.fullmatch(IDENTIFIERS, pre) is None:
+            raise CallError("invalid prerelease string")
+        _check_pre(pre)
+        return self.change(self.numbers, pre, self.metadata)
+
+    def with_metadata(self, metadata: str) -> ChangedVersion:
+        """Return the version with metadata; raises CallError."""
+        if metadata and re.fullmatch(IDENTIFIERS, metadata) is None:
+            raise CallError("invalid metadata string")
+        return self.change(self.numbers, self.pre, metadata)
 
 
 class ChangedVersion(Version):
@@ -95,10 +115,6 @@ class ChangedVersion(Version):
 
     __slots__ = ()
     pointer = False
-
-    def method(self, name: str) -> Function | None:
-        """Return one of Go's methods of the value."""
-        return super().method(name) if name in _GETTERS or name in _SETTERS else None
 
 
 def precedence(pre: str) -> tuple[object, ...]:
@@ -124,62 +140,6 @@ def _check_pre(pre: str) -> None:
     for part in pre.split("."):
         if part.isdecimal() and len(part) > 1 and part.startswith("0"):
             raise CallError("version segment starts with 0")
-
-
-# Methods
-
-
-def _compare_versions(left: Version, right: Version) -> Int:
-    mine, other = left.precedence(), right.precedence()
-    return Int((mine > other) - (mine < other))
-
-
-_GETTERS: Final = Table[str, Callable[[Version], object]](
-    {
-        "Major": lambda version: Uint64(version.numbers[0]),
-        "Minor": lambda version: Uint64(version.numbers[1]),
-        "Patch": lambda version: Uint64(version.numbers[2]),
-        "Prerelease": lambda version: version.pre,
-        "Metadata": lambda version: version.metadata,
-        "String": Version.text,
-        "IncMajor": lambda version: _next(version.numbers[0] + 1, 0, 0),
-        "IncMinor": lambda version: _next(version.numbers[0], version.numbers[1] + 1, 0),
-    }
-)
-_COMPARISONS: Final[dict[str, Callable[[Version, Version], object]]] = {
-    "Compare": _compare_versions,
-    "Equal": lambda left, right: _compare_versions(left, right) == 0,
-    "LessThan": lambda left, right: _compare_versions(left, right) < 0,
-    "LessThanEqual": lambda left, right: _compare_versions(left, right) <= 0,
-    "GreaterThan": lambda left, right: _compare_versions(left, right) > 0,
-    "GreaterThanEqual": lambda left, right: _compare_versions(left, right) >= 0,
-}
-_SETTERS: Final = Table[str, Callable[[Version, str], object]]()
-
-
-def _next(major: int, minor: int, patch: int) -> Version:
-    return ChangedVersion((major & MAX_UINT64, minor & MAX_UINT64, patch & MAX_UINT64))
-
-
-@_GETTERS.add("IncPatch")
-def _next_patch(version: Version) -> Version:
-    major, minor, patch = version.numbers
-    return _next(major, minor, patch if version.pre else patch + 1)
-
-
-@_SETTERS.add("SetPrerelease")
-def _with_pre(version: Version, pre: str) -> Version:
-    if pre and re.fullmatch(IDENTIFIERS, pre) is None:
-        raise CallError("invalid prerelease string")
-    _check_pre(pre)
-    return ChangedVersion(version.numbers, pre, version.metadata)
-
-
-@_SETTERS.add("SetMetadata")
-def _with_metadata(version: Version, metadata: str) -> Version:
-    if metadata and re.fullmatch(IDENTIFIERS, metadata) is None:
-        raise CallError("invalid metadata string")
-    return ChangedVersion(version.numbers, version.pre, metadata)
 
 
 # Constraints
@@ -217,7 +177,7 @@ def check_version(constraints: str, text: str) -> bool:
     groups: list[list[_Constraint]] = []
     for group in "".join([*parts, constraints[end:]]).split("||"):
         if compiled(_ALL).search(group) is None:
-            raise CallError(f"improper constraint: {group}")
+            raise CallError(f"improper constraint: {group}", Code.BAD_CONSTRAINT)
         matches = compiled(_EACH).finditer(group)
         groups.append([_parse(match.group(1) or "", match.group(2) or "") for match in matches])
     version = Version.parse(text)
@@ -254,12 +214,12 @@ _CHECKS: Final = Table[str, Callable[[Version, _Constraint], bool]]()
 @_CHECKS.add("!=")
 def _differs(version: Version, constraint: _Constraint) -> bool:
     if constraint.parts == _MAX_PARTS:
-        return _compare_versions(version, constraint.version) != 0
+        return version.compare(constraint.version) != 0
     count = max(constraint.parts, 1)
     if version.numbers[:count] != constraint.version.numbers[:count]:
         return True
     if constraint.parts == 0:
-        return _compare_versions(version, constraint.version) != 0
+        return version.compare(constraint.version) != 0
     if constraint.parts == 1:
         return False
     return precedence(version.pre) != precedence(constraint.version.pre)
@@ -269,26 +229,26 @@ def _differs(version: Version, constraint: _Constraint) -> bool:
 def _is_greater(version: Version, constraint: _Constraint) -> bool:
     major, minor, _ = version.numbers
     if constraint.parts == _MAX_PARTS or major != constraint.version.numbers[0]:
-        return _compare_versions(version, constraint.version) > 0
+        return version.compare(constraint.version) > 0
     if constraint.parts == 0:
-        return _compare_versions(version, constraint.version) > 0
+        return version.compare(constraint.version) > 0
     return constraint.parts > 1 and minor > constraint.version.numbers[1]
 
 
 @_CHECKS.add("<")
 def _is_less(version: Version, constraint: _Constraint) -> bool:
-    return _compare_versions(version, constraint.version) < 0
+    return version.compare(constraint.version) < 0
 
 
 @_CHECKS.add(">=", "=>")
 def _is_at_least(version: Version, constraint: _Constraint) -> bool:
-    return _compare_versions(version, constraint.version) >= 0
+    return version.compare(constraint.version) >= 0
 
 
 @_CHECKS.add("<=", "=<")
 def _is_at_most(version: Version, constraint: _Constraint) -> bool:
     if constraint.parts == _MAX_PARTS:
-        return _compare_versions(version, constraint.version) <= 0
+        return version.compare(constraint.version) <= 0
     count = 1 if constraint.parts == 1 else len(("major", "minor"))
     return version.numbers[:count] <= constraint.version.numbers[:count]
 
@@ -297,13 +257,13 @@ def _is_at_most(version: Version, constraint: _Constraint) -> bool:
 def _equals(version: Version, constraint: _Constraint) -> bool:
     if constraint.parts < _MAX_PARTS:
         return _is_near(version, constraint)
-    return _compare_versions(version, constraint.version) == 0
+    return version.compare(constraint.version) == 0
 
 
 @_CHECKS.add("~", "~>")
 def _is_near(version: Version, constraint: _Constraint) -> bool:
     """Check ``~``: the last number may be larger; of three numbers, the patch."""
-    if _compare_versions(version, constraint.version) < 0:
+    if version.compare(constraint.version) < 0:
         return False
     numbers = constraint.version.numbers
     if not any(numbers) and constraint.parts in {0, _MAX_PARTS}:
@@ -315,7 +275,7 @@ def _is_near(version: Version, constraint: _Constraint) -> bool:
 @_CHECKS.add("^")
 def _is_compatible(version: Version, constraint: _Constraint) -> bool:
     """Check ``^``: versions up to the next change of the first number that is not 0."""
-    if _compare_versions(version, constraint.version) < 0:
+    if version.compare(constraint.version) < 0:
         return False
     major, minor, _ = numbers = constraint.version.numbers
     if major > 0 or constraint.parts == 1:

@@ -156,7 +156,9 @@ def cat(allocator: Allocator, *items: object) -> str:
     )
 
 
-@FUNCTIONS.add("quote", parameters="any...", injects=Injects.ALLOCATOR, returns="string")
+@FUNCTIONS.add(
+    "quote", parameters="any...", injects=Injects.ALLOCATOR, returns="string", allocates=False
+)
 def quote(allocator: Allocator, *items: object) -> str:
     """The values in double quotes."""
     texts = [to_text(allocator, value) for value in items if value is not None]

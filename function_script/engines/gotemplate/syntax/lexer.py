@@ -9,6 +9,7 @@ import re
 from string import ascii_letters
 from typing import Final
 
+from function_script.engines.gotemplate.errors import Code
 from function_script.engines.gotemplate.printing import quote
 
 KEYWORDS: Final = frozenset(
@@ -37,16 +38,19 @@ class Tokens:
     """The tokens of a text as columns: an object for each token would cost more than its use.
 
     ``positions`` count characters from the start of the text. ``gaps`` are true where blanks stand
-    in front of the token.
+    in front of the token. ``code`` and ``subject`` are those of the error at the end, if there is
+    one.
     """
 
-    __slots__ = ("gaps", "kinds", "positions", "texts")
+    __slots__ = ("code", "gaps", "kinds", "positions", "subject", "texts")
 
     def __init__(self) -> None:
         self.kinds: list[str] = []
         self.texts: list[str] = []
         self.positions: list[int] = []
         self.gaps: list[bool] = []
+        self.code: Code | None = None
+        self.subject = ""
 
     def append(self, kind: str, text: str, position: int, *, gap: bool = False) -> None:
         """Add a token."""
@@ -119,12 +123,13 @@ class _Lexer:
         """Read a comment and the right delimiter."""
         end = self.text.find("*/", start + 2) + 2
         if end < start + 2:
-            return self.error("unclosed comment", start)
+            return self.error("unclosed comment", start, Code.COMMENT_UNCLOSED)
         if self.skip_blanks(end) == end + 1 and self.text.startswith(self.trimming_right, end + 1):
             return self.skip_blanks(end + 1 + len(self.trimming_right))
         if self.is_right(end):
             return end + len(self.right)
-        return self.error("comment ends before closing delimiter", start)
+        text = "comment ends before closing delimiter"
+        return self.error(text, start, Code.COMMENT_NOT_ALONE)
 
     def lex_action(self, position: int) -> int:
         """Read the tokens of an action and the right delimiter."""
@@ -178,7 +183,7 @@ class _Lexer:
     def close(self, start: int, end: int) -> int:
         """End an action with the right delimiter."""
         if self.depth:
-            return self.error("unclosed left paren", start)
+            return self.error("unclosed left paren", start, Code.PARENTHESIS_UNCLOSED)
         self.tokens.append("right", self.right, start)
         return end
 
@@ -200,7 +205,8 @@ class _Lexer:
             case "rparen":
                 self.depth -= 1
                 if self.depth < 0:
-                    return self.error("unexpected right paren", start)
+                    text = "unexpected right paren"
+                    return self.error(text, start, Code.PARENTHESIS_UNOPENED)
                 return start + 1
             case "number":
                 return self.lex_number(start)
@@ -212,7 +218,7 @@ class _Lexer:
                     return match.end()
             case _:
                 pass
-        return self.error(self.action_error(start), start)
+        return self.refuse_action(start)
 
     def lex_name(self, start: int) -> int:
         """Read a name; it must end before a blank, a delimiter or some punctuation."""
@@ -232,18 +238,19 @@ class _Lexer:
             end += 1
         if end == size or text[end] in _TERMINATORS or self.is_right(end):
             return end
-        return self.error(f"bad character {_unicode(text[end])}", end)
+        message = f"bad character {_unicode(text[end])}"
+        return self.error(message, end, Code.BAD_CHARACTER, text[end])
 
     def lex_number(self, start: int) -> int:
-        """Read a number, of which some are complex; no letter or digit may follow."""
+        """Read a number; no letter, no digit and no other number may follow."""
         text = self.text
-        match = _NUMBERS.match(text, start)
+        match = _NUMBER.match(text, start)
         if match is None:
-            return self.error(self.action_error(start), start)
+            return self.refuse_action(start)
         end = match.end()
         following = text[end : end + 1]
         bad_end = end
-        if following and following in "+-" and _NUMBER.fullmatch(match[0]):
+        if following and following in "+-":
             second = _NUMBER.match(text, end)
             bad_end = second.end() if second is not None else end
             following = text[bad_end : bad_end + 1]
@@ -253,19 +260,24 @@ class _Lexer:
             return end
         return self.error(f"bad number syntax: {quote(text[start:bad_end])}", start)
 
-    def action_error(self, position: int) -> str:
-        """Return the error of an action in which no token begins at a position."""
+    def refuse_action(self, position: int) -> int:
+        """End the tokens in an action in which no token begins at a position."""
         character = self.text[position : position + 1]
         if not character:
-            return "unclosed action"
+            return self.error("unclosed action", position, Code.ACTION_UNCLOSED)
         if character in _UNTERMINATED:
-            return f"unterminated {_UNTERMINATED[character]}"
+            message, code = _UNTERMINATED[character]
+            return self.error(message, position, code)
         if character == ":":
-            return "expected :="
-        return f"unrecognized character in action: {_unicode(character)}"
+            return self.error("expected :=", position)
+        return self.error(f"unrecognized character in action: {_unicode(character)}", position)
 
-    def error(self, message: str, position: int) -> int:
+    def error(
+        self, message: str, position: int, code: Code | None = None, subject: str = ""
+    ) -> int:
         """End the tokens with an error."""
+        self.tokens.code = code
+        self.tokens.subject = subject
         self.tokens.append("error", message, position)
         return _END
 
@@ -276,9 +288,9 @@ def _unicode(character: str) -> str:
 
 
 _UNTERMINATED: Final = {
-    '"': "quoted string",
-    "`": "raw quoted string",
-    "'": "character constant",
+    '"': ("unterminated quoted string", Code.TEXT_UNCLOSED),
+    "`": ("unterminated raw quoted string", Code.RAW_TEXT_UNCLOSED),
+    "'": ("unterminated character constant", Code.CHARACTER_UNCLOSED),
 }
 _WORDS: Final = {**{keyword: keyword for keyword in KEYWORDS}, "true": "bool", "false": "bool"}
 _TERMINATORS: Final = frozenset(" \t\r\n.,|:)(")
@@ -315,10 +327,8 @@ _QUOTED: Final = {
     "character": re.compile(r"'[^'\\\n]*(?:\\[^\n][^'\\\n]*)*'"),
 }
 _DIGIT_RUN: Final = r"[0-9_]*"
-_ONE: Final = (
+_NUMBER: Final = re.compile(
     r"[+-]?(?:0[xX][0-9a-fA-F_]*(?:\.[0-9a-fA-F_]*)?(?:[pP][+-]?[0-9_]*)?"
     r"|0[oO][0-7_]*(?:\.[0-7_]*)?|0[bB][01_]*(?:\.[01_]*)?"
-    rf"|{_DIGIT_RUN}(?:\.{_DIGIT_RUN})?(?:[eE][+-]?{_DIGIT_RUN})?)i?"
+    rf"|{_DIGIT_RUN}(?:\.{_DIGIT_RUN})?(?:[eE][+-]?{_DIGIT_RUN})?)"
 )
-_NUMBER: Final = re.compile(_ONE)
-_NUMBERS: Final = re.compile(rf"{_ONE}(?:[+-]{_ONE}(?<=i))?")

@@ -7,26 +7,19 @@ import re
 from typing import Final
 
 from function_script.engines.gotemplate import values
-from function_script.engines.gotemplate.errors import ParseError
+from function_script.engines.gotemplate.errors import Code, ParseError
 from function_script.engines.gotemplate.printing import quote
 
 
 class Constant:
     """A number under every Go type that can hold it; None where none can."""
 
-    __slots__ = ("integer", "pair", "real", "unsigned")
+    __slots__ = ("integer", "real", "unsigned")
 
-    def __init__(
-        self,
-        integer: int | None,
-        unsigned: int | None,
-        real: float | None,
-        pair: complex | None = None,
-    ) -> None:
+    def __init__(self, integer: int | None, unsigned: int | None, real: float | None) -> None:
         self.integer = integer
         self.unsigned = unsigned
         self.real = real
-        self.pair = pair
 
 
 def read_number(text: str) -> Constant:
@@ -34,8 +27,6 @@ def read_number(text: str) -> Constant:
     if len(text) <= _SHORT and text.isdecimal() and text.isascii() and text[0] != "0":
         number = int(text)
         return Constant(number, number, float(number))
-    if text.endswith("i"):
-        return _read_complex(text)
     octal = _OLD_OCTAL.fullmatch(text)
     try:
         whole = int(text, 0) if octal is None else int(f"{octal[1]}0{octal[2]}", 8)
@@ -55,30 +46,9 @@ def read_number(text: str) -> Constant:
     return _from_real(real)
 
 
-def _read_complex(text: str) -> Constant:
-    """Read a complex constant; with an imaginary part of 0 it is also a plain number."""
-    imaginary = _read_real(text[:-1])
-    if imaginary is not None:
-        return _pair(0.0, imaginary)
-    for sign in _SIGN.finditer(text, 1):
-        real, imaginary = _read_real(text[: sign.start()]), _read_real(text[sign.start() : -1])
-        if real is not None and imaginary is not None:
-            return _pair(real, imaginary)
-    raise ParseError(f"illegal number syntax: {quote(text)}")
-
-
 # Digits that every one of the types can hold.
 _SHORT: Final = 15
 _OLD_OCTAL: Final = re.compile(r"([+-]?)0([0-9_]+)")
-_SIGN: Final = re.compile("[+-]")
-
-
-def _pair(real: float, imaginary: float) -> Constant:
-    pair = complex(real, imaginary)
-    if imaginary:
-        return Constant(None, None, None, pair)
-    number = _from_real(real)
-    return Constant(number.integer, number.unsigned, number.real, pair)
 
 
 def _from_real(real: float) -> Constant:
@@ -108,10 +78,10 @@ def _read_real(text: str) -> float | None:
 def read_character(text: str) -> int:
     """Return the code point of a constant in single quotes, quotes included in ``text``."""
     if text == "''":
-        raise ParseError("invalid syntax")
+        raise ParseError("invalid syntax", code=Code.BAD_ESCAPE)
     match = _CHARACTER.match(text, 1)
     if match is None or match[0] == "'":
-        raise ParseError("invalid syntax")
+        raise ParseError("invalid syntax", code=Code.BAD_ESCAPE)
     if text[match.end() :] != "'":
         raise ParseError(f"malformed character constant: {text}")
     return _escape_code(match[0], "'") if match[0].startswith("\\") else ord(match[0])
@@ -168,7 +138,7 @@ def _escape_code(escape: str, quotes: str) -> int:
         code = int(digits, 16)
         valid = letter == "x" or values.is_code_point(code)
     else:
-        raise ParseError("invalid syntax")
+        raise ParseError("invalid syntax", code=Code.BAD_ESCAPE)
     if not valid:
-        raise ParseError("invalid syntax")
+        raise ParseError("invalid syntax", code=Code.BAD_ESCAPE)
     return code

@@ -94,23 +94,21 @@ class Bool(SyntaxNode):
 class Number(SyntaxNode):
     """A number under every Go type that can hold it; None where none can."""
 
-    __slots__ = ("integer", "pair", "real", "text", "unsigned")
+    __slots__ = ("integer", "real", "text", "unsigned")
 
-    def __init__(  # noqa: PLR0913, PLR0917 # the types of a constant
+    def __init__(  # the types of a constant
         self,
         position: int,
         text: str,
         integer: int | None,
         unsigned: int | None,
         real: float | None,
-        pair: complex | None = None,
     ) -> None:
         self.position = position
         self.text = text
         self.integer = integer
         self.unsigned = unsigned
         self.real = real
-        self.pair = pair
 
 
 class String(SyntaxNode):

@@ -6,7 +6,7 @@ Unknown functions and undeclared variables are all reported; any other error sto
 from collections.abc import Mapping
 from typing import Final, NamedTuple, TypeAlias
 
-from function_script.engines.gotemplate.errors import LimitExceededError, ParseError
+from function_script.engines.gotemplate.errors import Code, LimitExceededError, ParseError
 from function_script.engines.gotemplate.function import Function
 from function_script.engines.gotemplate.printing import quote
 from function_script.engines.gotemplate.syntax import literals, nodes
@@ -35,11 +35,10 @@ Trees: TypeAlias = dict[str, list[nodes.Node]]
 
 
 class Parsed(NamedTuple):
-    """The templates of a text, its assigned variables and called functions, its count of tokens."""
+    """The templates of a text, its assigned variables and its count of tokens."""
 
     trees: Trees
     assigned: frozenset[str]
-    calls: frozenset[str]
     tokens: int
 
 
@@ -78,7 +77,7 @@ def parse(name: str, text: str, grammar: Grammar) -> Parsed:
         parser.errors.append(ParseError("the template is nested too deeply", parser.here))
     if parser.errors:
         raise ParseFailure(parser.errors)
-    return Parsed(parser.trees, frozenset(parser.assigned), frozenset(parser.calls), count)
+    return Parsed(parser.trees, frozenset(parser.assigned), count)
 
 
 def check_tokens(count: int) -> None:
@@ -106,7 +105,6 @@ class _Parser:
         self.errors: list[ParseError] = []
         # Variables that some `=` changes, and functions that are called.
         self.assigned: set[str] = set()
-        self.calls: set[str] = set()
         # The next token. The last one, `eof` or `error`, is never consumed.
         self.index = 0
         self.variables = ["$"]
@@ -143,14 +141,22 @@ class _Parser:
 
     def unexpected(self, context: str) -> ParseError:
         """Return the error of the next token."""
-        text = self.tokens.format(self.index)
-        if self.kinds[self.index] != "error":
-            text = f"unexpected {text} in {context}"
-        return ParseError(text, self.ahead)
+        index, tokens = self.index, self.tokens
+        text = tokens.format(index)
+        if self.kinds[index] == "error":
+            return ParseError(text, self.ahead, code=tokens.code, subject=tokens.subject)
+        return ParseError(
+            f"unexpected {text} in {context}",
+            self.ahead,
+            code=Code.TOKEN_UNEXPECTED,
+            subject=self.texts[index],
+            context=context,
+        )
 
-    def misplaced(self, end: End, text: str) -> ParseError:
+    def misplaced(self, end: End, text: str, code: Code) -> ParseError:
         """Return the error of an end or else; its cause is the keyword."""
-        return ParseError(text, self.ahead if end.then else self.here, cause=end.position)
+        position = self.ahead if end.then else self.here
+        return ParseError(text, position, cause=end.position, code=code)
 
     # Nodes
 
@@ -164,7 +170,9 @@ class _Parser:
                 continue
             node = self.text_or_action()
             if isinstance(node, End):
-                raise self.misplaced(node, f"unexpected {{{{{node.keyword}}}}}")
+                is_end = node.keyword == "end"
+                code = Code.END_MISPLACED if is_end else Code.ELSE_MISPLACED
+                raise self.misplaced(node, f"unexpected {{{{{node.keyword}}}}}", code)
             root.append(node)
         self.add(name, root, self.ahead)
 
@@ -185,7 +193,8 @@ class _Parser:
         self.variables, self.ranges = ["$"], 0
         body, end = self.item_list()
         if end.keyword != "end":
-            raise self.misplaced(end, f"unexpected {{{{{end.keyword}}}}} in {context}")
+            text = f"unexpected {{{{{end.keyword}}}}} in {context}"
+            raise self.misplaced(end, text, Code.ELSE_MISPLACED)
         self.variables, self.ranges = variables, ranges
         return body
 
@@ -195,7 +204,7 @@ class _Parser:
             self.trees[name] = root
         elif not _is_empty(root):
             text = f"template: multiple definition of template {quote(name)}"
-            raise ParseError(text, position)
+            raise ParseError(text, position, code=Code.TEMPLATE_REPEATED)
 
     def item_list(self) -> Closed:
         """Parse nodes up to the end or else that closes them."""
@@ -216,8 +225,13 @@ class _Parser:
         if not self.open:
             return ParseError("unexpected EOF", self.ahead)
         block = self.open[-1]
-        hint = f"this {self.kinds[block]} has no end"
-        return ParseError("unexpected EOF", self.ahead, hint=hint, cause=self.positions[block])
+        return ParseError(
+            "unexpected EOF",
+            self.ahead,
+            cause=self.positions[block],
+            code=Code.BLOCK_UNCLOSED,
+            subject=self.kinds[block],
+        )
 
     def text_or_action(self) -> nodes.Node | End:
         """Parse one node."""
@@ -264,7 +278,8 @@ class _Parser:
         action = f"{{{{{kind}}}}}"
         self.expect("right", action)
         if self.ranges == 0:
-            raise ParseError(f"{action} outside {{{{range}}}}")
+            text = f"{action} outside {{{{range}}}}"
+            raise ParseError(text, code=Code.OUTSIDE_RANGE, subject=kind)
         position = self.positions[keyword]
         return nodes.Break(position) if kind == "break" else nodes.Continue(position)
 
@@ -296,7 +311,8 @@ class _Parser:
         if end.keyword == "else":
             rest, end = self.item_list()
             if end.keyword != "end":
-                raise self.misplaced(end, f"expected end; found {{{{{end.keyword}}}}}")
+                text = f"expected end; found {{{{{end.keyword}}}}}"
+                raise self.misplaced(end, text, Code.ELSE_REPEATED)
         del self.variables[outer_count:]
         self.open.pop()
         make = _BRANCHES[kind]
@@ -349,10 +365,11 @@ class _Parser:
             commands.append(self.command())
         self.index += 1
         if not commands:
-            raise ParseError(f"missing value for {context}")
+            raise ParseError(f"missing value for {context}", code=Code.VALUE_MISSING)
         for stage, command in enumerate(commands[1:], 2):
             if isinstance(command.words[0], _VALUES):
-                raise ParseError(f"non executable command in pipeline stage {stage}")
+                text = f"non executable command in pipeline stage {stage}"
+                raise ParseError(text, code=Code.NOT_A_COMMAND)
         return nodes.Pipe(start, tuple(declared), assigns, tuple(commands))
 
     def declarations(self, context: str) -> tuple[list[nodes.Variable], bool]:
@@ -422,7 +439,7 @@ class _Parser:
         self.index = index + 1
         name = self.texts[index]
         if name not in self.variables:
-            self.report(f"undefined variable {quote(name)}", index)
+            self.report(f"undefined variable {quote(name)}", index, Code.VARIABLE_UNDEFINED)
             self.variables.append(name)
         if not self.is_followed_by_field():
             return nodes.Variable(self.positions[index], (name,))
@@ -447,16 +464,13 @@ class _Parser:
         match kind:
             case "identifier":
                 if text not in self.functions:
-                    self.report(f"function {quote(text)} not defined", index)
-                self.calls.add(text)
+                    self.report(f"function {quote(text)} not defined", index, Code.FUNCTION_UNKNOWN)
                 return nodes.Identifier(position, text)
             case "string" | "raw":
                 return nodes.String(position, text, literals.read_string(text))
             case "number":
                 number = literals.read_number(text)
-                return nodes.Number(
-                    position, text, number.integer, number.unsigned, number.real, number.pair
-                )
+                return nodes.Number(position, text, number.integer, number.unsigned, number.real)
             case "lparen":
                 return self.group()
             case "dot":
@@ -478,9 +492,10 @@ class _Parser:
         self.nesting -= 1
         return pipe
 
-    def report(self, message: str, index: int) -> None:
-        """Add the error of a token that does not stop the parser."""
-        self.errors.append(ParseError(message, self.positions[index]))
+    def report(self, message: str, index: int, code: Code) -> None:
+        """Add the error of a token that does not stop the parser; its subject is the token."""
+        subject = self.texts[index]
+        self.errors.append(ParseError(message, self.positions[index], code=code, subject=subject))
 
 
 _STRINGS: Final = frozenset({"string", "raw"})

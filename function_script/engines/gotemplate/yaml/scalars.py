@@ -11,7 +11,7 @@ import re
 from typing import Final
 
 from function_script.engines.gotemplate import values
-from function_script.engines.gotemplate.go_time import Time
+from function_script.engines.gotemplate.go_time import LOCAL, UTC, Location, Time
 
 # Reading
 
@@ -105,7 +105,9 @@ def _time(text: str) -> Time | None:
     offset = _offset(zone)
     nanoseconds = int((match[8] or "0")[:9].ljust(9, "0"))
     seconds = int(moment.timestamp()) - offset
-    return Time(seconds, nanoseconds, offset=offset, zone="UTC" if not offset else "")
+    if offset:
+        return Time(seconds, nanoseconds, Location.fixed("", offset))
+    return Time(seconds, nanoseconds, UTC if zone in {None, "Z"} else LOCAL)
 
 
 def _offset(zone: str | None) -> int:

@@ -5,8 +5,8 @@ from collections.abc import Iterable
 from functools import cmp_to_key
 from typing import Final
 
-from function_script.engines.gotemplate import errors, values
-from function_script.engines.gotemplate.go_time import Time
+from function_script.engines.gotemplate import values
+from function_script.engines.gotemplate.go_time import Duration, Time
 from function_script.engines.gotemplate.printing import float_text
 from function_script.engines.gotemplate.yaml import scalars
 
@@ -109,7 +109,7 @@ def _scalar(value: object, indent: int) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, int):
-        return int.__repr__(value)
+        return value.text() if type(value) is Duration else int.__repr__(value)
     if isinstance(value, float):
         return _SPECIAL_FLOATS.get(float_text(value)) or float_text(value)
     if isinstance(value, values.Struct):
@@ -117,8 +117,6 @@ def _scalar(value: object, indent: int) -> str:
         return data.rfc3339() if isinstance(data, Time) else _scalar(data, indent)
     if isinstance(value, dict):
         return "{}"
-    if isinstance(value, complex):
-        raise errors.CallError(f"cannot marshal type: {values.go_type(value)}")
     return "[]" if isinstance(value, (list, bytes)) else "null"
 
 

@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from function_script.engines.starlark.analysis.paths import Path
-from function_script.objects import ENVIRONMENT, WATCHED
-from function_script.program import ANY
+from function_script.request.objects import ENVIRONMENT, WATCHED
+from function_script.request.program import ANY
 
 # For a name that the script writes out.
 _NAMED: Final[Mapping[str, Sequence[Path]]] = {

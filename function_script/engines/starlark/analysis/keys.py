@@ -5,8 +5,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from function_script.engines.starlark.analysis import syntax
-from function_script.objects import Path
-from function_script.source import Source, Span
+from function_script.request.objects import Path
+from function_script.texts.source import Source, Span
 
 # The response writes it: a script that calls the builder does not.
 _WRAPPER = "resource"

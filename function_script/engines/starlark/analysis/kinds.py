@@ -1,15 +1,21 @@
 """The types of expressions that are certain without a run.
 
-Names are followed to the one value that they are bound to. What only a run knows has no type.
+Names are followed to the one value that they are bound to: in their function, or outside of all
+functions. What only a run knows has no type.
 """
 
 import ast
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Final
 
-from function_script.engines.starlark.analysis.names import Value
+from function_script.engines.starlark import signatures
+from function_script.engines.starlark.analysis.names import Bindings, Value
 
 _MAX_HOPS: Final = 10
+# Functions that ask for a value's type or attributes: what follows may suit another one.
+_TESTS: Final = frozenset({"getattr", "hasattr", "isinstance", "type"})
 _CONSTANTS: Final[dict[type, str]] = {
     bool: "bool",
     int: "int",
@@ -55,39 +61,145 @@ _STRING_METHODS: Final = {
 _NUMBERS: Final = frozenset({"int", "float"})
 
 
-def kind_of(
-    node: ast.expr | None, values: Mapping[str, Value], hops: int = _MAX_HOPS
-) -> str | None:
-    """Return the type of an expression; None if it is not certain.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Scope:
+    """The lines of a function, or of a whole source: the names that it binds, and their values.
 
-    ``values`` are those of names.
+    ``parameters`` are those of the function that are bound once.
     """
-    match node:
-        case ast.Constant(value=value):
-            return _CONSTANTS.get(type(value))
-        case ast.Name(id=name) if name in values and not values[name].is_item and hops:
-            return kind_of(values[name].expression, values, hops - 1)
-        case ast.Call() | ast.BinOp():
-            return _kind_of_result(node, values, hops)
-        case _:
-            return _NODES.get(type(node))
+
+    lines: range
+    function: ast.FunctionDef | None = None
+    bound: frozenset[str]
+    values: Mapping[str, Value]
+    parameters: frozenset[str] = frozenset()
 
 
-def _kind_of_result(
-    node: ast.Call | ast.BinOp, values: Mapping[str, Value], hops: int
-) -> str | None:
-    match node:
-        case ast.Call(func=ast.Name(id=name)) if name in _CALLS and name not in values:
-            return _CALLS[name]
-        case ast.Call(func=ast.Attribute(value=value, attr=attr)) if attr in _STRING_METHODS:
-            return _STRING_METHODS[attr] if kind_of(value, values, hops) == "string" else None
-        case ast.BinOp(left=left, op=ast.Mod()) if kind_of(left, values, hops) == "string":
-            return "string"
-        case ast.BinOp(left=left, op=ast.Add(), right=right):
-            one, two = kind_of(left, values, hops), kind_of(right, values, hops)
-            return one if one == two else None
-        case _:
+class Kinds:
+    """The types of the expressions of one source, whose program has the sources ``trees``.
+
+    ``facts`` are types that a run has shown.
+    """
+
+    def __init__(
+        self,
+        tree: ast.Module,
+        trees: Sequence[ast.Module] = (),
+        facts: Mapping[ast.expr, str] = MappingProxyType({}),
+    ) -> None:
+        self.facts = facts
+        self._tree = tree
+        self._trees = trees or (tree,)
+        self._all = Bindings.of(self._trees)
+        functions = [node for node in tree.body if isinstance(node, ast.FunctionDef)]
+        top = Bindings.of(node for node in tree.body if not isinstance(node, ast.FunctionDef))
+        names = top.variables.union(top.loaded, (function.name for function in functions))
+        self._top = _Scope(lines=range(0), bound=names, values=top.single_values())
+        self._scopes = [self._scope_of(function) for function in functions]
+        self._tested = {
+            (ast.unparse(node.args[0]), self._at(node).lines.start)
+            for node in ast.walk(tree)
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.args
+            if node.func.id in _TESTS
+        }
+
+    def _scope_of(self, function: ast.FunctionDef) -> _Scope:
+        bindings = Bindings.of([function])
+        bound = self._top.bound.union(bindings.variables, bindings.functions)
+        hidden = bindings.variables.union(bindings.functions)
+        outer = {name: each for name, each in self._top.values.items() if name not in hidden}
+        parameters = (each.arg for each in function.args.args if bindings.counts[each.arg] == 1)
+        return _Scope(
+            lines=range(function.lineno, (function.end_lineno or function.lineno) + 1),
+            function=function,
+            bound=bound,
+            values={**outer, **bindings.single_values()},
+            parameters=frozenset(parameters),
+        )
+
+    def _at(self, node: ast.expr) -> _Scope:
+        return next((each for each in self._scopes if node.lineno in each.lines), self._top)
+
+    def is_predeclared(self, node: ast.expr) -> bool:
+        """Report whether an expression is a name to which the script gives no meaning."""
+        return isinstance(node, ast.Name) and node.id not in self._at(node).bound
+
+    def of(self, node: ast.expr | None, hops: int = _MAX_HOPS) -> str | None:
+        """Return the type of an expression; None if it is not certain."""
+        if node is not None and node in self.facts:
+            return self.facts[node]
+        match node:
+            case ast.Constant(value=value):
+                return _CONSTANTS.get(type(value))
+            case ast.Name() if hops:
+                return self._of_name(node, hops - 1)
+            case ast.Call() | ast.BinOp():
+                return self._of_result(node, hops)
+            case _:
+                return _NODES.get(type(node))
+
+    def _of_name(self, node: ast.Name, hops: int) -> str | None:
+        scope = self._at(node)
+        if (node.id, scope.lines.start) in self._tested:
             return None
+        value = scope.values.get(node.id)
+        if value is not None:
+            return None if value.is_item else self.of(value.expression, hops)
+        if node.id == "json" and self.is_predeclared(node):
+            return "namespace"
+        if node.id in signatures.functions() and self.is_predeclared(node):
+            return "function"
+        is_response = node.id in scope.parameters and self._gets_responses(scope, node.id, hops)
+        return signatures.RESPONSE if is_response else None
+
+    def _of_result(self, node: ast.Call | ast.BinOp, hops: int) -> str | None:
+        match node:
+            case ast.Call(func=ast.Name(id=name) as function) if self.is_predeclared(function):
+                return _CALLS.get(name) or signatures.kind_of_result(name)
+            case ast.Call(func=ast.Attribute(value=value, attr=attr)) if attr in _STRING_METHODS:
+                return _STRING_METHODS[attr] if self.of(value, hops) == "string" else None
+            case ast.BinOp(left=left, op=ast.Mod()) if self.of(left, hops) == "string":
+                return "string"
+            case ast.BinOp(left=left, op=ast.Add(), right=right):
+                one, two = self.of(left, hops), self.of(right, hops)
+                return one if one == two else None
+            case _:
+                return None
+
+    def _gets_responses(self, scope: _Scope, parameter: str, hops: int) -> bool:
+        """Report whether all calls of a function in the program pass a response to a parameter."""
+        function = scope.function
+        if function is None or function.args.vararg or function.args.kwarg:
+            return False
+        name = function.name
+        is_unique = len(self._all.functions[name]) == 1 and name not in self._all.variables
+        names = self._all.names_of(name)
+        if not is_unique or names & self._all.variables:
+            return False
+        index = [each.arg for each in function.args.args].index(parameter)
+        uses = calls = 0
+        for tree in self._trees:
+            kinds = self if tree is self._tree else Kinds(tree, self._trees)
+            for node in ast.walk(tree):
+                match node:
+                    case ast.Name(id=used) if used in names:
+                        uses += 1
+                    case ast.Call(func=ast.Name(id=used)) if used in names:
+                        calls += 1
+                        argument = _argument(node, index, parameter)
+                        if kinds.of(argument, hops) != signatures.RESPONSE:
+                            return False
+                    case _:
+                        pass
+        return 0 < calls == uses
+
+
+def _argument(call: ast.Call, index: int, parameter: str) -> ast.expr | None:
+    """Return the argument for a parameter; None where the call does not write it out."""
+    if any(isinstance(each, ast.Starred) for each in call.args):
+        return None
+    named = (each.value for each in call.keywords if each.arg == parameter)
+    return call.args[index] if index < len(call.args) else next(named, None)
 
 
 def can_be_equal(one: str, two: str) -> bool:

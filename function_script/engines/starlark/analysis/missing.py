@@ -7,10 +7,10 @@ import ast
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from function_script import field_names, spelling
 from function_script.engines.starlark.analysis import syntax
 from function_script.engines.starlark.analysis.names import Bindings
-from function_script.values import Readable
+from function_script.request.values import Readable
+from function_script.texts import field_names, spelling
 
 _MAX_KEYS_SHOWN = 6
 _MAX_HOPS = 20

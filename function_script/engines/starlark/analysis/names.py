@@ -98,6 +98,11 @@ class Bindings:
         """Report whether the sources give this name a meaning of their own."""
         return name in self.functions or name in self.loaded or name in self.variables
 
+    def names_of(self, name: str) -> set[str]:
+        """Return the name, and the names that load statements give it."""
+        loads = ((alias, symbol) for alias, names in self.loaded.items() for symbol in names)
+        return {name, *(alias for alias, symbol in loads if symbol == name)}
+
     def _aliases(self, name: str) -> set[str]:
         """Return the name, and its names in the modules it may be loaded from."""
         names, pending = {name}, [name]

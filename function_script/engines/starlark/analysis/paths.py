@@ -9,8 +9,8 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
-from function_script.program import ANY, Lazy, PartTree, plain
-from function_script.values import Object, Readable, Value
+from function_script.request.program import ANY, Lazy, PartTree, plain
+from function_script.request.values import Object, Readable, Value
 
 Path: TypeAlias = tuple[str, ...]
 Paths: TypeAlias = frozenset[Path]

@@ -7,7 +7,6 @@ the script needs the whole request.
 import ast
 from collections.abc import Iterable, Sequence
 
-from function_script import objects
 from function_script.engines.starlark.analysis import getters, syntax
 from function_script.engines.starlark.analysis.names import Bindings, Function
 from function_script.engines.starlark.analysis.paths import (
@@ -18,7 +17,8 @@ from function_script.engines.starlark.analysis.paths import (
     is_branch,
     is_group,
 )
-from function_script.program import ANY
+from function_script.request import objects
+from function_script.request.program import ANY
 
 # An annotation of any other type may look into what it annotates.
 _SHALLOW_TYPES = frozenset({"dict", "list", "str"})

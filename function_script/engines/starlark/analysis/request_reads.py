@@ -8,7 +8,6 @@ import ast
 from collections.abc import Iterator
 from typing import Final
 
-from function_script import objects
 from function_script.engines.reads import (
     ANY,
     CONSTANT_TYPES,
@@ -20,9 +19,10 @@ from function_script.engines.reads import (
 from function_script.engines.starlark.analysis import syntax
 from function_script.engines.starlark.analysis.getters import OBJECT_GETTERS
 from function_script.engines.starlark.analysis.names import Bindings
-from function_script.objects import Path
-from function_script.program import Program
-from function_script.source import Source
+from function_script.request import objects
+from function_script.request.objects import Path
+from function_script.request.program import Program
+from function_script.texts.source import Source
 
 _CHANGING: Final = frozenset(
     {"append", "clear", "extend", "insert", "pop", "popitem", "remove", "setdefault", "update"}

@@ -6,7 +6,7 @@ An analysis trusts a tree only of a script that the interpreter has accepted.
 import ast
 import warnings
 
-from function_script.source import Source, Span, span_at
+from function_script.texts.source import Source, Span, span_at
 
 # A longer source is not worth the time.
 _MAX_CHARACTERS = 64 * 1024
@@ -37,3 +37,16 @@ def span_of(node: ast.expr, source: Source) -> Span:
     width = len(data[node.col_offset : end].decode().rstrip())
     before = sum(len(line) + 1 for line in lines[: node.lineno - 1])
     return span_at(source, before + begin, width)
+
+
+def span_of_attribute(node: ast.Attribute, source: Source) -> Span:
+    """Return the place of an attribute's name."""
+    end, column = node.end_lineno or node.lineno, node.end_col_offset or 0
+    name = ast.Name(
+        node.attr,
+        lineno=end,
+        end_lineno=end,
+        col_offset=column - len(node.attr.encode()),
+        end_col_offset=column,
+    )
+    return span_of(name, source)

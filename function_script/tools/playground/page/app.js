@@ -166,6 +166,8 @@ function drawFiles() {
   $("add").replaceChildren(new Option("+ Add file", ""), ...missing.map((name) => new Option(name, name)));
   $("add").hidden = !missing.length;
   $("save").disabled = !state.isWritable || !isEdited(state.file);
+  const reason = state.isWritable ? "This file is as it is on disk" : "A starter is no folder on disk: function-script init makes one";
+  $("save").title = $("save").disabled ? reason : "Save this file (Ctrl+S)";
   $("revert").disabled = !isEdited(state.file);
 }
 
@@ -211,6 +213,7 @@ function drawPane() {
 
 function open(name) {
   state.file = name;
+  sessionStorage.setItem("file", name);
   draw();
 }
 
@@ -240,9 +243,12 @@ async function openFolder(name) {
   clearTimeout(timer);
   const onDisk = Object.fromEntries(Object.entries(files).map(([file, { text }]) => [file, text]));
   Object.assign(state, { folder: name, files: { ...onDisk }, disk: files, digests, unfit, addable, isWritable, isStale: false });
-  Object.assign(state, { file: Object.keys(onDisk)[0], problems: [], result: null, baselines: {}, since: "opened" });
+  // A reload opens the same folder, file and pane again.
+  const last = sessionStorage.getItem("folder") === name ? sessionStorage.getItem("file") : null;
+  Object.assign(state, { file: last in onDisk ? last : Object.keys(onDisk)[0], problems: [], result: null, baselines: {}, since: "opened" });
   state.folded.clear();
-  sessionStorage.setItem("folder", name); // a reload opens it again
+  sessionStorage.setItem("folder", name);
+  sessionStorage.setItem("file", state.file);
   editor.clear();
   notices.clear();
   for (const [file, reason] of Object.entries(unfit)) {
@@ -437,6 +443,7 @@ function listen() {
   $("panes").addEventListener("click", (event) => {
     if (event.target.dataset.pane) {
       state.pane = event.target.dataset.pane;
+      sessionStorage.setItem("pane", state.pane);
       drawPane();
     }
   });
@@ -462,6 +469,7 @@ async function start() {
   const { root, folders } = await ask("/api/folders", {});
   drafts = new Drafts(root, () => say("the browser has no room for drafts: save to disk", "bad"));
   $("folders").replaceChildren(...folders.map((name) => new Option(name, name)));
+  state.pane = sessionStorage.getItem("pane") ?? state.pane;
   const last = sessionStorage.getItem("folder");
   if (folders.includes(last)) $("folders").value = last;
   await openFolder($("folders").value);

@@ -1,45 +1,70 @@
 """Functions of the Crossplane project that run here, without their image.
 
-Each equals one version of the real function: the same desired state, readiness, context,
-requirements and severity. docs/reference/render-compatibility.md has the differences.
+Each equals one release of the real function: the same desired state, readiness, context,
+requirements and severity. docs/reference/functions.md has the differences.
 """
 
 import importlib
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, cast
 
-from function_script.errors import InputError
 from function_script.proto.v1 import run_function_pb2 as fnv1
+from function_script.request.values import Object
+from function_script.texts.diagnostics import Diagnostic
+from function_script.texts.errors import InputError
 from function_script.tools.render import messages
-from function_script.values import Object
+
+# The beginning of the real functions' message.
+_CANNOT_DECODE: Final = "cannot get Function input from *v1.RunFunctionRequest: "
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BuiltinFunction:
     """A function that runs here.
 
-    ``name`` is the last part of its package's repository, ``version`` the release it equals, and
-    ``module`` has ``run(input, request, response)``, which raises InputError for a FATAL result.
+    ``name`` is the last part of its package's repository, ``version`` the release it equals,
+    ``api_version`` that of its input, whatever a step writes there, and ``module`` has
+    ``run(input, request, response)``, which raises InputError for a FATAL result.
     """
 
     name: str
     version: str
+    api_version: str
     module: str
 
 
 _FUNCTIONS: Final = {
     function.name: function
     for function in (
-        BuiltinFunction(name="function-auto-ready", version="v0.7.0", module="auto_ready"),
         BuiltinFunction(
-            name="function-environment-configs", version="v0.7.1", module="environment_configs"
+            name="function-auto-ready",
+            version="v0.7.0",
+            api_version="autoready.fn.crossplane.io/v1beta1",
+            module="auto_ready",
         ),
         BuiltinFunction(
-            name="function-extra-resources", version="v0.3.0", module="extra_resources"
+            name="function-environment-configs",
+            version="v0.7.1",
+            api_version="environmentconfigs.fn.crossplane.io/v1beta1",
+            module="environment_configs",
+        ),
+        BuiltinFunction(
+            name="function-extra-resources",
+            version="v0.3.0",
+            api_version="extra-resources.fn.crossplane.io/v1beta1",
+            module="extra_resources",
         ),
     )
 }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """A response, and the problems behind its FATAL result."""
+
+    response: fnv1.RunFunctionResponse
+    problems: tuple[Diagnostic, ...] = ()
 
 
 def find(names: Iterable[str]) -> BuiltinFunction | None:
@@ -53,17 +78,36 @@ def repository_name(reference: str) -> str:
     return reference.partition("@")[0].rpartition("/")[2].partition(":")[0]
 
 
-def call(function: BuiltinFunction, request: fnv1.RunFunctionRequest) -> fnv1.RunFunctionResponse:
+def call(function: BuiltinFunction, request: fnv1.RunFunctionRequest) -> Answer:
     """Answer a request as the function does."""
     module = importlib.import_module(f"{__name__}.{function.module}")
     run = cast(
         "Callable[[Object, fnv1.RunFunctionRequest, fnv1.RunFunctionResponse], None]", module.run
     )
     response = messages.pass_through(request)
+    value = messages.read_struct(request.input)
     try:
-        run(messages.read_struct(request.input), request, response)
+        _check_input(function, value)
+        run(value, request, response)
     except InputError as error:
         response = messages.pass_through(request)
-        message = "; ".join(diagnostic.message for diagnostic in error.diagnostics)
-        response.results.add(severity=fnv1.SEVERITY_FATAL, message=message)
-    return response
+        text = "; ".join(problem.message for problem in error.diagnostics)
+        response.results.add(severity=fnv1.SEVERITY_FATAL, message=text)
+        return Answer(response=response, problems=error.diagnostics)
+    return Answer(response=response)
+
+
+def _check_input(function: BuiltinFunction, value: Object) -> None:
+    """Raise InputError if the real function's type or its schema has no such input."""
+    if not value:
+        return
+    from function_script.tools import input_schema  # noqa: PLC0415 - jsonschema is slow to import
+
+    problems = input_schema.check_other(value, function.api_version)
+    if problems:
+        raise InputError(
+            *(
+                replace(problem.to_diagnostic(_CANNOT_DECODE), field=f"input.{problem.path}")
+                for problem in problems
+            )
+        )

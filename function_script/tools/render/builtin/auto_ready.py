@@ -1,14 +1,16 @@
 """function-auto-ready: a resource is ready when its kind's status says so."""
 
 from collections.abc import Callable
-from datetime import datetime
 from typing import Final
 
-from function_script import objects, quantities
-from function_script.errors import InputError
+from function_script.engines.gotemplate.errors import CallError
+from function_script.engines.gotemplate.sprig.dates import parse_duration
 from function_script.proto.v1 import run_function_pb2 as fnv1
+from function_script.request import objects
+from function_script.request.values import Object, Readable
+from function_script.texts.errors import InputError
 from function_script.tools.render import messages
-from function_script.values import Object, Readable
+from function_script.tools.render.builtin import decoding
 
 _HPA_FAILURES: Final = (
     "FailedGetScale",
@@ -25,21 +27,33 @@ def run(
     ttl = value.get("ttl")
     if isinstance(ttl, str) and ttl:
         try:
-            response.meta.ttl.FromMilliseconds(round(quantities.parse_duration(ttl) * 1000))
-        except ValueError as error:
+            response.meta.ttl.FromNanoseconds(parse_duration(ttl))
+        except CallError as error:
             raise InputError.of(f"cannot set ttl: {error}") from error
     for name, desired in response.desired.resources.items():
+        # The real one hands on nothing but the object and its readiness.
+        desired.connection_details.clear()
+        desired.resource.SetInParent()
         if desired.ready == fnv1.READY_UNSPECIFIED and name in request.observed.resources:
             observed = messages.read_struct(request.observed.resources[name].resource)
-            check = _CHECKS.get(objects.api_version_and_kind(observed))
-            # Of conditions of one type, the first counts.
-            is_ready = (
-                objects.find_path(condition, "status") == "True"
-                for condition in _conditions(observed)
-                if objects.find_path(condition, "type") == "Ready"
-            )
-            if (check is not None and check(observed)) or next(is_ready, False):
+            if _is_healthy(observed) or _has_ready_condition(observed):
                 desired.ready = fnv1.READY_TRUE
+
+
+def _is_healthy(observed: Object) -> bool:
+    """Judge by the rule of the object's kind, if there is one."""
+    kind = decoding.api_version_and_kind(observed)
+    check = _CHECKS.get(kind)
+    # The rules of these kinds read an object of Go's types.
+    is_readable = kind not in _DECODED or decoding.can_decode(observed, kind[1])
+    return check is not None and is_readable and check(observed)
+
+
+def _has_ready_condition(observed: Object) -> bool:
+    """Report whether the first condition of type Ready is True."""
+    ready = objects.find_condition(observed, "Ready")
+    is_readable = decoding.can_decode(observed.get("status"), decoding.CONDITIONED_STATUS)
+    return is_readable and ready is not None and ready.get("status") == "True"
 
 
 def _conditions(observed: Object) -> list[Readable]:
@@ -103,21 +117,15 @@ def _replica_set(observed: Object) -> bool:
 def _cron_job(observed: Object) -> bool:
     if objects.find_path(observed, "spec.suspend") is True:
         return True
-    scheduled = _time(observed, "status.lastScheduleTime")
-    if scheduled is None:
+    scheduled = objects.find_path(observed, "status.lastScheduleTime")
+    if not isinstance(scheduled, str):
         return False
     if objects.find_path(observed, "status.active"):
         return True
-    succeeded = _time(observed, "status.lastSuccessfulTime")
-    return succeeded is not None and succeeded >= scheduled
-
-
-def _time(observed: Object, path: str) -> datetime | None:
-    text = objects.find_path(observed, path)
-    try:
-        return datetime.fromisoformat(text) if isinstance(text, str) else None
-    except ValueError:
-        return None
+    succeeded = objects.find_path(observed, "status.lastSuccessfulTime")
+    return isinstance(succeeded, str) and (
+        decoding.parse_time(succeeded) >= decoding.parse_time(scheduled)
+    )
 
 
 def _autoscaler(observed: Object) -> bool:
@@ -126,7 +134,8 @@ def _autoscaler(observed: Object) -> bool:
 
 
 def _has_address(observed: Object) -> bool:
-    return bool(objects.find_path(observed, "status.loadBalancer.ingress"))
+    ingress = objects.find_path(observed, "status.loadBalancer.ingress")
+    return isinstance(ingress, list) and bool(ingress)
 
 
 def _pod(observed: Object) -> bool:
@@ -140,6 +149,14 @@ def _exists(_observed: Object) -> bool:
     return True
 
 
+_DECODED: Final = {
+    ("v1", "PersistentVolumeClaim"),
+    ("v1", "Pod"),
+    ("apps/v1", "ReplicaSet"),
+    ("autoscaling/v2", "HorizontalPodAutoscaler"),
+    ("batch/v1", "CronJob"),
+    ("batch/v1", "Job"),
+}
 _JOB_RESULTS: Final = ("Failed", "Suspended", "Complete")
 _CHECKS: Final[dict[tuple[str, str], Callable[[Object], bool]]] = {
     ("v1", "ConfigMap"): _exists,

@@ -2,14 +2,13 @@
 
 from typing import Final
 
-from function_script import objects
-from function_script.errors import InputError
 from function_script.proto.v1 import run_function_pb2 as fnv1
+from function_script.request import objects
+from function_script.request.values import Object
+from function_script.texts.errors import InputError
 from function_script.tools.render import messages
-from function_script.tools.render.builtin import selection
-from function_script.values import Object
+from function_script.tools.render.builtin import decoding, selection
 
-_CONTEXT_KEY: Final = "apiextensions.crossplane.io/environment"
 _KIND: Final = ("apiextensions.crossplane.io/v1beta1", "EnvironmentConfig")
 _ENVIRONMENT: Final[Object] = {
     "apiVersion": "internal.crossplane.io/v1alpha1",
@@ -22,7 +21,7 @@ def run(
 ) -> None:
     """Require the EnvironmentConfigs, and merge their data once they are there."""
     sources = selection.read_sources(value, "environmentConfigs")
-    if not sources:
+    if sources is None:
         return
     xr = messages.read_struct(request.observed.composite.resource)
     response.requirements.SetInParent()
@@ -30,23 +29,40 @@ def run(
         selection.add_requirement(response.requirements, _name(index), source, xr, _KIND)
     if not request.required_resources:
         return
-    default = objects.find_path(value, "spec.defaultData")
-    environment: Object = dict(default) if isinstance(default, dict) else {}
-    if _CONTEXT_KEY in request.context.fields:
-        before = messages.read_struct(request.context.fields[_CONTEXT_KEY].struct_value)
-        environment = _merge(environment, before)
-    required = selection.read_objects(request)
-    data: Object = {}
+    environment = _collect(sources, selection.read_objects(request), value)
+    layers = [objects.find_path(value, "spec.defaultData")]
+    if objects.ENVIRONMENT in request.context.fields:
+        context = request.context.fields[objects.ENVIRONMENT].struct_value
+        layers.append(messages.read_struct(context))
+    # Each layer goes below the result of those above it: a value of another type between two
+    # mappings hides nothing of the lowest.
+    for layer in reversed(layers):
+        if isinstance(layer, dict):
+            objects.merge(layer, environment)
+            environment = layer
+    if decoding.api_version_and_kind(environment) == ("", ""):
+        environment.update(_ENVIRONMENT)
+    target = response.context.fields[objects.ENVIRONMENT].struct_value
+    target.Clear()
+    messages.write_struct(target, environment)
+
+
+def _collect(sources: list[Object], required: dict[str, list[Object]], value: Object) -> Object:
+    """Merge the data of the EnvironmentConfigs; those of one ``toFieldPath`` follow each other.
+
+    The real function takes the paths in random order.
+    """
+    by_path: dict[str, list[Object]] = {}
     for index, source in enumerate(sources):
         if (name := _name(index)) in required:
             path = source.get("toFieldPath")
-            for config in _select(name, source, required[name], value):
-                data = _merge(data, _data(config, path if isinstance(path, str) else ""))
-    environment = _merge(environment, data)
-    if not environment.get("apiVersion") and not environment.get("kind"):
-        environment.update(_ENVIRONMENT)
-    response.context.fields[_CONTEXT_KEY].struct_value.Clear()
-    messages.write_struct(response.context.fields[_CONTEXT_KEY].struct_value, environment)
+            configs = by_path.setdefault(path if isinstance(path, str) else "", [])
+            configs += _select(name, source, required[name], value)
+    data: Object = {}
+    for path, configs in by_path.items():
+        for config in configs:
+            objects.merge(data, _data(config, path))
+    return data
 
 
 def _name(index: int) -> str:
@@ -54,33 +70,32 @@ def _name(index: int) -> str:
 
 
 def _select(name: str, source: Object, matches: list[Object], value: Object) -> list[Object]:
+    count = len(matches)
     if selection.source_type(source) == selection.REFERENCE:
-        selection.check_reference(name, matches, may_be_absent=selection.is_optional(value))
+        config = selection.reference_name(source)
+        cause = f'cannot process environment config "{config}" by reference, "{name}"'
+        if not matches and not selection.is_optional(value):
+            raise InputError.of(f'{cause}: Required environment config "{config}" not found')
+        if count > 1:
+            expected = f'expected exactly one required resource "{config}"'
+            raise InputError.of(f"{cause}: {expected}, got {count}")
         return matches
-    if objects.find_path(source, "selector.mode") != "Multiple":
-        selection.check_reference(name, matches, may_be_absent=False)
-        return matches
-    return selection.limit_matches(name, source, matches)
+    cause = f'cannot process environment config "{name}" by selector: '
+    if objects.find_path(source, "selector.mode") == "Multiple":
+        return selection.limit_matches(matches, source, cause, "required resources")
+    if count != 1:
+        raise InputError.of(f"{cause}expected exactly one required resource, got {count}")
+    return matches
 
 
 def _data(config: Object, path: str) -> Object:
     """Return an EnvironmentConfig's data, below ``path`` if there is one."""
     data = config.get("data")
-    if not path:
-        if not isinstance(data, dict):
-            name = objects.find_path(config, "metadata.name")
-            raise InputError.of(f'cannot get data from environment config "{name}"')
-        return data
-    return selection.nest_path(path, data)
-
-
-def _merge(target: Object, source: Object) -> Object:
-    """Merge maps key by key; every other value of ``source`` replaces the target's."""
-    result = dict(target)
-    for key, value in source.items():
-        before = result.get(key)
-        if isinstance(before, dict) and isinstance(value, dict):
-            result[key] = _merge(before, value)
-        else:
-            result[key] = value
-    return result
+    if path:
+        return selection.nest_path(path, data)
+    if data is None and "data" in config:
+        return {}
+    if not isinstance(data, dict):
+        name = objects.find_path(config, "metadata.name")
+        raise InputError.of(f'cannot get data from environment config "{name}"')
+    return data

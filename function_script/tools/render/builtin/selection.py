@@ -7,31 +7,31 @@ import re
 from contextlib import suppress
 from typing import Final, cast
 
-from function_script import objects
-from function_script.errors import InputError
 from function_script.proto.v1 import run_function_pb2 as fnv1
+from function_script.request import objects
+from function_script.request.values import Object, Readable, Value
+from function_script.texts.errors import InputError
 from function_script.tools.render import messages
-from function_script.values import Object, Readable, Value
 
 REFERENCE: Final = "Reference"
 SELECTOR: Final = "Selector"
-_SEGMENT: Final = re.compile(r"(?:^|\.)(?P<field>[^.\[\]]+)|\[(?P<bracket>[^\[\]]+)\]")
+_PARTS: Final = {REFERENCE: "ref", SELECTOR: "selector"}
+_SEGMENT: Final = re.compile(r"(?P<field>[^.\[\]]+)|\[(?P<bracket>[^\[\]]+)\]|\.(?=[^.\[\]])")
 _MAX_INDEX: Final = 1024
+_MAX_UINT32: Final = (1 << 32) - 1
 
 
-def read_sources(value: Object, key: str) -> list[Object]:
-    """Return the entries of ``spec.KEY``; raises InputError unless they are objects."""
-    sources = objects.find_path(value, ("spec", key))
-    if sources is None:
-        return []
-    if not isinstance(sources, list) or not all(isinstance(source, dict) for source in sources):
-        raise InputError.of(f"cannot get Function input: spec.{key} is not a list of objects")
-    for source in sources:
-        if source_type(source) == REFERENCE and _text(source, "ref.name") is None:
-            raise InputError.of(
-                f"cannot get Function input: an entry of spec.{key} has no ref.name"
-            )
-    return cast("list[Object]", sources)
+def read_sources(value: Object, key: str) -> list[Object] | None:
+    """Return the entries of ``spec.KEY``, None without the field.
+
+    Raises InputError for an entry that crashes the real function.
+    """
+    sources = cast("list[Object] | None", objects.find_path(value, ("spec", key)))
+    for index, source in enumerate(sources or ()):
+        part = _PARTS[source_type(source)]
+        if source.get(part) is None:
+            raise InputError.of(f"cannot get Function input: spec.{key}[{index}] has no {part}")
+    return sources
 
 
 def source_type(source: Object) -> str:
@@ -44,21 +44,26 @@ def is_optional(value: Object) -> bool:
     return objects.find_path(value, "spec.policy.resolution") == "Optional"
 
 
+def reference_name(source: Object) -> str:
+    """Return the name of the object that a reference names."""
+    return _text(source, "ref.name") or ""
+
+
 def add_requirement(
     requirements: fnv1.Requirements, name: str, source: Object, xr: Object, kind: tuple[str, str]
 ) -> None:
     """Add the selector of a source. A selector without labels selects nothing, and is left out."""
+    selector = fnv1.ResourceSelector(api_version=kind[0], kind=kind[1])
     if source_type(source) == REFERENCE:
-        selector = requirements.resources[name]
-        selector.match_name = str(_text(source, "ref.name"))
+        selector.match_name = reference_name(source)
     elif labels := _labels(source, xr):
-        selector = requirements.resources[name]
         selector.match_labels.labels.update(labels)
     else:
         return
-    selector.api_version, selector.kind = kind
     if isinstance(namespace := source.get("namespace"), str):
         selector.namespace = namespace
+    # The last of several entries of one name counts.
+    requirements.resources[name].CopyFrom(selector)
 
 
 def _labels(source: Object, xr: Object) -> dict[str, str]:
@@ -69,12 +74,14 @@ def _labels(source: Object, xr: Object) -> dict[str, str]:
         if objects.find_path(matcher, "type") == "Value":
             value = _text(matcher, "value")
             if value is None:
-                raise InputError.of(f'cannot match the label "{key}": it has no value')
+                raise InputError.of("Value cannot be nil for type 'Value'")
             labels[key] = value
             continue
         path = _text(matcher, "valueFromFieldPath")
         if path is None:
-            raise InputError.of(f'cannot match the label "{key}": it has no valueFromFieldPath')
+            raise InputError.of(
+                "ValueFromFieldPath cannot be nil for type 'FromCompositeFieldPath'"
+            )
         with suppress(InputError):
             if isinstance(text := find_path(xr, path), str):
                 labels[key] = text
@@ -97,43 +104,35 @@ def read_objects(request: fnv1.RunFunctionRequest) -> dict[str, list[Object]]:
     }
 
 
-def check_reference(name: str, matches: list[Object], *, may_be_absent: bool) -> None:
-    """Raise InputError unless a reference has led to one object."""
-    if len(matches) > 1:
-        raise InputError.of(f'expected exactly one required resource "{name}", got {len(matches)}')
-    if not matches and not may_be_absent:
-        raise InputError.of(f'required resource "{name}" not found')
+def limit_matches(matches: list[Object], source: Object, cause: str, what: str) -> list[Object]:
+    """Sort ``matches``, and return those between the selector's ``minMatch`` and ``maxMatch``.
 
-
-def limit_matches(name: str, source: Object, matches: list[Object]) -> list[Object]:
-    """Return what a selector takes, sorted: at least ``minMatch`` objects, at most ``maxMatch``."""
+    Raises InputError; the text about too few of ``what`` begins with ``cause``.
+    """
     least = objects.find_path(source, "selector.minMatch")
     if isinstance(least, int) and len(matches) < least:
-        raise InputError.of(
-            f'expected at least {least} required resources "{name}", got {len(matches)}'
-        )
-    path = _text(source, "selector.sortByFieldPath") or "metadata.name"
-    matches = _sort(matches, path)
+        raise InputError.of(f"{cause}expected at least {least} {what}, got {len(matches)}")
+    _sort(matches, _text(source, "selector.sortByFieldPath") or "metadata.name")
     most = objects.find_path(source, "selector.maxMatch")
     return matches[:most] if isinstance(most, int) else matches
 
 
-def _sort(matches: list[Object], path: str) -> list[Object]:
+def _sort(matches: list[Object], path: str) -> None:
     """Sort by a string or number; an absent value counts as the type's zero."""
     values = [find_path(match, path) for match in matches]
     # In protobuf, every number is a float.
     types = {float if type(value) is int else type(value) for value in values if value is not None}
-    if not types or len(matches) == 1:
-        return matches
     if len(types) > 1:
         names = " and ".join(sorted(kind.__name__ for kind in types))
         raise InputError.of(f'cannot sort by "{path}": the values have the types {names}')
+    if not types or len(matches) == 1:
+        return
     (kind,) = types
     if kind not in {str, float}:
         raise InputError.of(f'cannot sort by "{path}": the values are neither strings nor numbers')
     keys = [kind() if value is None else value for value in values]
     order = sorted(range(len(matches)), key=keys.__getitem__)  # type: ignore[arg-type] # one type
-    return [matches[index] for index in order]
+    matches[:] = [matches[index] for index in order]
 
 
 def _parse_path(path: str) -> tuple[str | int, ...]:
@@ -142,12 +141,15 @@ def _parse_path(path: str) -> tuple[str | int, ...]:
     end = 0
     while end < len(path):
         match = _SEGMENT.match(path, end)
-        if match is None:
-            raise InputError.of(f'cannot parse path "{path}" at character {end + 1}')
-        bracket = match["bracket"] or ""
-        is_index = bracket.isascii() and bracket.isdigit()
-        segments.append(int(bracket) if is_index else match["field"] or bracket)
+        if match is None or (end == 0 and path.startswith(".")):
+            raise InputError.of(f'cannot parse path "{path}" at position {end}')
         end = match.end()
+        bracket = match["bracket"] or ""
+        if bracket.isascii() and bracket.isdigit() and int(bracket) <= _MAX_UINT32:
+            segments.append(int(bracket))
+        elif field := match["field"] or bracket:
+            # Quotes around a name are no part of it.
+            segments.append(field.strip("'\""))
     return tuple(segments)
 
 
@@ -160,13 +162,17 @@ def find_path(value: Value, path: str) -> Value:
         if isinstance(segment, int):
             if not isinstance(value, list):
                 raise InputError.of(f'cannot find "{path}": [{segment}] is not in an array')
-            value = value[segment] if segment < len(value) else None
-        else:
-            if not isinstance(value, dict):
-                raise InputError.of(f'cannot find "{path}": "{segment}" is not in an object')
-            value = value.get(segment)
-        if value is None:
+            if segment >= len(value):
+                return None
+            value = value[segment]
+        elif isinstance(value, dict):
+            if segment not in value:
+                return None
+            value = value[segment]
+        elif value is None:
             return None
+        else:
+            raise InputError.of(f'cannot find "{path}": "{segment}" is not in an object')
     return value
 
 

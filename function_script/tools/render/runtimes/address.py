@@ -67,6 +67,16 @@ class RemoteKind(model.RuntimeKind):
             )
         return model.Suitability(is_suitable=False, reason="no annotation says where it is served")
 
+    def suits_by_flag(self, function: model.FunctionReference) -> bool:
+        """Accept every function."""
+        del function
+        return True
+
     def build(self, function: model.FunctionReference) -> model.Runtime:
-        """Return the runtime at the annotation's target."""
-        return Remote.at(function.annotations.get(TARGET) or _DEFAULT_TARGET, function.name)
+        """Return the runtime at the annotation's target.
+
+        Raises InputError for one that a file may not name.
+        """
+        target = function.annotations.get(TARGET) or _DEFAULT_TARGET
+        function.check_address(TARGET, target)
+        return Remote.at(target, function.name)

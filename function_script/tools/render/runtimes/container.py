@@ -13,8 +13,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, cast
 
-from function_script.diagnostics import Diagnostic
-from function_script.errors import InputError, ProgramError
+from function_script.texts.diagnostics import Diagnostic
+from function_script.texts.errors import InputError, ProgramError
 from function_script.tools.render.runtimes import model
 from function_script.tools.render.runtimes.servers import Server
 
@@ -132,20 +132,27 @@ class ContainerKind(model.RuntimeKind):
         for key in ("image", "name", "network"):
             _refuse_flag(f"annotation {_PREFIX}{key}", annotations.get(f"{_PREFIX}{key}", ""))
         _refuse_flag("package", function.package)
+        target, network = annotations.get(f"{_PREFIX}target"), annotations.get(f"{_PREFIX}network")
+        name = annotations.get(f"{_PREFIX}name")
+        if target:
+            function.check_address(f"{_PREFIX}target", target)
+        elif network and name:
+            # The container's name is looked up as that of any host.
+            function.check_address(f"{_PREFIX}name", name)
         environment = annotations.get(f"{_PREFIX}env", "").split(",")
         return Container(
             command=find_command(),
             function=function.name,
             image=_image(function),
-            name=annotations.get(f"{_PREFIX}name", ""),
+            name=name or "",
             cleanup=cast("_Cleanup", _choice(function, "cleanup", ("Remove", "Stop", "Orphan"))),
             pull_policy=cast(
                 "_PullPolicy", _choice(function, "pull-policy", ("IfNotPresent", "Always", "Never"))
             ),
             environment=tuple(pair for pair in environment if "=" in pair),
             publish_address=annotations.get(f"{_PREFIX}publish-address") or "127.0.0.1",
-            target=annotations.get(f"{_PREFIX}target", ""),
-            network=annotations.get(f"{_PREFIX}network", ""),
+            target=target or "",
+            network=network or "",
         )
 
 

@@ -4,14 +4,15 @@ A step that is left out needs no more.
 """
 
 import time
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from function_script import inputs
-from function_script.errors import InputError
 from function_script.proto.v1 import run_function_pb2 as fnv1
+from function_script.request import objects
+from function_script.request.values import Object
 from function_script.sandbox import Answered
+from function_script.texts.errors import InputError
 from function_script.tools import local_pool, manifests, step_inputs
 from function_script.tools.render import builtin, messages
 from function_script.tools.render.pipeline import PipelineError
@@ -45,17 +46,14 @@ class Local(model.Runtime):
             raise InputError.of(f'cannot run step "{step.name}" here: there is no sandbox')
         started = time.monotonic()
         pool = caller.pool
-        with ThreadPoolExecutor(1) as executor:
-            # The validator's import takes as long as the sandbox needs to start.
-            validation = executor.submit(step_inputs.validate, step.input or {})
-            try:
-                reply = local_pool.evaluate(
-                    request.SerializeToString(),
-                    lambda data: pool.run(data, timeout_seconds),
-                    caller.servers.packages,
-                )
-            except InputError as unfetched:
-                raise PipelineError(step, *unfetched.diagnostics) from unfetched
+        try:
+            reply = local_pool.evaluate(
+                request.SerializeToString(),
+                lambda data: pool.run(data, timeout_seconds),
+                caller.servers.packages,
+            )
+        except InputError as unfetched:
+            raise PipelineError(step, *unfetched.diagnostics) from unfetched
         if reply.log:
             caller.print(reply.log)
         if not isinstance(reply, Answered):
@@ -66,10 +64,24 @@ class Local(model.Runtime):
         response = fnv1.RunFunctionResponse.FromString(reply.response)
         if step.input and not reply.diagnostics:
             try:
-                validation.result()
+                step_inputs.validate(step.input)
             except InputError as error:
                 raise PipelineError(step, *error.diagnostics) from error
         return StepResponse(response=response, diagnostics=reply.diagnostics, blocked=reply.blocked)
+
+    def locate(
+        self, request: fnv1.RunFunctionRequest, caller: model.FunctionCaller
+    ) -> bytes | None:
+        """Evaluate the step's program once more; see `local_worker`. None with another worker."""
+        pool = caller.pool
+        if pool is None or pool.module != local_pool.WORKER:
+            return None
+        reply = local_pool.evaluate(
+            request.SerializeToString(),
+            lambda data: pool.run(data + local_pool.MARK),
+            caller.servers.packages,
+        )
+        return reply.response if isinstance(reply, Answered) else None
 
 
 class LocalKind(model.RuntimeKind):
@@ -133,8 +145,13 @@ class Builtin(model.Runtime):
         timeout_seconds: float,
     ) -> StepResponse:
         """Answer as the real function does."""
-        del step, caller, timeout_seconds
-        return StepResponse(response=builtin.call(self.function, request))
+        del caller, timeout_seconds
+        answer = builtin.call(self.function, request)
+        prefix = f'pipeline step "{step.name}" returned a fatal result: '
+        problems = (
+            replace(problem, message=f"{prefix}{problem.message}") for problem in answer.problems
+        )
+        return StepResponse(response=answer.response, diagnostics=tuple(problems))
 
 
 class BuiltinKind(model.RuntimeKind):
@@ -189,7 +206,28 @@ class SkipKind(model.RuntimeKind):
         del function
         return model.Suitability(is_suitable=False, reason="")
 
+    def suits_by_flag(self, function: model.FunctionReference) -> bool:
+        """Accept every function."""
+        del function
+        return True
+
     def build(self, function: model.FunctionReference) -> model.Runtime:
         """Return the runtime."""
         del function
         return Skip()
+
+
+def compose_input(value: Object, xr: Object, name: str = "input") -> Object:
+    """Return a Composition for XRs of a type, whose one step has an input of ours."""
+    api_version, kind = objects.api_version_and_kind(xr)
+    step: Object = {"step": name, "functionRef": {"name": OURS}, "input": value}
+    return {
+        "apiVersion": manifests.COMPOSITION[0],
+        "kind": manifests.COMPOSITION[1],
+        "metadata": {"name": name},
+        "spec": {
+            "compositeTypeRef": {"apiVersion": api_version, "kind": kind},
+            "mode": "Pipeline",
+            "pipeline": [step],
+        },
+    }

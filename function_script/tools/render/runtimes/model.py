@@ -1,19 +1,25 @@
-"""The types that every way to run a function shares, and calls of functions in their time."""
+"""The types that every way to run a function shares, and the source of functions."""
 
-import time
+import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import ClassVar, Final
+from typing import ClassVar, Final, Protocol
 
-from function_script.errors import LimitError, ProgramError
 from function_script.proto.v1 import run_function_pb2 as fnv1
 from function_script.sandbox import Pool
+from function_script.texts.errors import InputError, ProgramError
 from function_script.tools.render import builtin
-from function_script.tools.render.requirements import Runner, StepResponse
+from function_script.tools.render.requirements import StepResponse
 from function_script.tools.render.runtimes.servers import Server, Servers
 from function_script.tools.render.steps import Step
 
+# Of all forms that gRPC reads, those that stay on this machine for certain.
+# A text that looks like an IP address and is none is looked up as a name.
+_OCTET: Final = r"(25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)"
+_LOOPBACK: Final = re.compile(
+    rf"(passthrough:///)?(localhost|127(\.{_OCTET}){{3}}|\[::1\])(:\d{{1,5}})?", re.ASCII
+)
 _PUBLISHERS: Final = ("crossplane-contrib-", "upbound-")
 
 
@@ -23,18 +29,33 @@ class FunctionReference:
 
     ``package`` is ``spec.package`` of its Function, or "" if no file names it. ``annotations`` are
     those of the Function, with those of the command line. ``is_explicit``: the command line selects
-    its runtime.
+    its runtime. ``chosen_annotations`` are those of the command line alone; with
+    ``allows_addresses`` it allows addresses in all of them.
     """
 
     step: Step
     package: str = ""
     annotations: Mapping[str, str] = field(default_factory=dict)
     is_explicit: bool = False
+    chosen_annotations: Mapping[str, str] = field(default_factory=dict)
+    allows_addresses: bool = False
 
     @property
     def name(self) -> str:
         """Return the name by which the step calls the function."""
         return self.step.function
+
+    def check_address(self, key: str, address: str) -> None:
+        """Raise InputError for an address by annotation ``key`` that only a file names.
+
+        Requests may have secrets. Addresses of this machine's loopback need no permission.
+        """
+        is_chosen = self.allows_addresses or key in self.chosen_annotations
+        if not (is_chosen or _LOOPBACK.fullmatch(address)):
+            raise InputError.of(
+                f'a file names the address "{address}", which would get the request',
+                hint="--allow-addresses allows it",
+            )
 
     @property
     def repository(self) -> str:
@@ -54,19 +75,22 @@ class FunctionReference:
 class FunctionCaller:
     """The sandbox, the servers that were started, and the receiver of notes and programs' output.
 
-    ``pool`` may be None if no step runs here. ``is_quiet``: notes are not printed. ``timeout_hint``
-    is the advice to whoever needs more time for all steps.
+    ``pool`` may be None if no step runs here. ``is_quiet``: notes are not printed; those in
+    ``notes`` were printed before. ``timeout_hint`` is the advice to whoever needs more time for all
+    steps.
     """
 
     pool: Pool | None
     print: Callable[[str], None]
     servers: Servers = field(default_factory=Servers)
     is_quiet: bool = False
+    notes: set[str] = field(default_factory=set, compare=False)
     timeout_hint: str = ""
 
     def note(self, text: str) -> None:
-        """Print a note, unless the author wants none."""
-        if not self.is_quiet:
+        """Print a note once, unless the author wants none."""
+        if not self.is_quiet and text not in self.notes:
+            self.notes.add(text)
             self.print(f"note: {text}")
 
 
@@ -104,6 +128,11 @@ class Runtime(ABC):
         timeout_seconds: float,
     ) -> StepResponse:
         """Call the function once. Raises FatalError if there is no response."""
+
+    def locate(self, request: fnv1.RunFunctionRequest, caller: FunctionCaller) -> bytes | None:
+        """Call the function for the positions of its values; None where nothing knows them."""
+        del request, caller
+        return None
 
 
 class ServedRuntime(Runtime):
@@ -161,56 +190,51 @@ class RuntimeKind(ABC):
     def judge(self, function: FunctionReference) -> Suitability:
         """Judge whether the function runs so if nothing selects a runtime."""
 
+    def suits_by_flag(self, function: FunctionReference) -> bool:
+        """Report whether the command line can select it though `judge` refuses."""
+        del function
+        return False
+
     @abstractmethod
     def build(self, function: FunctionReference) -> Runtime:
         """Return the runtime of a function, or raise InputError with the reason against it."""
 
 
-def build_runner(
-    runtimes: Mapping[str, Runtime],
-    caller: FunctionCaller,
-    timeout_seconds: float,
-    timeout_flag: str = "--timeout",
-) -> Runner:
-    """Build a runner for the steps in ``runtimes``; ``timeout_seconds`` is for all calls.
+class FunctionSource(Protocol):
+    """The functions of a rendering."""
 
-    ``timeout_flag`` sets it; empty: no flag does. What has to be started begins to start at once.
-    """
-    for runtime in runtimes.values():
-        runtime.start(caller)
-    return build_runner_for(lambda step: runtimes[step.name], caller, timeout_seconds, timeout_flag)
+    def find_runtimes(self, pipeline: Sequence[Step], caller: FunctionCaller) -> Sequence[Runtime]:
+        """Return the runtime of every step. Raises InputError with all that have none."""
 
 
-def build_runner_for(
-    find: Callable[[Step], Runtime],
-    caller: FunctionCaller,
-    timeout_seconds: float,
-    timeout_flag: str = "--timeout",
-) -> Runner:
-    """`build_runner` with a function that returns a step's runtime, or raises."""
-    setter = f", set by {timeout_flag}" if timeout_flag else ""
-    hint = f"all steps together have {timeout_seconds:g} s{setter}"
-    caller = replace(caller, timeout_hint=hint)
-    notes: set[str] = set()
-    remaining_seconds = timeout_seconds
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListedFunctions:
+    """Functions by their names, whose runtimes were chosen before; others fail when called."""
 
-    def run(step: Step, request: fnv1.RunFunctionRequest) -> StepResponse:
-        nonlocal remaining_seconds
-        if remaining_seconds <= 0:
-            raise LimitError.of(
-                f'cannot run step "{step.name}": the time for rendering is over',
-                hint=hint,
-            )
-        runtime = find(step)
-        if (note := runtime.note()) and note not in notes:
-            notes.add(note)
-            caller.note(note)
-        # An image may have to be pulled, which takes no time of the pipeline's.
-        runtime.wait(caller)
-        started = time.monotonic()
-        try:
-            return runtime.call(step, request, caller, remaining_seconds)
-        finally:
-            remaining_seconds -= time.monotonic() - started
+    runtimes: Mapping[str, Runtime]
 
-    return run
+    def find_runtimes(self, pipeline: Sequence[Step], _: FunctionCaller) -> Sequence[Runtime]:
+        """Return the runtime of every step."""
+        return [self.runtimes.get(step.function, _UnlistedFunction()) for step in pipeline]
+
+
+class _UnlistedFunction(Runtime):
+    """A function that the request of the official command does not list."""
+
+    def describe(self) -> str:
+        """Return the words after the function's name."""
+        return "is not listed"
+
+    def call(
+        self,
+        step: Step,
+        request: fnv1.RunFunctionRequest,
+        caller: FunctionCaller,
+        timeout_seconds: float,
+    ) -> StepResponse:
+        """Raise InputError."""
+        del request, caller, timeout_seconds
+        raise InputError.of(
+            f'cannot run step "{step.name}": the request has no function "{step.function}"',
+            hint="list it among the functions",
+        )

@@ -6,8 +6,8 @@ import sys
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, cast
 
-from function_script.errors import InputError
 from function_script.proto.v1 import run_function_pb2 as fnv1
+from function_script.texts.errors import InputError
 from function_script.tools.processes.options import PullPolicy
 from function_script.tools.render.requirements import StepResponse
 from function_script.tools.render.runtimes import model
@@ -44,7 +44,8 @@ class Process(model.ServedRuntime):
 
         options = replace(caller.servers.packages, is_cancelled=caller.servers.is_closing)
         if options.pull == "IfNotPresent":
-            options = replace(options, pull=self.pull)
+            hint = f"its Function has {_PULL_POLICY}: {self.pull}"
+            options = replace(options, pull=self.pull, never_hint=hint)
         image = packages.load(self.function, self.package, options)
         process = server.FunctionServer(
             self.function, image, server.ServerOptions(allows_unconfined=self.is_explicit)
@@ -104,6 +105,10 @@ class ProcessKind(model.RuntimeKind):
             reason = f"this system does not let us confine a process ({refusal})"
             return model.Suitability(is_suitable=False, reason=reason)
         return model.Suitability(is_suitable=True, reason="its package runs as a confined process")
+
+    def suits_by_flag(self, function: model.FunctionReference) -> bool:
+        """Accept every function with a package on Linux, without namespaces if it must be."""
+        return bool(function.package) and sys.platform == "linux"
 
     def build(self, function: model.FunctionReference) -> model.Runtime:
         """Return the process of the package. Raises InputError."""

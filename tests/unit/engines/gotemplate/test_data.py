@@ -2,8 +2,8 @@ import json
 from collections.abc import Callable
 
 from function_script.engines.gotemplate.data import ABSENT, LazyDict, copy_tree, template_data
-from function_script.program import Lazy, Scope
-from function_script.values import Readable
+from function_script.request.program import Lazy, Scope
+from function_script.request.values import Readable
 
 EMPTY: dict[str, Readable] = {
     "meta": {},

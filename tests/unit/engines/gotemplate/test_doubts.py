@@ -3,8 +3,8 @@
 import pytest
 
 from function_script.engines.gotemplate.lint import LINT
-from function_script.program import Program
-from function_script.source import Source
+from function_script.request.program import Program
+from function_script.texts.source import Source
 
 DOUBTFUL = [
     ("{{ $x := 1 }}{{ if .a }}{{ $x := 2 }}{{ end }}{{ $x }}", 28, "$x is another variable here"),

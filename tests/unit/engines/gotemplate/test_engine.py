@@ -4,11 +4,11 @@ import pytest
 
 from function_script.engines.gotemplate import engine as gotemplate
 from function_script.engines.gotemplate.programs import Settings, Sources, load
-from function_script.errors import ProgramError
-from function_script.limits import Limits
-from function_script.program import Lazy, Program, Scope, TemplateResult
-from function_script.source import Source
-from function_script.values import Value
+from function_script.request.limits import Limits
+from function_script.request.program import Lazy, Program, Scope, TemplateResult
+from function_script.request.values import Value
+from function_script.texts.errors import LimitError, ProgramError
+from function_script.texts.source import Source
 
 NAMES = (
     "meta",
@@ -178,3 +178,12 @@ def test_lines_of_printed_lists_are_a_few() -> None:
     """Looking for more would take as long as the run."""
     text = "{{ range until 5000 }}a{{ . }}: {{ list 1 2 }}\n{{ end }}"
     assert list(render(text).list_lines) == [*range(1, 21)]
+
+
+def test_templates_in_deep_expressions_are_nested_too_deeply() -> None:
+    """The stack has room for a thousand parentheses and stages, in plain Python for less."""
+    expression = '(printf "%s" ' * 10 + '(include "a" (sub . 1))' + ")" * 10
+    text = f'{{{{ define "a" }}}}{{{{ {expression} }}}}{{{{ end }}}}{{{{ include "a" 150 }}}}'
+    with pytest.raises(LimitError, match=r"cannot render inline: .* nested") as failure:
+        render(text)
+    assert failure.value.diagnostics[0].span is not None

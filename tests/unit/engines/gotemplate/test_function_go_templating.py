@@ -131,9 +131,17 @@ def test_transition_time_at_the_bounds_of_the_calendar(text: str, printed: str) 
     assert render_text(template, {"status": {"conditions": conditions}}) == printed
 
 
+@pytest.mark.parametrize("text", ["", "2024-05-06", "2024-05-06T07:08:09", "2024-05-06 07:08:09Z"])
+def test_condition_with_a_time_that_go_cannot_read_is_unknown(text: str) -> None:
+    """All conditions of the resource are then."""
+    conditions = [{"type": "Ready", "status": "True", "lastTransitionTime": text}]
+    template = '{{ (getResourceCondition "Ready" .).Status }}'
+    assert render_text(template, {"status": {"conditions": conditions}}) == "Unknown"
+
+
 def test_condition_has_gos_fields() -> None:
     """Field names are Go's, with a capital letter."""
-    with pytest.raises(GoFailure, match=r"can't evaluate field status in type v2\.Condition"):
+    with pytest.raises(GoFailure, match=r"can't evaluate field status in type common\.Condition"):
         rendered('{{ (getResourceCondition "Ready" nil).status }}')
 
 

@@ -4,10 +4,10 @@ import pytest
 
 from function_script.engines.gotemplate import engine as gotemplate
 from function_script.engines.gotemplate import hints
-from function_script.errors import FatalError
-from function_script.limits import Limits
-from function_script.program import Lazy, Program, Scope
-from function_script.source import Source
+from function_script.request.limits import Limits
+from function_script.request.program import Lazy, Program, Scope
+from function_script.texts.errors import FatalError
+from function_script.texts.source import Source
 
 DATA = {"a": 1, "list": [1], "text": "x", "nothing": None}
 CASES = (
@@ -115,9 +115,24 @@ def test_missing_value_gets_its_hint(template: str, hint: str) -> None:
     assert hint in _hint(template, missingkey="checked")
 
 
+def test_text_of_fail_is_no_error_of_the_engine() -> None:
+    """A hint is about the error's code: a text of the author that has Go's words has none."""
+    assert not _hint('{{ fail "wrong number of args for upper: want 1 got 2" }}')
+    assert not _hint('{{ fail "integer divide by zero" }}')
+
+
+def test_ranges_have_a_limit_of_depth() -> None:
+    """A range that is too deep says so, where it is reached."""
+    deep = "{{ range .params.list }}" * 19 + "{{ end }}" * 19
+    program = Program(main=Source(name="inline", text=deep), options={"dialect": "script"})
+    with pytest.raises(FatalError, match="ranges are nested more than 18 deep"):
+        gotemplate.check(program, Limits())
+
+
 def test_hints_are_all_reachable() -> None:
     """Each hint of the tables is used by one of the mistakes above."""
     hints_in_use = {_hint(template) for template, _ in CASES}
     hints_in_use |= {_hint(template, missingkey="checked") for template, _ in CHECKED}
-    table_hints = {hint for _, hint in (*hints._SYNTAX, *hints._RUN)}
+    tables = (hints._SYNTAX, hints._UNEXPECTED, hints._OUTSIDE_RANGE, hints._RUN)
+    table_hints = {hint for table in tables for hint in table.values()}
     assert table_hints - hints_in_use == set()

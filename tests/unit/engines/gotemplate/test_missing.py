@@ -9,15 +9,15 @@ from support.paths import ROOT
 
 from function_script.engines.gotemplate import engine as gotemplate
 from function_script.engines.gotemplate import programs, registry
-from function_script.engines.gotemplate.compiler import checking
+from function_script.engines.gotemplate.compiler import missing_values
 from function_script.engines.gotemplate.errors import GoError, LimitExceededError
 from function_script.engines.gotemplate.function import Accepts
 from function_script.engines.gotemplate.programs import Settings, Sources
 from function_script.engines.gotemplate.run import MAIN, Run
-from function_script.errors import FatalError
-from function_script.limits import Limits
-from function_script.program import Lazy, Program, Scope, TemplateResult
-from function_script.source import Source
+from function_script.request.limits import Limits
+from function_script.request.program import Lazy, Program, Scope, TemplateResult
+from function_script.texts.errors import FatalError
+from function_script.texts.source import Source
 
 PARAMS = {"a": {"b": 1}, "list": [1], "text": "t", "off": False, "null": None, "map": {}}
 VECTORS = ROOT / "tests" / "conformance" / "gotemplate"
@@ -265,7 +265,7 @@ def test_template_without_missing_values_renders_as_in_go(vector: dict[str, str]
 
 FUNCTIONS = registry.func_map(frozenset(registry.OPTIONS), is_own=True, is_checked=True)
 ACCEPTS_MISSING = {
-    name for name, each in FUNCTIONS.items() if each.accepts in checking.ACCEPTS_MISSING
+    name for name, each in FUNCTIONS.items() if each.accepts in missing_values.ACCEPTS_MISSING
 }
 ACCEPTS_NULL = {name for name, each in FUNCTIONS.items() if each.accepts is Accepts.NULL}
 

@@ -3,11 +3,11 @@
 import pytest
 from support import builders
 
-from function_script import function
 from function_script.engines.gotemplate.errors import CallError
 from function_script.engines.gotemplate.yaml import reader, scalars
-from function_script.limits import Limits
 from function_script.proto.v1 import run_function_pb2 as pb
+from function_script.request.limits import Limits
+from function_script.step import function
 
 DIGITS = '{{ $x := fromYaml (print "a: " (repeat 4301 "1")) }}{{ len $x.a }}'
 DATE = "{{ $date := now }}{{ $date.AddDate %s }}"

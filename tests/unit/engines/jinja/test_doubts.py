@@ -3,8 +3,8 @@
 import pytest
 
 from function_script.engines.jinja.lint import LINT
-from function_script.program import Program
-from function_script.source import Source
+from function_script.request.program import Program
+from function_script.texts.source import Source
 
 # A template, the text at the place, part of the message, and part of the hint.
 DOUBTS = (

@@ -3,10 +3,10 @@ from support.jinja_programs import XR, program, rendered, scope, text_of
 
 from function_script.engines.jinja import engine as jinja
 from function_script.engines.jinja import programs
-from function_script.errors import LimitError, ProgramError
-from function_script.limits import Limits
-from function_script.program import Lazy, Program, Scope
-from function_script.source import Source
+from function_script.request.limits import Limits
+from function_script.request.program import Lazy, Program, Scope
+from function_script.texts.errors import LimitError, ProgramError
+from function_script.texts.source import Source
 
 
 def test_equal_programs_are_compiled_once() -> None:

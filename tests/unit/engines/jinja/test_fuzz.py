@@ -10,8 +10,8 @@ from function_script.engines.jinja.filters import FILTERS
 from function_script.engines.jinja.functions import FUNCTIONS
 from function_script.engines.jinja.lookups import STRING_METHODS
 from function_script.engines.jinja.tests import TESTS
-from function_script.errors import FatalError
-from function_script.limits import Limits
+from function_script.request.limits import Limits
+from function_script.texts.errors import FatalError
 
 LIMITS = Limits(steps=20_000, output_bytes=20_000)
 NAMES = st.sampled_from(["xr", "spec", "observed", "params", "loop", "ns", "x", "lib", "m", "nope"])

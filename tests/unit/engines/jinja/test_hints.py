@@ -3,10 +3,10 @@
 import pytest
 
 from function_script.engines.jinja import engine as jinja
-from function_script.errors import FatalError
-from function_script.limits import Limits
-from function_script.program import Program
-from function_script.source import Source
+from function_script.request.limits import Limits
+from function_script.request.program import Program
+from function_script.texts.errors import FatalError
+from function_script.texts.source import Source
 
 # A template, the column, the message, and part of the hint: "" where there is none.
 CASES = (

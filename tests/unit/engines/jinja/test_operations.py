@@ -3,10 +3,10 @@
 import pytest
 
 from function_script.engines.jinja import engine as jinja
-from function_script.errors import FatalError
-from function_script.limits import Limits
-from function_script.program import Lazy, Program, Scope
-from function_script.source import Source
+from function_script.request.limits import Limits
+from function_script.request.program import Lazy, Program, Scope
+from function_script.texts.errors import FatalError
+from function_script.texts.source import Source
 
 # A template, and the text at the place.
 CASES = (
@@ -25,6 +25,9 @@ CASES = (
     ('{{ "a" if n > 1 else "b" }}{{ "c" if n > "1" }}', '> "1"'),
     ('{% if n\n  > "1" %}{% endif %}', '> "1"'),
     ("{{ o | tojson(indent=1) }}", "tojson"),
+    ("{{ n + 1 }}{% for a in t %}{{ a }}{% endfor %}{% for a in n %}{% endfor %}", "n %}{% endfor"),
+    ('{% set n = "ü" %}{{ "ü" + n }}{{ n ~ (n + 1) }}', "+ 1"),
+    ("{% set k, v = o %}", "k, v"),
 )
 SETUP = '{% set n = 3 %}{% set t = "abc" %}{% set o = {"abc": 1} %}'
 
@@ -40,3 +43,25 @@ def test_failure_points_at_the_operation(text: str, place: str) -> None:
     assert problem.span is not None
     line = whole.split("\n")[problem.span.line - 1]
     assert line[(problem.span.column or 1) - 1 :].startswith(place)
+
+
+@pytest.mark.parametrize(
+    ("template", "hint"),
+    [
+        ('{{ {"a": 1} + {"b": 2} }}', "write merge(object, other)"),
+        ('{{ [1] + "a" }}', "write list + [item]"),
+        ("{{ [1] + {} }}", "write list + [item]"),
+        (
+            '{{ "a" + 1 }}',
+            "join texts and values with ~; a text becomes a number with `text | int`",
+        ),
+        ('{{ "a" + [1] }}', None),
+        ('{{ "a" + none }}', None),
+    ],
+)
+def test_hint_of_a_sum_is_for_its_types(template: str, hint: str | None) -> None:
+    """What cannot be joined with ~ has another hint, or none."""
+    program = Program(main=Source(name="inline", text=template))
+    with pytest.raises(FatalError) as failure:
+        jinja.evaluate(program, Scope(request=Lazy({})), Limits())
+    assert failure.value.diagnostics[0].hint == hint

@@ -22,7 +22,7 @@ OWN = [each for each in CALLS if not isinstance(each[1], LibraryFunction)]
 def test_filter_or_function_is_in_the_reference(name: str, call: Call, hidden: int) -> None:
     """With its parameters and what its docstring says; the library has a page of its own."""
     summary = (call.__doc__ or "").replace("``", "`")
-    assert f"| `{format_usage(name, call, hidden)}` | {summary} |\n" in PAGE
+    assert f"- `{format_usage(name, call, hidden)}`: {summary}\n" in PAGE
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,6 @@
 from support.jinja_programs import rendered
 
-from function_script.source import Span
+from function_script.texts.source import Span
 
 LIB = """{% macro labels(name) -%}
 app: {{ name }}

@@ -3,8 +3,8 @@
 import pytest
 
 from function_script.engines.jinja.lint import LINT
-from function_script.program import Program
-from function_script.source import Source
+from function_script.request.program import Program
+from function_script.texts.source import Source
 
 LOOP = "{% for item in spec.items %}"
 # A template, and its module, without a finding.

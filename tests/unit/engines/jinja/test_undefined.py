@@ -2,9 +2,9 @@ import pytest
 from support.jinja_programs import program, scope, text_of
 
 from function_script.engines.jinja import engine as jinja
-from function_script.errors import ProgramError
-from function_script.limits import Limits
-from function_script.program import Lazy
+from function_script.request.limits import Limits
+from function_script.request.program import Lazy
+from function_script.texts.errors import ProgramError
 
 A = "{% set a = {'p': 1} %}"
 RENDERS = [

@@ -41,8 +41,8 @@ def test_arguments_may_be_named() -> None:
 
 BAD_CALLS = [
     pytest.param("b64encode()", "text is missing", id="missing"),
-    pytest.param('b64encode("a", "b")', "2 arguments for 1 parameters", id="too-many"),
-    pytest.param('b64encode("a", txt="b")', "no parameter 'txt'; there are text", id="unknown"),
+    pytest.param('b64encode("a", "b")', "2 arguments for 1 parameter", id="too-many"),
+    pytest.param('b64encode("a", txt="b")', 'no parameter "txt"; there are text', id="unknown"),
     pytest.param('b64encode("a", text="b")', "text is given twice", id="twice"),
     pytest.param("b64encode(3)", "text: must be a string, not an integer", id="integer-for-text"),
     pytest.param("b64encode(None)", "text: must be a string, not null", id="null-for-text"),

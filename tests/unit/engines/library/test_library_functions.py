@@ -148,6 +148,7 @@ ERRORS = [
     ("cidr_subnets('10.0.0.0/24', [1, 1, 1])", "10.0.0.0/24 has no room for network number 3"),
     ("cidr_host('10.0.0.0/24', 256)", "index: 10.0.0.0/24 has 256 addresses, 256 is none of them"),
     ("duration_seconds('5')", "invalid duration '5' (example: 1h30m)"),
+    ("duration_seconds('٣s')", "invalid duration '٣s'"),
     ("duration_seconds('')", "invalid duration ''"),
     ("quantity('1KB')", "'1KB' is no quantity such as 500m or 1Gi"),
 ]

@@ -6,10 +6,10 @@ import pytest
 
 from function_script.engines.starlark import engine as starlark
 from function_script.engines.starlark import error_positions
-from function_script.errors import ProgramError
-from function_script.limits import Limits
-from function_script.program import Lazy, Program, Scope
-from function_script.source import Source
+from function_script.request.limits import Limits
+from function_script.request.program import Lazy, Program, Scope
+from function_script.texts.errors import ProgramError
+from function_script.texts.source import Source
 
 SMALL = "def small(x):\n    return x['a']\n\n"
 CALL = """\

@@ -3,7 +3,7 @@
 import pytest
 
 from function_script.engines.starlark.analysis import keys
-from function_script.source import Source
+from function_script.texts.source import Source
 
 # A script, the path of the field, and the text at the place: None where there is none.
 CASES = (

@@ -3,8 +3,8 @@
 import pytest
 
 from function_script.engines.starlark.lint import LINT
-from function_script.program import Program
-from function_script.source import Source
+from function_script.request.program import Program
+from function_script.texts.source import Source
 
 # Lines of main, the text at the place, part of the message, and part of the hint.
 FAILURES = (
@@ -16,19 +16,19 @@ FAILURES = (
     ("TOP += 1\n    return TOP", "TOP += 1", "cannot change", "local name"),
     ('LIST.append("a")\n    return LIST', "LIST.append", "cannot change", "list(LIST)"),
     ('DICT["a"] = 1\n    return DICT', 'DICT["a"]', "cannot change", "merge({}, DICT)"),
-    ('return get_xr("spec", req)', '"spec"', 'argument "req"', "get_xr(req, path=None"),
-    ('return get_observed("a")', '"a"', 'argument "req"', "get_observed(req, name"),
-    (
-        "return is_observed(req)",
-        "is_observed",
-        "takes 2 arguments, not 1",
-        "is_observed(req, name)",
-    ),
+    ('return get_xr("spec", req)', '"spec"', "req: must be an object", "get_xr(req, path=None"),
+    ('return get_observed("a")', '"a"', "req: must be an object", "get_observed(req, name"),
+    ("return is_observed(req)", "is_observed", "name is missing", "is_observed(req, name)"),
+    ("return get_xr()", "get_xr()", "get_xr: req is missing", "get_xr(req, path=None"),
+    ("return sorted(5)", "5)", "iterable: must be a list", "write sorted(iterable"),
+    ('return json.dumps({"a": 1})', "dumps", 'no attribute "dumps"', "json.encode"),
+    ('return is_ready("db")', '"db"', "must be an object", 'write get_observed(req, "db")'),
+    ("return range('3')", "'3'", "must be an integer, not a string", "write 3"),
     ('return int("10Gi")', '"10Gi"', 'cannot read "10Gi"', "quantity"),
     ('return int("1.5")', '"1.5"', 'cannot read "1.5"', "int(float("),
     ('return "{:02d}".format(1)', '"{:02d}"', "no specifications", "pad in front"),
-    ('return "a" + 1', "1\n", "cannot add", "str(value)"),
-    ('return len(req) > "1"', '"1"', "cannot compare", "int(text)"),
+    ('return "a" + 1', '"a" + 1', "cannot add", "str(value)"),
+    ('return len(req) > "1"', 'len(req) > "1"', "cannot compare", "int(text)"),
     ("rsp = response()\n    rsp.ready(True)", "def main", "returns nothing", "`return rsp`"),
 )
 DOUBTS = (
@@ -102,3 +102,66 @@ def test_uncertain_programs_have_no_finding(lines: str) -> None:
     """No false alarm."""
     program = _program(lines)
     assert [*LINT.find_failures(program), *LINT.find_doubts(program)] == []
+
+
+HELPERS = """\
+def add(rsp, name):
+    rsp.resouce(name, {})
+
+def main(req):
+    rsp = response()
+    add(rsp, "a")
+    CALL
+    return rsp
+"""
+
+
+@pytest.mark.parametrize(
+    ("call", "is_found"),
+    [
+        pytest.param("pass", True, id="only-responses"),
+        pytest.param('add(response(), name = "b")', True, id="a-response-without-a-name"),
+        pytest.param('add(struct(resouce = print), "b")', False, id="another-value"),
+        pytest.param('add(req["x"], "b")', False, id="what-only-a-run-knows"),
+        pytest.param("helper = add", False, id="passed-on"),
+        pytest.param("add(*req)", False, id="spread"),
+    ],
+)
+def test_response_in_a_helper_is_certain_only_if_all_calls_are(call: str, is_found: bool) -> None:
+    program = Program(main=Source(name="script", text=HELPERS.replace("CALL", call)))
+    messages = [problem.message for problem in LINT.find_failures(program)]
+    assert any('no function "resouce"' in message for message in messages) is is_found
+
+
+def test_response_in_a_helper_of_a_module_is_certain() -> None:
+    helper = 'def add(rsp):\n    rsp.resouce("a", {})\n'
+    main = 'load("lib.star", put = "add")\ndef main(req):\n    put(response())\n    return {}\n'
+    sources = {"lib.star": Source(name="lib.star", text=helper)}
+    program = Program(main=Source(name="script", text=main), modules=sources)
+    (problem,) = LINT.find_failures(program)
+    assert problem.span is not None
+    assert problem.span.name == "lib.star"
+
+
+UNCERTAIN = (
+    'x = [2]\n    if hasattr(x, "sort"):\n        x.sort()\n    return {}',
+    'x = "a"\n    if type(x) == "list":\n        x.append("b")\n    return {}',
+    'rsp = response()\n    rsp = struct(resouce = print)\n    rsp.resouce("a")\n    return {}',
+    'rsp = response() if req else struct(resouce = print)\n    rsp.resouce("a")\n    return {}',
+    'for rsp in [response()]:\n        rsp.resouce("a", {})\n    return {}',
+    'is_ready = lambda name: name\n    return is_ready("db")',
+    'x = req.get("a")\n    return is_ready(x)',
+    "arguments = [req]\n    return get_observed(*arguments)",
+    'rsp = response()\n    rsp.resource("", {}, **req)\n    return {}',
+    'rsp = response()\n    rsp.resource("a", {}, ready = None, moved_from = "b")\n    return rsp',
+    'rsp = response()\n    rsp.resource("a", lambda: {}, depends_on = ("b",))\n    return rsp',
+    "return is_ready(None)",
+    'return get({"a": 1}, ["a"])',
+    "return range(1, 3)",
+)
+
+
+@pytest.mark.parametrize("lines", UNCERTAIN, ids=[lines.split("\n")[0] for lines in UNCERTAIN])
+def test_call_that_may_be_right_is_left_alone(lines: str) -> None:
+    program = Program(main=Source(name="script", text=f"def main(req):\n    {lines}\n"))
+    assert not [problem.message for problem in LINT.find_failures(program)]

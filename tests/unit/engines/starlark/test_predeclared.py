@@ -8,11 +8,11 @@ from support.example_counts import examples
 from function_script.engines.library import FUNCTIONS, Function
 from function_script.engines.starlark import engine as starlark
 from function_script.engines.starlark import predeclared
-from function_script.errors import ProgramError
-from function_script.limits import Limits
-from function_script.program import Lazy, Program, Scope
-from function_script.source import Source
-from function_script.values import Value
+from function_script.request.limits import Limits
+from function_script.request.program import Lazy, Program, Scope
+from function_script.request.values import Value
+from function_script.texts.errors import ProgramError
+from function_script.texts.source import Source
 
 # The seed of the table's examples.
 SEED = "seed"

@@ -10,10 +10,10 @@ from support.paths import ROOT
 
 from function_script.engines.starlark import engine as starlark
 from function_script.engines.starlark import predeclared
-from function_script.errors import ProgramError
-from function_script.limits import Limits
-from function_script.program import Lazy, Program, Scope
-from function_script.source import Source
+from function_script.request.limits import Limits
+from function_script.request.program import Lazy, Program, Scope
+from function_script.texts.errors import ProgramError
+from function_script.texts.source import Source
 
 PAGE = ROOT / "docs" / "reference" / "starlark.md"
 STUBS = ROOT / "function_script" / "engines" / "starlark" / "prelude.pyi"

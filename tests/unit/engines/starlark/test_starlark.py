@@ -10,11 +10,11 @@ from support.results import whole
 
 from function_script.engines.starlark import build, dialect
 from function_script.engines.starlark import engine as starlark
-from function_script.errors import DocumentError, InputError, LimitError, ProgramError
-from function_script.limits import Limits
-from function_script.program import Lazy, Program, Scope, ScriptResult
-from function_script.source import Source
-from function_script.values import Object, Readable, Value
+from function_script.request.limits import Limits
+from function_script.request.program import Lazy, Program, Scope, ScriptResult
+from function_script.request.values import Object, Readable, Value
+from function_script.texts.errors import DocumentError, InputError, LimitError, ProgramError
+from function_script.texts.source import Source
 
 LIMITS = Limits()
 NOTHING = Lazy({})

@@ -85,9 +85,11 @@ def test_invalid_case_fails_alone(tmp_path: Path, printed: Printed) -> None:
 
 
 def test_golden_files(tmp_path: Path, printed: Printed) -> None:
-    """Written first and reviewed, then compared; a difference is shown, and written on demand."""
+    """Written on demand and reviewed, then compared; a difference is shown."""
     case = folder(project(tmp_path) / "tests" / "one", case="description: one")
-    assert printed() == (
+    assert 'there is no "tests/one/expected.yaml" to compare with' in printed()
+    assert printed.code == 1
+    assert printed("--update") == (
         "SEED   tests/one\n  wrote tests/one/expected.yaml, to be reviewed\n1 seeded in TIME\n"
     )
     assert printed.code == 1
@@ -113,7 +115,7 @@ def test_exact_documents_are_those_of_render(
 ) -> None:
     """What the command shows with its events is what a case that expects nothing expects."""
     project(tmp_path, a="description: a")
-    printed()
+    printed("--update")
     assert cli.execute(["render", "xr.yaml", "composition.yaml", "-r"]) == 0
     assert (tmp_path / "a.expected.yaml").read_text() == capsys.readouterr().out
 
@@ -121,7 +123,7 @@ def test_exact_documents_are_those_of_render(
 def test_update_leaves_alone_what_agrees(tmp_path: Path, printed: Printed) -> None:
     """Comments and layout are the author's, as long as the documents are the same."""
     case = folder(project(tmp_path) / "tests" / "one", case="description: one")
-    printed()
+    printed("--update")
     golden = case / "expected.yaml"
     golden.write_text(f"# reviewed\n{golden.read_text()}")
     before = golden.read_text()
@@ -132,7 +134,7 @@ def test_update_leaves_alone_what_agrees(tmp_path: Path, printed: Printed) -> No
 def test_single_files_have_golden_files_beside_them(tmp_path: Path, printed: Printed) -> None:
     """Named after the case, or by it."""
     project(tmp_path, a="description: a", b="expect: {documents: own.yaml, ready: false}")
-    printed()
+    printed("--update")
     assert (tmp_path / "a.expected.yaml").is_file()
     assert (tmp_path / "own.yaml").read_text() == (tmp_path / "a.expected.yaml").read_text()
     assert printed() == "PASS   a\nPASS   b\n2 passed in TIME\n"

@@ -2,8 +2,8 @@
 
 import pytest
 
+from function_script.request.values import Value
 from function_script.tools.cases.comparison import find_mismatches, is_same
-from function_script.values import Value
 
 MATCHES = [
     pytest.param({"a": 1, "b": 2}, {"a": 1}, id="a-map-may-have-more"),

@@ -6,10 +6,11 @@ import pytest
 from support.case_projects import folder, project
 from support.paths import ROOT
 
-from function_script.errors import InputError
+from function_script.texts.errors import InputError
 from function_script.tools.cases import discovery, parser
 from function_script.tools.cases.discovery import CaseFile
 from function_script.tools.cases.loader import FileCache
+from function_script.tools.project import Project
 
 MISTAKES = [
     pytest.param("expct: {}", ['1:1 expct: unknown field (did you mean "expect"?)'], id="key"),
@@ -88,7 +89,7 @@ MISTAKES = [
 def mistakes(path: Path) -> str:
     """What is wrong with a case, as lines of place, message and hint."""
     with pytest.raises(InputError) as caught:
-        parser.parse(CaseFile(path=path), FileCache())
+        parser.parse(CaseFile(path=path), FileCache(Project([path.parent])))
     lines = []
     for problem in caught.value.diagnostics:
         assert problem.span is not None
@@ -111,7 +112,7 @@ def test_files_with_mistakes_keep_their_own_place(tmp_path: Path) -> None:
     project(tmp_path, one="observed: bad.yaml")
     (tmp_path / "bad.yaml").write_text("a: 1\nb: [")
     with pytest.raises(InputError) as caught:
-        parser.parse(CaseFile(path=tmp_path / "one.case.yaml"), FileCache())
+        parser.parse(CaseFile(path=tmp_path / "one.case.yaml"), FileCache(Project([tmp_path])))
     assert caught.value.diagnostics[0].span.name == str(tmp_path / "bad.yaml")
 
 
@@ -129,7 +130,7 @@ def test_composition_beyond_the_repository_is_not_found(tmp_path: Path) -> None:
     """What lies above the root of a repository belongs to others."""
     inner = project(tmp_path) / "inner"
     case = folder(inner / "tests", case="{xr: ../../xr.yaml, expect: {}}") / "case.yaml"
-    case_ = parser.parse(CaseFile(path=case), FileCache())
+    case_ = parser.parse(CaseFile(path=case), FileCache(Project([tmp_path])))
     assert case_.setup.program.composition["kind"] == "Composition"
     (inner / ".git").mkdir()
     assert "composition: is required" in mistakes(case)
@@ -138,7 +139,7 @@ def test_composition_beyond_the_repository_is_not_found(tmp_path: Path) -> None:
 def test_reference_knows_every_key() -> None:
     """Each key of a case, a step, an expectation and a check has a row."""
     page = (ROOT / "docs/reference/cases.md").read_text()
-    fields = {*parser._CASE_FIELDS, *parser._STEP_FIELDS, *parser._EXPECT_FIELDS}
+    fields = {*parser.CASE_FIELDS, *parser.STEP_FIELDS, *parser.EXPECT_FIELDS}
     keys = fields | {*parser.QUESTIONS}
     assert {key for key in keys if f"\n| `{key}` |" not in page} == set()
 

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 from support.case_projects import HEAD, folder, indented, messages, project, run, run_one
 
+from function_script.tools.cases.runner import RunOptions
 from function_script.tools.cases.verdicts import Status
 
 PASSING = {
@@ -121,7 +122,7 @@ def test_names_must_exist(tmp_path: Path, step: str, message: str) -> None:
 def test_events_of_the_first_reconcile_are_not_repeated(tmp_path: Path) -> None:
     """The Composition is selected once: the XR refers to it from then on."""
     folder(project(tmp_path) / "tests" / "one", case="steps: [{name: a}, {name: b}]")
-    verdict = run(tmp_path)["one"]
+    verdict = run(tmp_path, RunOptions(updates_snapshots=True))["one"]
     assert verdict.status is Status.NEW
     texts = [path.read_text() for path in verdict.snapshots]
     assert [path.name for path in verdict.snapshots] == ["expected-1.yaml", "expected-2.yaml"]

@@ -9,7 +9,7 @@ from support.check_helpers import LINE, PIPELINE, composition, found, ours
 from support.paths import ROOT
 
 from function_script import cli
-from function_script.errors import InputError
+from function_script.texts.errors import InputError
 from function_script.tools import check
 
 BROKEN = ours("GoTemplate", "inline: '{{ uper }}'")

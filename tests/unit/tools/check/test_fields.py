@@ -10,8 +10,8 @@ from support.paths import ROOT
 
 from function_script.engines.gotemplate import request_reads
 from function_script.engines.registry import LANGUAGES
-from function_script.program import Program
-from function_script.source import Source
+from function_script.request.program import Program
+from function_script.texts.source import Source
 from function_script.tools import check
 from function_script.tools.check import paths
 from function_script.tools.check.report import Finding

@@ -18,11 +18,11 @@ from support.field_checks import (
     script,
 )
 
-from function_script import function
-from function_script.limits import Limits
-from function_script.source import Source
+from function_script.request.limits import Limits
+from function_script.request.values import Object
+from function_script.step import function
+from function_script.texts.source import Source
 from function_script.tools import check, run
-from function_script.values import Object
 
 V1 = "only XRs of scope LegacyCluster have it"
 OF_V1 = [

@@ -91,12 +91,21 @@ def test_plain_scalar_in_a_template_is_found_where_it_is_certain(
     assert len(scalars) == count, report.findings
 
 
+def test_plain_scalar_in_a_template_of_another_function_is_found_where_it_is_certain(
+    tmp_path: Path,
+) -> None:
+    lines = ["    enabled: no", "    size: 1_000", "    n: 1", "    list: {{ 1 }}"]
+    text = peer("source: Inline", "inline:", "  template: |", *lines)
+    assert [told(each) for each in found(tmp_path, text).findings] == [
+        (RULE, "8:5", 'the key n is read as "false"')
+    ]
+
+
 def test_plain_scalar_in_an_input_of_another_function_is_found_where_it_is_certain(
     tmp_path: Path,
 ) -> None:
-    text = peer("source: Inline", "inline:", "  template: |", "    enabled: no", "    no: 1_000")
-    assert not found(tmp_path, text).findings
-    other = "apiVersion: pt.fn.crossplane.io/v1beta1\nkind: Resources\nresources:\n"
+    text = peer("source: Inline", "inline:", "  template: |", "    enabled: no")
+    other = "apiVersion: other.fn.crossplane.io/v1beta1\nkind: Resources\nresources:\n"
     other += "- {name: a, enabled: no, size: 1_000, at: '1', labels: {a: no}, on: 1}"
     report = found(tmp_path, text, other)
     messages = [finding.diagnostic.message for finding in report.findings]

@@ -402,3 +402,61 @@ def test_function_revision_of_a_step_is_found(tmp_path: Path, line: str, count: 
     for finding in findings:
         assert finding.diagnostic.span is not None
         assert finding.diagnostic.span.line == 9
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param(
+            ours(
+                "StarlarkScript",
+                "script: |",
+                "  def main(req):",
+                "      rsp = response()",
+                '      rsp.resource("server", {"apiVersion": "v1", "kind": "ConfigMap"})',
+                '      if get_observed(req, "servce", "status.x"):',
+                '          rsp.set_status("x", get_observed(req, "server", "status.x"))',
+                "      return rsp",
+            ),
+            id="starlark",
+        ),
+        pytest.param(
+            ours(
+                "JinjaTemplate",
+                "inline: |",
+                '  {% set server = get_composed_resource("servce") %}',
+                "  apiVersion: v1",
+                "  kind: ConfigMap",
+                "  metadata:",
+                "    annotations:",
+                "      script.fn.crossplane.io/composition-resource-name: server",
+                '  data: {x: "{{ server.status.x | default("") }}"}',
+            ),
+            id="jinja",
+        ),
+        pytest.param(
+            ours(
+                "GoTemplate",
+                "inline: |",
+                '  {{ $server := getComposedResource . "servce" }}',
+                "  apiVersion: v1",
+                "  kind: ConfigMap",
+                "  metadata:",
+                "    annotations:",
+                "      script.fn.crossplane.io/composition-resource-name: server",
+                '  data: {x: {{ dig "status" "x" "" ($server | default dict) | quote }}}',
+            ),
+            id="gotemplate",
+        ),
+    ],
+)
+def test_unknown_resource_is_found_where_all_names_are_constants(text: str, tmp_path: Path) -> None:
+    (finding,) = [
+        each for each in found(tmp_path, text).findings if each.rule == "unknown-resource"
+    ]
+    assert finding.diagnostic.message == 'no step composes "servce", so it is never observed'
+    assert finding.diagnostic.hint == 'did you mean "server"?'
+    computed = text.replace(": server", ": {{ 1 }}").replace('resource("server"', "resource(str(1)")
+    others = tmp_path / "others"
+    others.mkdir()
+    assert "unknown-resource" not in [each.rule for each in found(others, computed).findings]

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from function_script.errors import InputError
+from function_script.texts.errors import InputError
 from function_script.tools.krm import items
 
 if TYPE_CHECKING:
-    from function_script.values import Object
+    from function_script.request.values import Object
 
 NAME = "crossplane.io/composition-resource-name"
 UID = "8e1b0f5a-58d1-4b59-9a10-6f5d4a7a4ab1"

@@ -2,9 +2,9 @@
 
 import pytest
 
-from function_script.diagnostics import Diagnostic
+from function_script.request.values import Object
+from function_script.texts.diagnostics import Diagnostic
 from function_script.tools.krm.resource_list import Result
-from function_script.values import Object
 
 
 def _field(kind: str, value: object) -> Object:

@@ -4,9 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from function_script.errors import InputError
+from function_script.texts.errors import InputError
 from function_script.tools.playground import folders
 from function_script.tools.playground.folders import Conflict, Saver
+from function_script.tools.project import Project
 
 
 @pytest.fixture
@@ -23,8 +24,8 @@ def directory(tmp_path: Path) -> Path:
 
 def open_folder(directory: Path) -> tuple[Saver, folders.Folder, dict[str, folders.File]]:
     """Return the folder as the page gets it."""
-    folder = folders.find(directory.parent)["app"]
-    return Saver(directory.parent), folder, folder.load().files
+    folder = folders.find(directory.parent, Project([directory.parent]))["app"]
+    return Saver(Project([directory.parent])), folder, folder.load().files
 
 
 def test_file_is_written_and_its_new_digest_returned(directory: Path) -> None:
@@ -71,26 +72,31 @@ def test_link_out_of_the_root_is_refused(directory: Path) -> None:
     (directory / "xr.yaml").unlink()
     (directory / "xr.yaml").symlink_to(outside)
     saver, folder, files = open_folder(directory)
-    with pytest.raises(InputError, match="it is a link to a file outside"):
-        saver.save(folder, "xr.yaml", "stolen", files["xr.yaml"].digest)
+    assert "xr.yaml" not in files
+    folder.opened_names.add("xr.yaml")
+    with pytest.raises(InputError, match="which is outside of"):
+        saver.save(folder, "xr.yaml", "stolen", folders.to_digest(b"a: 1\n"))
     assert outside.read_text() == "a: 1\n"
 
 
-def test_link_inside_the_root_stays_one(directory: Path) -> None:
+def test_link_inside_the_root_is_not_written_through(directory: Path) -> None:
     shared = directory.parent / "shared.yaml"
     shared.write_text("a: 1\n")
     (directory / "xr.yaml").unlink()
     (directory / "xr.yaml").symlink_to(shared)
     saver, folder, files = open_folder(directory)
-    saver.save(folder, "xr.yaml", "b: 2\n", files["xr.yaml"].digest)
+    with pytest.raises(InputError, match="it is a link"):
+        saver.save(folder, "xr.yaml", "b: 2\n", files["xr.yaml"].digest)
     assert (directory / "xr.yaml").is_symlink()
-    assert shared.read_text() == "b: 2\n"
+    assert shared.read_text() == "a: 1\n"
 
 
 def test_starter_is_refused(tmp_path: Path) -> None:
-    folder = folders.find(tmp_path)["starter: jinja"]
+    folder = folders.find(tmp_path, Project([tmp_path]))["starter: jinja"]
     with pytest.raises(InputError, match="a starter is no folder on disk"):
-        Saver(tmp_path).save(folder, "xr.yaml", "", folder.load().files["xr.yaml"].digest)
+        Saver(Project([tmp_path])).save(
+            folder, "xr.yaml", "", folder.load().files["xr.yaml"].digest
+        )
 
 
 def test_failure_leaves_the_file_and_nothing_else(

@@ -16,10 +16,10 @@ import pytest
 from support.paths import ROOT
 
 from function_script.cli import execute
-from function_script.errors import InputError
-from function_script.limits import Limits
+from function_script.request.limits import Limits
+from function_script.texts.errors import InputError
 from function_script.tools.playground import Playground
-from function_script.tools.render import remote
+from function_script.tools.render import remote, renderer
 
 EXAMPLES = ROOT / "examples"
 
@@ -46,6 +46,43 @@ def test_folder_renders_as_the_command_does(
     result = render(playground, name)
     assert "".join(f"---\n{item['yaml']}" for item in result["documents"]) == capfd.readouterr().out
     assert result["problems"] == []
+
+
+XRD = """\
+apiVersion: apiextensions.crossplane.io/v2
+kind: CompositeResourceDefinition
+metadata: {name: apps.platform.example.org}
+spec:
+  group: platform.example.org
+  names: {kind: App, plural: apps}
+  versions:
+  - name: v1
+    served: true
+    referenceable: true
+    schema:
+      openAPIV3Schema:
+        type: object
+        properties:
+          spec:
+            type: object
+            properties: {region: {type: string, default: from-the-xrd}}
+            x-kubernetes-preserve-unknown-fields: true
+"""
+
+
+@pytest.mark.parametrize("name", ["xrd.yaml", "definition.yaml"])
+def test_xrd_beside_the_composition_is_that_of_the_command(
+    tmp_path: Path, name: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "app"
+    shutil.copytree(EXAMPLES / "starlark-status", folder)
+    (folder / name).write_text(XRD)
+    assert execute(["render", str(folder), "-x"]) == 0
+    rendered = capfd.readouterr().out
+    assert "region: from-the-xrd" in rendered
+    with Playground(folder, 0) as playground:
+        result = render(playground, folder.name)
+    assert "".join(f"---\n{item['yaml']}" for item in result["documents"]) == rendered
 
 
 def test_schemas_are_those_of_the_folder(tmp_path: Path) -> None:
@@ -185,7 +222,7 @@ def test_cancelled_rendering_ends_at_once(tmp_path: Path) -> None:
             result = run.result(timeout=20)
             assert time.monotonic() - started < 10
         assert result["documents"] == []
-        assert "the rendering was cancelled" in result["problems"][0]["message"]
+        assert "the run was cancelled" in result["problems"][0]["message"]
         assert render(served, "app")["documents"]
 
 
@@ -200,6 +237,42 @@ def test_built_in_function_of_another_version_is_refused_if_strict(tmp_path: Pat
         "spec: {package: xpkg.crossplane.io/crossplane-contrib/function-auto-ready:v0.0.1}\n"
     )
     for is_strict in (False, True):
-        with Playground(tmp_path, 0, is_strict=is_strict) as served:
+        with Playground(tmp_path, 0, renderer.Options(is_strict=is_strict)) as served:
             errors = [p for p in render(served, "app")["problems"] if p["severity"] == "error"]
         assert bool(errors) is is_strict
+
+
+def test_deferred_document_about_the_xr_is_a_note_at_the_xr(tmp_path: Path) -> None:
+    """It is no composed resource that waits."""
+    folder = tmp_path / "app"
+    shutil.copytree(ROOT / "examples" / "jinja-defer", folder)
+    (folder / "composition.yaml").write_text(DEFERRED)
+    with Playground(tmp_path, 0) as served:
+        result = render(served, "app")
+    assert [each["name"] for each in result["waiting"]] == ["Database"], result["problems"]
+    (node,) = result["graph"]["nodes"]
+    assert (node["id"], node["kind"]) == ("xr", "Database")
+    assert node["note"].startswith("because ")
+    assert result["graph"]["edges"] == []
+
+
+DEFERRED = """\
+apiVersion: apiextensions.crossplane.io/v1
+kind: Composition
+metadata: {name: deferred}
+spec:
+  compositeTypeRef: {apiVersion: data.example.org/v1, kind: Database}
+  mode: Pipeline
+  pipeline:
+  - step: only
+    functionRef: {name: function-script}
+    input:
+      apiVersion: script.fn.crossplane.io/v1beta1
+      kind: JinjaTemplate
+      missing: Defer
+      inline: |
+        apiVersion: data.example.org/v1
+        kind: Database
+        status:
+          place: {{ xr.status.unknown.place }}
+"""

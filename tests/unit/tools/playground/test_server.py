@@ -13,8 +13,9 @@ import pytest
 from support.paths import ROOT
 from support.timing import PATIENCE_SECONDS
 
-from function_script.errors import InputError
+from function_script.texts.errors import InputError
 from function_script.tools.playground import Playground, folders
+from function_script.tools.project import Project
 
 EXAMPLES = ROOT / "examples"
 
@@ -219,7 +220,7 @@ def test_programs_in_files_cannot_leave(guest: Visitor, tmp_path: Path) -> None:
 
 def test_starters_are_offered(tmp_path: Path) -> None:
     """Without a folder to render, there is a starter project for each language."""
-    result = folders.find(tmp_path)
+    result = folders.find(tmp_path, Project([tmp_path]))
     assert list(result) == ["starter: starlark", "starter: jinja", "starter: gotemplate"]
     assert {"composition.yaml", "xr.yaml"} <= set(result["starter: jinja"].load().files)
 
@@ -227,4 +228,4 @@ def test_starters_are_offered(tmp_path: Path) -> None:
 def test_directory_that_is_not_there(tmp_path: Path) -> None:
     """A missing directory is an error."""
     with pytest.raises(InputError, match=r"it is not a directory"):
-        folders.find(tmp_path / "nothing")
+        folders.find(tmp_path / "nothing", Project())

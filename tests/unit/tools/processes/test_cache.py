@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from function_script.errors import InputError
+from function_script.texts.errors import InputError
 from function_script.tools.processes.cache import ROOT_FILES, ImageCache
 
 DIGEST = "sha256:" + "a" * 64

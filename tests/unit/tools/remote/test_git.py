@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import os
 import re
+import tempfile
 import time
 from typing import TYPE_CHECKING
 
 import pytest
+import yaml
 from e2e.remote_sources import commit, git, make_repository, needs_git, serving_git
 from support.paths import ROOT
 
-from function_script.remote.login import Login
-from function_script.remote.reference import RemoteReference
+from function_script.request.remote.login import Login
+from function_script.request.remote.reference import RemoteReference
 from function_script.tools.remote import git as client
 from function_script.tools.remote.selection import FetchError
 
@@ -109,6 +112,42 @@ def test_tag_and_branch_are_resolved(tmp_path: Path) -> None:
             client.resolve(url, "--upload-pack=id", ACCESS)
 
 
+MISSING = [
+    pytest.param("PATH", "git is not installed", "make an image with git", id="git"),
+    pytest.param(
+        "TMPDIR", "git needs a directory for", "mount an emptyDir at /tmp", id="directory"
+    ),
+]
+
+
+@pytest.mark.parametrize(("variable", "message", "hint"), MISSING)
+def test_missing_need_of_git_is_named_with_its_page(
+    variable: str, message: str, hint: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(variable, "/nowhere")
+    monkeypatch.setattr(tempfile, "_candidate_tempdir_list", lambda: [os.environ.get("TMPDIR")])
+    monkeypatch.setattr(tempfile, "tempdir", None)
+    with pytest.raises(FetchError, match=message) as caught:
+        client.fetch(reference("https://git.example.org/lib.git", "0" * 40), ACCESS)
+    assert hint in caught.value.hint
+    assert "docs/how-to/share-modules.md" in caught.value.hint
+
+
+def test_temporary_directory_of_the_page_is_the_one_that_the_error_names() -> None:
+    blocks = (ROOT / "docs/how-to/share-modules.md").read_text().split("```yaml\n")[1:]
+    (config,) = (
+        yaml.safe_load(block.partition("```")[0])
+        for block in blocks
+        if "kind: DeploymentRuntimeConfig" in block
+    )
+    pod = config["spec"]["deploymentTemplate"]["spec"]["template"]["spec"]
+    (volume,) = pod["volumes"]
+    assert "emptyDir" in volume
+    mount = {"name": volume["name"], "mountPath": "/tmp"}  # noqa: S108 - of a container
+    assert pod["containers"][0]["volumeMounts"] == [mount]
+    assert f"an emptyDir at {mount['mountPath']} " in client._NO_DIRECTORY_HINT
+
+
 def test_recipe_of_an_image_with_git_fits_the_image() -> None:
     """The page that the error names ends with the user that the image has."""
     page = re.search(r"docs/\S+\.md", client._NO_GIT_HINT)
@@ -120,7 +159,9 @@ def test_recipe_of_an_image_with_git_fits_the_image() -> None:
     assert "apt-get install --yes --no-install-recommends git " in recipe[2]
     assert recipe[1] == "USER root"
     assert f"\n{recipe[3]}\n" in dockerfile
-    # The base is Debian, whose package manager the recipe uses.
-    assert "ARG RUNTIME_BASE=docker.io/library/python:${PYTHON}-slim\n" in dockerfile
+    # The page sends to the base that has Debian's package manager, which the recipe uses.
+    assert "../../package/README.md#a-base-with-a-shell" in text
+    _, _, other = (ROOT / "package" / "README.md").read_text().partition("### A base with a shell")
     image = recipe[0].removeprefix("FROM ")
-    assert f" -t {image} .\n" in (ROOT / "README.md").read_text()
+    assert f" -t {image} " in other
+    assert "RUNTIME_BASE=docker.io/library/python:3.13-slim" in other

@@ -11,16 +11,16 @@ from support.case_projects import COMPOSITION, XR
 from support.docker_command import DockerCommand
 
 from function_script import documents
-from function_script.errors import FatalError, InputError, ProgramError
-from function_script.objects import find_path
 from function_script.proto.v1 import run_function_pb2 as pb
-from function_script.source import Source
+from function_script.request.objects import find_path
+from function_script.request.values import Object
+from function_script.texts.errors import FatalError, InputError, ProgramError
+from function_script.texts.source import Source
 from function_script.tools import local_pool
 from function_script.tools.render import command, loading
 from function_script.tools.render.functions import Selection
 from function_script.tools.render.output import OutputOptions
 from function_script.tools.render.runtimes.servers import Servers
-from function_script.values import Object
 
 HEAD = f"# A comment, so that lines differ.\n---\n{COMPOSITION}"
 
@@ -187,7 +187,7 @@ def test_positions_in_an_author_s_own_text_stay_as_they_are(tmp_path: Path) -> N
     assert problem.message == text
 
 
-def test_position_that_a_message_ends_with_is_in_the_composition_too(tmp_path: Path) -> None:
+def test_other_position_of_a_problem_is_in_the_composition_too(tmp_path: Path) -> None:
     """The first of two documents with one name is found in the file, too."""
     name = "annotations: {script.fn.crossplane.io/composition-resource-name: one}"
     document = (
@@ -197,7 +197,8 @@ def test_position_that_a_message_ends_with_is_in_the_composition_too(tmp_path: P
     with pytest.raises(FatalError) as caught:
         render(example(tmp_path, step))
     (problem,) = caught.value.diagnostics
-    assert problem.message.endswith(f"first at {tmp_path / 'composition.yaml'}:21:9")
+    (note,) = problem.notes
+    assert str(note) == f"first at {tmp_path / 'composition.yaml'}:21:9"
 
 
 def test_field_whose_name_looks_like_a_message_is_found(tmp_path: Path) -> None:

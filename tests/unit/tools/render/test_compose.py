@@ -12,9 +12,9 @@ from support.render_helpers import (
     script,
 )
 
-from function_script.errors import DocumentError
+from function_script.request.values import Object
+from function_script.texts.errors import DocumentError
 from function_script.tools import render
-from function_script.values import Object
 
 UID = "b5ff092d-092e-5610-b06a-82969eb40172"
 OWNER: Object = {

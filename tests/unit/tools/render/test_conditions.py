@@ -3,9 +3,9 @@
 import pytest
 from support.render_helpers import CLUSTER_XR, composition, script
 
+from function_script.request.values import Object
 from function_script.tools import render
 from function_script.tools.render import conditions
-from function_script.values import Object
 
 RESPONSIVE: Object = {
     "type": "Responsive",

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from support.docker_command import Answer, DockerCommand
 
-from function_script.errors import InputError, ProgramError
+from function_script.texts.errors import InputError, ProgramError
 from function_script.tools.render.runtimes.container import Container, ContainerKind
 from function_script.tools.render.runtimes.model import FunctionCaller, FunctionReference
 from function_script.tools.render.runtimes.servers import Server
@@ -28,7 +28,7 @@ def docker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> DockerCommand:
     return DockerCommand.install(tmp_path, monkeypatch)
 
 
-def container(**annotations: str) -> Container:
+def container(*, allows_addresses: bool = True, **annotations: str) -> Container:
     """The container of a Function; annotations without their prefix and with _ for -."""
     step = Step(
         index=0, name="a", function="f", input=None, credentials={}, resources={}, schemas={}
@@ -37,6 +37,7 @@ def container(**annotations: str) -> Container:
         step=step,
         package=IMAGE,
         annotations={PREFIX + key.replace("_", "-"): text for key, text in annotations.items()},
+        allows_addresses=allows_addresses,
     )
     runtime = ContainerKind().build(function)
     assert isinstance(runtime, Container)
@@ -147,6 +148,15 @@ def test_container_is_called_where_it_is_published(
     docker: DockerCommand, annotations: dict[str, str], port: str, address: str
 ) -> None:
     assert open_with(docker, container(**annotations), (["port"], 0, port, "")).address == address
+
+
+@pytest.mark.usefixtures("docker")
+@pytest.mark.parametrize(
+    "annotations", [{"target": "far"}, {"network": "ci", "name": "far"}], ids=["target", "network"]
+)
+def test_address_that_only_a_file_names_is_refused(annotations: dict[str, str]) -> None:
+    with pytest.raises(InputError, match='a file names the address "far"'):
+        container(allows_addresses=False, **annotations)
 
 
 def test_container_on_a_network_is_called_by_its_name(docker: DockerCommand) -> None:

@@ -10,11 +10,11 @@ import pytest
 from google.protobuf import json_format
 from support.render_helpers import XR, composition, observed
 
-from function_script.errors import InputError
-from function_script.limits import Limits
 from function_script.proto.render import render_pb2 as pb
+from function_script.request.limits import Limits
+from function_script.request.values import Object
+from function_script.texts.errors import InputError
 from function_script.tools.render import engine
-from function_script.values import Object
 
 OPTIONS = engine.Options(timeout_seconds=30, limits=Limits(), print=print)
 HERE = {"name": "function-script", "address": "local"}

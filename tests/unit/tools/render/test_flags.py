@@ -9,7 +9,8 @@ from support.paths import ROOT
 
 from function_script import cli
 from function_script.cli import render_options
-from function_script.errors import InputError
+from function_script.texts.errors import InputError
+from function_script.tools.project import Project
 from function_script.tools.render import loading
 
 PAIRS = [
@@ -54,11 +55,13 @@ def test_schema_may_be_a_file(tmp_path: Path) -> None:
     """The official command walks it as a directory of one."""
     file = tmp_path / "core.json"
     file.write_text(json.dumps({"components": {}}))
-    assert loading.load_schemas(file) == loading.load_schemas(tmp_path) == [{"components": {}}]
+    project = Project([tmp_path])
+    assert loading.load_schemas(file, project) == [{"components": {}}]
+    assert loading.load_schemas(tmp_path, project) == [{"components": {}}]
     other = tmp_path / "core.txt"
     other.write_text("{}")
     with pytest.raises(InputError, match=r"there is no \.json file"):
-        loading.load_schemas(other)
+        loading.load_schemas(other, Project([tmp_path]))
 
 
 def test_required_object_has_a_kind(tmp_path: Path) -> None:
@@ -66,7 +69,7 @@ def test_required_object_has_a_kind(tmp_path: Path) -> None:
     file = tmp_path / "required.yaml"
     file.write_text("apiVersion: v1\nkind: A\n---\na: 1\n---\nb: 1\n")
     with pytest.raises(InputError) as caught:
-        loading.load_objects([file])
+        loading.load_objects([file], Project([tmp_path]))
     assert [problem.message for problem in caught.value.diagnostics] == [
         "cannot load document 2: its kind is missing",
         "cannot load document 3: its kind is missing",

@@ -3,12 +3,12 @@
 import pytest
 from support.render_helpers import CLUSTER_XR, XR, composition, script
 
-from function_script.errors import InputError
-from function_script.objects import find_path
+from function_script.request.objects import find_path
+from function_script.request.values import Object
+from function_script.texts.errors import InputError
 from function_script.tools import render
 from function_script.tools.render import steps, xrds
 from function_script.tools.render.requirements import Schemas
-from function_script.values import Object
 
 GVK = "x-kubernetes-group-version-kind"
 

@@ -9,7 +9,7 @@ import pytest
 from function_script.tools.render import notes
 
 if TYPE_CHECKING:
-    from function_script.values import Object
+    from function_script.request.values import Object
 
 COMPOSITION: Object = {"metadata": {"name": "sites", "labels": {"channel": "next"}}}
 

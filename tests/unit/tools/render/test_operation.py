@@ -5,12 +5,12 @@ from pathlib import Path
 import pytest
 
 from function_script import documents
-from function_script.errors import FatalError, InputError
-from function_script.source import Source
+from function_script.request.values import Object
+from function_script.texts.errors import FatalError, InputError
+from function_script.texts.source import Source
 from function_script.tools import local_pool
 from function_script.tools.render import command, loading
 from function_script.tools.render.output import OutputOptions
-from function_script.values import Object
 
 SPEC = """\
 mode: Pipeline

@@ -3,13 +3,13 @@
 import pytest
 from support.render_helpers import BUCKET, XR, Script, composition, script
 
-from function_script.errors import FatalError, InputError, ProgramError
-from function_script.objects import find_path
 from function_script.proto.v1 import run_function_pb2 as pb
+from function_script.request.objects import find_path
+from function_script.request.values import Object
+from function_script.texts.errors import FatalError, InputError, ProgramError
 from function_script.tools import render
 from function_script.tools.render.requirements import StepResponse
 from function_script.tools.render.steps import Step
-from function_script.values import Object
 
 
 def config(name: str, namespace: str = "default", **labels: str) -> Object:

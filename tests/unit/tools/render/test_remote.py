@@ -7,8 +7,8 @@ import grpc
 import pytest
 from support.timing import PATIENCE_SECONDS
 
-from function_script.errors import ProgramError
 from function_script.proto.v1 import run_function_pb2 as pb
+from function_script.texts.errors import ProgramError
 from function_script.tools.render import remote
 from function_script.tools.render.remote import CallOptions
 from function_script.tools.render.steps import Step

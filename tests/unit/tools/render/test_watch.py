@@ -2,15 +2,17 @@
 
 import os
 import signal
+import subprocess
+import sys
 import time
 from pathlib import Path
 
 import pytest
-from support.timing import PATIENCE_SECONDS, slower
+from support.timing import PATIENCE_SECONDS
 from support.watching import watching
 
+from function_script.request.values import Object
 from function_script.tools.render import output
-from function_script.values import Object
 
 
 def test_change_is_shown_as_a_difference(tmp_path: Path) -> None:
@@ -115,20 +117,30 @@ def test_render_is_validated_again(tmp_path: Path) -> None:
         watch.wait_for("stderr", "changed, and nothing is different")
 
 
+# Of a Python that does nothing, on a machine with nothing else to do.
+START_SECONDS = 0.015
+
+
 @pytest.mark.serial
 def test_change_is_shown_at_once(tmp_path: Path) -> None:
-    """At most 150 ms pass from the write to the difference, when nobody else is in the way."""
-    least = PATIENCE_SECONDS
+    """At most 150 ms pass from the write to the difference, when nobody else is in the way.
+
+    How much others are in the way is measured beside, by a process that only starts and ends.
+    """
+    seconds = []
     with watching(tmp_path) as watch:
         for number in range(20):
             old, new = (f"name: demo{n or ''}" for n in (number, number + 1))
             watch.replace("xr.yaml", old, new)
             begin = time.perf_counter()
             watch.wait_for("stdout", "+++ nothing")
-            least = min(least, time.perf_counter() - begin)
-            if least < 0.15:
+            seconds.append(time.perf_counter() - begin)
+            begin = time.perf_counter()
+            subprocess.run([sys.executable, "-I", "-S", "-c", "pass"], check=True)
+            delay = max(1.0, (time.perf_counter() - begin) / START_SECONDS)
+            if seconds[-1] < 0.15 * delay:
                 return
-    assert least < 0.15 * slower()
+    pytest.fail(f"none of {seconds} s is short enough")
 
 
 A: Object = {"kind": "A", "metadata": {"name": "a"}, "spec": {"x": 1}}

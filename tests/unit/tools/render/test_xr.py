@@ -3,10 +3,10 @@
 import pytest
 from support.render_helpers import BUCKET, CLUSTER_XR, XR, composition, observed, script
 
-from function_script.errors import InputError
-from function_script.source import Span
+from function_script.request.values import Object
+from function_script.texts.errors import InputError
+from function_script.texts.source import Span
 from function_script.tools import manifests, render
-from function_script.values import Object
 
 UID = "b5ff092d-092e-5610-b06a-82969eb40172"
 LEGACY: Object = {

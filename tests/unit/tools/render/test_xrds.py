@@ -2,8 +2,8 @@
 
 import pytest
 
+from function_script.request.values import Object
 from function_script.tools.render import xrds
-from function_script.values import Object
 
 XRD: Object = {
     "apiVersion": "apiextensions.crossplane.io/v1",

@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 from support.validate_helpers import CRD, GOOD, OTHER, check, write
 
-from function_script.errors import InputError
+from function_script.texts.errors import InputError
 from function_script.tools.validate import validate
 
 FUNCTIONS = """\
@@ -69,6 +69,12 @@ def test_package_names_never_lead_out_of_the_cache(tmp_path: Path, image: str) -
     report = check(work, GOOD, extensions=PROVIDER % package)
     assert report.count("missingSchema") == 1
     assert "invalid package reference" in "".join(report.notes)
+
+
+def test_range_of_versions_of_a_package_is_noted(tmp_path: Path) -> None:
+    report = check(tmp_path, GOOD, extensions=PROVIDER % "example.org/a:>=v1")
+    (note,) = [each for each in report.notes if "example.org/a" in each]
+    assert "names a range of versions" in note
 
 
 def test_crossplanes_own_kinds_are_of_the_image_that_is_named(tmp_path: Path) -> None:

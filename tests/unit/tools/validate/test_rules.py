@@ -6,10 +6,10 @@ from typing import Final
 import pytest
 from support.timing import stretched
 
+from function_script.request.values import Object, Value
 from function_script.tools.validate import rules
 from function_script.tools.validate.evaluator import Evaluator
 from function_script.tools.validate.report import Problem, SkippedRule
-from function_script.values import Object, Value
 
 
 def schema(rule: str, message: str = "", **properties: Value) -> Object:

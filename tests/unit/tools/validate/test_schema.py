@@ -3,8 +3,8 @@ import time
 import pytest
 from support.timing import stretched
 
+from function_script.request.values import Object, Value
 from function_script.tools.validate import formats, openapi
-from function_script.values import Object, Value
 
 INT_OR_STRING: Object = {
     "x-kubernetes-int-or-string": True,

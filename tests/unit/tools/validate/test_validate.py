@@ -6,7 +6,7 @@ import pytest
 from support.validate_helpers import CRD, GOOD, OTHER, check, write
 
 from function_script import documents
-from function_script.errors import DocumentError, InputError
+from function_script.texts.errors import DocumentError, InputError
 from function_script.tools.validate import render_json, render_text, render_yaml, validate
 
 BAD = """\

@@ -1,10 +1,10 @@
 import pytest
 
-from function_script import objects
+from function_script.request import objects
+from function_script.request.values import Object, Value
 from function_script.tools import structural_schema
 from function_script.tools.validate import openapi
 from function_script.tools.validate.catalog import Catalog
-from function_script.values import Object, Value
 
 SPEC: Object = {
     "type": "object",

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from function_script.cli import execute
-from function_script.errors import InputError
+from function_script.texts.errors import InputError
 from function_script.tools import xpkg
 from function_script.tools.xpkg import image_loader, images
 

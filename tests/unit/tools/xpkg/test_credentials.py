@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from function_script.errors import InputError
+from function_script.texts.errors import InputError
 from function_script.tools.xpkg import credentials
 
 NAME = "registry.example.org"

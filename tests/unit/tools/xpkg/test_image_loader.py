@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from function_script.cli import execute
-from function_script.errors import InputError
+from function_script.texts.errors import InputError
 from function_script.tools.xpkg import archives, image_loader, images
 
 SECRET = b"the key of another user"

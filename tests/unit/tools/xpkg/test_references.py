@@ -5,7 +5,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from function_script.errors import InputError
+from function_script.texts.errors import InputError
 from function_script.tools import xpkg
 from function_script.tools.xpkg import images, references
 

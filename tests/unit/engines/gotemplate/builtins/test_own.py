@@ -7,10 +7,10 @@ import pytest
 from function_script.engines import library
 from function_script.engines.gotemplate import engine as gotemplate
 from function_script.engines.gotemplate import registry
-from function_script.errors import FatalError
-from function_script.limits import Limits
-from function_script.program import Lazy, Program, Scope, TemplateResult
-from function_script.source import Source
+from function_script.request.limits import Limits
+from function_script.request.program import Lazy, Program, Scope, TemplateResult
+from function_script.texts.errors import FatalError
+from function_script.texts.source import Source
 
 DELETING = {"metadata": {"deletionTimestamp": "2024-01-01T00:00:00Z"}}
 CREATING = {
@@ -40,10 +40,17 @@ def test_resource_or_its_wrapper_is_deleting(resource: object) -> None:
     assert render("{{ isDeleting .params.r }}", r=resource) == "true"
 
 
-@pytest.mark.parametrize("value", [None, {}, [], "metadata", 1, 1.5, True, {"metadata": None}])
-def test_other_value_is_not_deleting_and_has_no_kind(value: object) -> None:
+@pytest.mark.parametrize("value", [None, {}, {"metadata": None}])
+def test_nothing_is_not_deleting_and_has_no_kind(value: object) -> None:
     text = render("{{ isDeleting .params.r }} {{ unreadyReason .params.r }}", r=value)
     assert text.startswith("false ")
+
+
+@pytest.mark.parametrize("value", [[], "metadata", 1, 1.5, True])
+@pytest.mark.parametrize("name", ["isDeleting", "unreadyReason", "getExternalName"])
+def test_other_value_is_a_wrong_argument(name: str, value: object) -> None:
+    with pytest.raises(FatalError, match="wants a resource, got a"):
+        render(f"{{{{ {name} .params.r }}}}", r=value)
 
 
 @pytest.mark.parametrize("value", [CREATING, {"resource": CREATING}, {}, {"metadata": {}}])

@@ -8,9 +8,10 @@ import random
 import pytest
 
 from function_script.engines.gotemplate import sprig
+from function_script.engines.gotemplate.conditions import Condition
 from function_script.engines.gotemplate.errors import CallError, LimitExceededError
 from function_script.engines.gotemplate.function import Function, Injects
-from function_script.engines.gotemplate.go_time import Month, Time
+from function_script.engines.gotemplate.go_time import Duration, Location, Month, Time
 from function_script.engines.gotemplate.run import CompiledProgram, Run
 from function_script.engines.gotemplate.sprig.semver import Version
 from function_script.engines.gotemplate.values import (
@@ -25,7 +26,7 @@ from function_script.engines.gotemplate.values import (
     Uint8,
     Uint64,
 )
-from function_script.limits import Limits
+from function_script.request.limits import Limits
 
 # Half a character, and the other half.
 HALF, OTHER = "\udcc3", "\udca9"
@@ -35,7 +36,7 @@ TEXTS = [
 ]
 INTEGERS = [Int(0), Int(1), Int(-1), Int(3), Int(2**63 - 1), Int(-(2**63))]
 FLOATS = [0.5, -0.0, 1e308, 5e-324, math.nan, math.inf, -math.inf]
-TIMES = [Time.zero(), Time(1_700_000_000, 5, offset=-3600, zone="")]
+TIMES = [Time.zero(), Time(1_700_000_000, 5, Location("", -3600))]
 MAPS = [
     {},
     {"": None, "é": [1], "n": math.nan, "m": {"x": {}}},
@@ -46,6 +47,7 @@ OTHERS = [
     *(None, True, 7, -(2**63), Uint8(255), Uint64(2**64 - 1), b"\xff\x00"),
     *([], [None, [], {}, math.nan, HALF, "a"], NilList(), NilStrings(), Strings(["b", HALF])),
     *(Ints([Int(1)]), Lists([[1], []]), StringMap({"_0": "a"}), Version((1, 2, 3)), Month(5)),
+    *(Duration(5 << 40), Condition.empty("Ready", "Unknown")),
 ]
 ODD: dict[str, list[object]] = {
     "any": [*TEXTS, *INTEGERS, *FLOATS, *TIMES, *MAPS, *OTHERS],

@@ -21,6 +21,10 @@ CASES = [
     pytest.param("ago 1714979289", "0s", id="ago-seconds"),
     pytest.param("ago 1714979227", "1m2s", id="ago-earlier"),
     pytest.param('ago (now | dateModify "1500ms")', "-2s", id="ago-later-rounded"),
+    pytest.param('durationRound (now | dateModify "-50h")', "2d", id="round"),
+    pytest.param('durationRound (now | dateModify "50h")', "2d", id="round-later"),
+    pytest.param('printf "%02d" now.Month', "05", id="month-is-a-number"),
+    pytest.param("now.Location", "UTC", id="location"),
     pytest.param('ago "text"', "0s", id="ago-no-date"),
 ]
 

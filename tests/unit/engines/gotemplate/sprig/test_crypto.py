@@ -13,10 +13,10 @@ from cryptography.x509.oid import NameOID
 from function_script.engines.gotemplate import engine as gotemplate
 from function_script.engines.gotemplate import registry
 from function_script.engines.gotemplate.plain import GoFailure, render_text
-from function_script.errors import ProgramError
-from function_script.limits import Limits
-from function_script.program import Lazy, Program, Scope
-from function_script.source import Source
+from function_script.request.limits import Limits
+from function_script.request.program import Lazy, Program, Scope
+from function_script.texts.errors import ProgramError
+from function_script.texts.source import Source
 
 KEY = ec.generate_private_key(ec.SECP256R1())
 FORMATS = {

@@ -8,7 +8,7 @@ from function_script.engines.gotemplate.syntax.lexer import tokenize
 ACTIONS = [
     ("{{.a.b}}", "field .a, field .b"),
     ("{{ $x.y }}", "variable $x, field .y"),
-    ("{{ . | f -1 .5 1i }}", "dot ., pipe |, identifier f, number -1, number .5, number 1i"),
+    ("{{ . | f -1 .5 1e2 }}", "dot ., pipe |, identifier f, number -1, number .5, number 1e2"),
     ("{{ $i, $x }}", "variable $i, punctuation ,, variable $x"),
     ("{{ $x := (true) }}", "variable $x, declare :=, lparen (, bool true, rparen )"),
     ("{{ end }}", "end end"),
@@ -24,6 +24,9 @@ BAD = [
     ("{{ .a+ }}", 5, "bad character U+002B '+'"),
     ("{{ 1x }}", 3, 'bad number syntax: "1x"'),
     ("{{ 1+2 }}", 3, 'bad number syntax: "1+2"'),
+    # Complex numbers are Go's, and no template has any.
+    ("{{ 1i }}", 3, 'bad number syntax: "1i"'),
+    ("{{ 1+2i }}", 3, 'bad number syntax: "1+2i"'),
     ("{{ (a }}", 6, "unclosed left paren"),
     ("{{ a) }}", 4, "unexpected right paren"),
     ('{{ "a\n" }}', 3, "unterminated quoted string"),

@@ -1,0 +1,341 @@
+"""The part of a template that makes a rendered line wrong, and what to write instead.
+
+Each hint was tried: with it the document can be read, or is wrong farther below only.
+"""
+
+import json
+import re
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import accumulate, chain, islice
+from typing import Final, NamedTuple
+
+import yaml
+from yaml import events
+
+from function_script.documents.errors import YamlError
+from function_script.documents.kubernetes_yaml import event_source, parse, start_of
+from function_script.documents.outdents import required_indentation
+from function_script.texts.diagnostics import Diagnostic
+from function_script.texts.source import Piece, Span
+
+JINJA_FILTER: Final = "{}({})"
+"""The form of a filter with an argument in Jinja; Go has none around it."""
+_OUTDENTED: Final = (
+    "only the first line of this value has the indentation of its place: "
+    "the others became fields of an object around it"
+)
+_MAX_TRIALS: Final = 12
+# Each trial parses the document.
+_MAX_CHARACTERS: Final = 200_000
+_MAX_VALUES: Final = 100_000
+_MAX_DEPTH: Final = 100
+_SEPARATOR: Final = "\n---"
+_LEAD: Final = re.compile(r" *(?:- +)*")
+_KEY: Final = re.compile(
+    r" *(?:(?:- +)*(?:[\w./-]+|\"[^\"]*\"|'[^']*'): *|(?:- +)+)(?P<quote>[\"']?)"
+)
+_INDENT: Final = re.compile(
+    r"\s*\|\s*n?indent\b[\s(]*(?P<filter>\d+)[^|]*$|^n?indent\s+(?P<call>\d+)\s+"
+)
+_QUOTED: Final = re.compile(r"(?:^|\|\s*)(?:s?quote|to_?json)\b", re.IGNORECASE)
+_BREAK: Final = re.compile(r"[ \t]*\n\s*")
+_BREAK_AT_END: Final = re.compile(r"[ \t]*\n\s*\Z")
+# Marks of tags that trim, whatever the delimiters are.
+_OPENING: Final = re.compile(r"[^\w\s\"'-]{1,16}-")
+_CLOSING: Final = re.compile(r"-[^\w\s\"'-]{1,16}\Z")
+# A block or a comment of Jinja takes away the line break behind it, also without "-".
+_CLOSING_TAG: Final = re.compile(r"(?:-[^\w\s\"'-]{1,16}|[%#]\})\Z")
+
+
+class _Edit(NamedTuple):
+    """A part of the rendered text, and what is to stand there."""
+
+    start: int
+    end: int
+    text: str
+
+
+class _Correction(NamedTuple):
+    """Changes of the rendered text, and the place and hint for the template that makes them."""
+
+    edits: Sequence[_Edit]
+    span: Span
+    hint: str
+
+
+class _Mark(NamedTuple):
+    """A mark of a tag that takes away white space, and the place of the character that does it.
+
+    ``correction`` is the mark as it is to be written.
+    """
+
+    span: Span
+    text: str
+    correction: str
+    side: str
+
+    @property
+    def hint(self) -> str:
+        """The mark to write, for one mark alone."""
+        return f"{self.text} takes away the line break {self.side} it: write {self.correction}"
+
+
+class Rendering:
+    """A rendered text with its pieces, to explain its lines; without pieces nothing is."""
+
+    def __init__(self, text: str, pieces: Sequence[Piece]) -> None:
+        self._text = text
+        self._pieces = pieces
+        self._starts = [0, *accumulate(len(piece.text) for piece in pieces)]
+        self._is_known = "".join(piece.text for piece in pieces) == text
+
+    def explain(
+        self, first_line: int, error: YamlError, read: Callable[[str], object]
+    ) -> tuple[Span, str] | None:
+        """Return the place and the hint for an error in the document that begins in a line.
+
+        ``read`` raises YamlError for a document that is wrong.
+        """
+        begin = self._offset(first_line)
+        end = self._document_end(begin)
+        if not self._is_known or end - begin > _MAX_CHARACTERS:
+            return None
+        reason = None
+        for each in islice(self._corrections(first_line + error.line, begin, end), _MAX_TRIALS):
+            changed = self._text[begin:end]
+            more = 0
+            for start, stop, text in sorted(each.edits, reverse=True):
+                if text == self._text[start:stop]:
+                    continue
+                changed = changed[: start - begin] + text + changed[stop - begin :]
+                if self._text.count("\n", begin, start) <= error.line:
+                    more += text.count("\n") - self._text.count("\n", start, stop)
+            try:
+                read(f"{changed.partition(_SEPARATOR)[0]}\n")
+            except YamlError as other:
+                if other.line > error.line + more and reason is None:
+                    reason = each.span, each.hint
+            else:
+                return each.span, each.hint
+        return reason
+
+    def find_expression(self, offset: int) -> Piece | None:
+        """Return the piece of an expression that wrote the character at an offset."""
+        index = self._index_at(offset)
+        is_expression = index >= 0 and self._pieces[index].expression is not None
+        return self._pieces[index] if is_expression else None
+
+    def find_outdents(self, ranges: Iterable[tuple[int, int]]) -> Iterator[Diagnostic]:
+        """Yield a warning for each value of several lines whose later lines are of an outer object.
+
+        ``ranges`` are where values begin and end that are less indented than their place.
+        """
+        for start, end in ranges:
+            begin = self._text.rfind(_SEPARATOR, 0, start) + 1
+            begin = self._line_end(begin) + 1 if begin else 0
+            stop = self._document_end(start)
+            width = required_indentation(self._prefix(start))
+            first = self._text.count("\n", begin, start)
+            rows = enumerate(self._text[start:end].split("\n")[1:], first + 1)
+            columns = {number: len(line) - len(line.lstrip(" ")) for number, line in rows}
+            entries = _find_entries(self._text[begin:stop])
+            if end > stop or not any(
+                column < width and (number, column) in entries for number, column in columns.items()
+            ):
+                continue
+            index = self._index_at(start)
+            corrections = chain(self._indent(index), self._quote(index)) if index >= 0 else ()
+            correction = next(iter(corrections), None)
+            yield Diagnostic(
+                message=_OUTDENTED,
+                span=None if index < 0 else self._pieces[index].span,
+                hint=None if correction is None else correction.hint,
+            )
+
+    def _corrections(self, line: int, begin: int, end: int) -> Iterator[_Correction]:
+        """Yield what may mend a line, or the line above it, which may make it unreadable."""
+        stop = min(self._line_end(self._offset(line)), end)
+        yield from self._restore_breaks(begin, stop, end)
+        start = max(self._offset(max(line - 1, 1)), begin)
+        for index, piece in enumerate(self._pieces):
+            is_near = self._starts[index] <= stop and self._starts[index + 1] >= start
+            if is_near and piece.expression is not None:
+                yield from self._indent(index)
+                yield from self._quote(index)
+
+    def _restore_breaks(self, begin: int, stop: int, end: int) -> Iterator[_Correction]:
+        """Yield the line breaks that marks of tags took away where two lines became one.
+
+        The nearest lines above ``stop`` come first. A mark may do so in each turn of a loop.
+        """
+        edits: dict[_Mark, list[_Edit]] = {}
+        joints: list[list[_Mark]] = []
+        for index in range(1, len(self._pieces)):
+            at = self._starts[index]
+            if not begin < at < end:
+                continue
+            marks = [*self._marks(index)]
+            for mark, text in marks:
+                edits.setdefault(mark, []).append(_Edit(at, at, text))
+            if marks and at <= stop and self._prefix(at).strip() and self._rest(at).strip():
+                joints.append([mark for mark, _ in marks])
+        for joint in reversed(joints):
+            # The mark behind has the indentation of the line that follows.
+            singles = [_Correction(edits[mark], mark.span, mark.hint) for mark in reversed(joint)]
+            if len(joint) == 1:
+                yield from singles
+                continue
+            first, other = joint
+            is_block = other.correction.startswith("+")
+            behind = other.correction.lstrip("+")
+            hint = f"{first.text} and {other.text} take away line breaks: "
+            # A block of Jinja takes the first line break behind it also without "-".
+            of_other = [
+                each._replace(text=each.text.replace("\n", "", is_block)) for each in edits[other]
+            ]
+            both = _Correction(
+                _join(edits[first], of_other),
+                first.span,
+                f"{hint}write {first.correction} and {behind}",
+            )
+            yield from [both, *singles] if is_block else [singles[0], both, singles[1]]
+
+    def _marks(self, index: int) -> Iterator[tuple[_Mark, str]]:
+        """Yield the marks that took away line breaks in front of a piece, and what they took."""
+        before, after = self._pieces[index - 1], self._pieces[index]
+        closing = _CLOSING_TAG
+        if taken := _BREAK.match(before.source, before.end):
+            closing = _CLOSING
+            own = _CLOSING.search(before.source, before.start, before.end)
+            if own is not None and before.expression is not None:
+                yield _mark(before, own, "behind"), taken[0]
+            elif mark := _OPENING.match(before.source, taken.end()):
+                # Jinja leaves out the blanks before a block, too.
+                is_block = mark[0] in {"{%-", "{#-"} and before.filter_form == JINJA_FILTER
+                blanks = " \t" if is_block else ""
+                yield _mark(before, mark, "before"), taken[0].rstrip(blanks)
+        if taken := _BREAK_AT_END.search(after.source, 0, after.start):
+            own = _OPENING.match(after.source, after.start)
+            if own is not None and after.expression is not None:
+                yield _mark(after, own, "before"), taken[0]
+            elif mark := closing.search(after.source, 0, taken.start()):
+                yield _mark(after, mark, "behind"), taken[0]
+
+    def _indent(self, index: int) -> Iterator[_Correction]:
+        """Yield the lines of a value of several lines, with the indentation of their place."""
+        piece, at = self._pieces[index], self._starts[index]
+        value = piece.text.rstrip("\n")
+        expression = piece.expression or ""
+        end = at + len(value)
+        if "\n" not in value.lstrip("\n") or value[0] == "\n" or self._rest(end).strip():
+            return
+        prefix = self._prefix(at)
+        lead = _LEAD.match(prefix)
+        width = 0 if lead is None else len(lead[0])
+        name = "nindent"
+        filtered = _INDENT.search(expression)
+        lines = _without_margin(value, filtered)
+        if width < len(prefix):
+            # Behind a key: a text of several lines needs quotes, and no indentation.
+            if not _KEY.fullmatch(prefix) or prefix[-1] != " " or not _is_collection(lines):
+                return
+            width += 2
+        elif piece.filter_form == JINJA_FILTER:
+            name = "indent"
+        margin = " " * width
+        body = "\n".join(margin + line if line else line for line in lines)
+        form = piece.filter_form.format(name, width)
+        hint = (
+            f"the value has several lines: write {{{{ {_INDENT.sub('', expression)} | {form} }}}}"
+        )
+        text = body[width:] if name == "indent" else f"\n{body}"
+        yield _Correction([_Edit(at, end, text)], piece.span, hint)
+
+    def _quote(self, index: int) -> Iterator[_Correction]:
+        """Yield a value as a text in quotes, or without those that are around its own."""
+        piece, at = self._pieces[index], self._starts[index]
+        end = at + len(piece.text)
+        key = _KEY.fullmatch(self._prefix(at))
+        rest = self._rest(end)
+        quote = "" if key is None else key["quote"]
+        if key is None or rest.strip() != quote:
+            return
+        start, end = at - len(quote), end + (rest.index(quote) + 1 if quote else 0)
+        has_quotes = _QUOTED.search(piece.expression or "") is not None
+        if has_quotes and not quote:
+            return
+        value = piece.text if has_quotes else json.dumps(piece.text)
+        hint = f"write {{{{ {piece.expression}{'' if has_quotes else ' | quote'} }}}}"
+        hint += ", without quotes around it" * bool(quote)
+        yield _Correction([_Edit(start, end, value)], piece.span, hint)
+
+    def _index_at(self, offset: int) -> int:
+        """Return the index of the piece that has an offset; -1 if it is unknown."""
+        return bisect_right(self._starts, offset) - 1 if self._is_known else -1
+
+    def _rest(self, offset: int) -> str:
+        return self._text[offset : self._line_end(offset)]
+
+    def _prefix(self, offset: int) -> str:
+        return self._text[self._text.rfind("\n", 0, offset) + 1 : offset]
+
+    def _offset(self, line: int) -> int:
+        """Return the offset of a line's begin (from 1)."""
+        offset = 0
+        for _ in range(line - 1):
+            offset = self._text.find("\n", offset) + 1
+        return offset
+
+    def _line_end(self, offset: int) -> int:
+        end = self._text.find("\n", offset)
+        return len(self._text) if end < 0 else end
+
+    def _document_end(self, begin: int) -> int:
+        end = self._text.find(_SEPARATOR, begin)
+        return len(self._text) if end < 0 else end
+
+
+def _join(edits: Iterable[_Edit], others: Iterable[_Edit]) -> list[_Edit]:
+    """Return the edits, those of one place as one."""
+    texts: dict[int, str] = {}
+    for start, _, text in (*edits, *others):
+        texts[start] = texts.get(start, "") + text
+    return [_Edit(start, start, text) for start, text in texts.items()]
+
+
+def _mark(piece: Piece, match: re.Match[str], side: str) -> _Mark:
+    """Return the mark of a match; a block of Jinja needs a "+" to leave the break behind it."""
+    text = match[0]
+    is_block = piece.filter_form == JINJA_FILTER and text[-2:] in {"%}", "#}"}
+    correction = f"{'+' * is_block}{text.strip('-')}"
+    return _Mark(piece.locate(match.start(), len(text)), text, correction, side)
+
+
+def _without_margin(value: str, indent: re.Match[str] | None) -> list[str]:
+    """Return the lines of a value without the blanks that the filter of a match added."""
+    width = 0 if indent is None else int(indent["filter"] or indent["call"])
+    return [line[min(width, len(line) - len(line.lstrip(" "))) :] for line in value.split("\n")]
+
+
+def _is_collection(lines: Sequence[str]) -> bool:
+    """Report whether lines are a map or a list in YAML."""
+    try:
+        parsed = parse("\n".join(lines), nodes=_MAX_VALUES, depth=_MAX_DEPTH)
+    except YamlError:
+        return False
+    return parsed is not None and isinstance(parsed.value, (dict, list))
+
+
+def _find_entries(text: str) -> set[tuple[int, int]]:
+    """Return the lines and columns, 0-based, where keys and items of maps and lists begin."""
+    entries: set[tuple[int, int]] = set()
+    try:
+        next_event = event_source(text)
+        while (event := next_event()) is not None:
+            if isinstance(event, events.NodeEvent):
+                line, column = start_of(event)
+                entries |= {(line, column), (line, column - 2)}
+    except (yaml.YAMLError, UnicodeEncodeError):
+        return set()
+    return entries

@@ -1,0 +1,135 @@
+"""Conditions of a status, as the structs of Crossplane's and Kubernetes' Go packages."""
+
+from __future__ import annotations
+
+from typing import Final, Self
+
+from function_script.engines.gotemplate.errors import CallError
+from function_script.engines.gotemplate.go_time import LOCAL, MAX_SECONDS, RFC3339, Time
+from function_script.engines.gotemplate.sprig.date_reader import parse_date
+from function_script.engines.gotemplate.values import NamedString, Struct
+
+
+class ConditionType(NamedString):
+    """The type of a condition."""
+
+    __slots__ = ()
+    go_type = "common.ConditionType"
+
+
+class ConditionStatus(NamedString):
+    """True, False or Unknown."""
+
+    __slots__ = ()
+    go_type = "v1.ConditionStatus"
+
+
+class ConditionReason(NamedString):
+    """Why a condition has its status."""
+
+    __slots__ = ()
+    go_type = "common.ConditionReason"
+
+
+class TransitionTime(Struct):
+    """Last transition of a condition's status; JSON writes the zero time as null."""
+
+    __slots__ = ("time",)
+    go_type = "v1.Time"
+
+    def __init__(self, time: Time) -> None:
+        super().__init__({"Time": time})
+        self.time = time
+
+    def text(self) -> str:
+        """Return the text of the time."""
+        return self.time.text()
+
+    def json(self) -> object:
+        """Return the text of the time in UTC, in whole seconds, or null."""
+        if self.time.is_zero():
+            return None
+        return Time(self.time.seconds).rfc3339()
+
+    def yaml(self) -> object:
+        """Return the text of the time."""
+        return self.time.rfc3339()
+
+
+class Condition(Struct):
+    """A condition; fields without a value are empty, as in Go."""
+
+    __slots__ = ()
+    go_type = "common.Condition"
+
+    @classmethod
+    def empty(cls, kind: str, status: str) -> Self:
+        """Return a condition with nothing but its type and its status."""
+        return cls(
+            {
+                "Type": ConditionType(kind),
+                "Status": ConditionStatus(status),
+                "LastTransitionTime": TransitionTime(Time.zero()),
+                "Reason": ConditionReason(""),
+                "Message": "",
+                "ObservedGeneration": 0,
+            }
+        )
+
+    @classmethod
+    def read(cls, entry: object) -> Self:
+        """Return the condition of a status's entry; raises CallError where Go cannot decode it."""
+        if entry is None:
+            return cls.empty("", "")
+        if not isinstance(entry, dict):
+            raise CallError("a condition is an object")
+        texts = {key: _read_text(entry.get(key)) for key in _TEXTS}
+        generation = entry.get("observedGeneration")
+        if generation is not None and type(generation) is not int:
+            raise CallError("a generation is an integer")
+        transition = entry.get("lastTransitionTime")
+        time = Time.zero()
+        if transition is not None:
+            time = parse_date(RFC3339, _read_text(transition))
+            # West of UTC the year 9999 ends after the last time of Time.
+            time = Time(min(time.seconds, MAX_SECONDS), time.nanoseconds, LOCAL)
+        return cls(
+            {
+                "Type": ConditionType(texts["type"]),
+                "Status": ConditionStatus(texts["status"]),
+                "LastTransitionTime": TransitionTime(time),
+                "Reason": ConditionReason(texts["reason"]),
+                "Message": texts["message"],
+                "ObservedGeneration": generation or 0,
+            }
+        )
+
+    def change(self, name: str, value: object) -> Condition:
+        """Return a copy with another value of a field."""
+        return Condition({**self.fields, name: value})
+
+    def is_like(self, other: Condition) -> bool:
+        """Compare all but the times; generations only where both have one."""
+        names = ["Type", "Status", "Reason", "Message"]
+        if self.fields["ObservedGeneration"] and other.fields["ObservedGeneration"]:
+            names.append("ObservedGeneration")
+        return all(self.fields[name] == other.fields[name] for name in names)
+
+    def json(self) -> object:
+        """Return the fields without an empty message and an observed generation of zero."""
+        fields = {f"{name[0].lower()}{name[1:]}": value for name, value in self.fields.items()}
+        for optional in ("message", "observedGeneration"):
+            if not fields[optional]:
+                del fields[optional]
+        return fields
+
+
+_TEXTS: Final = ("type", "status", "reason", "message")
+
+
+def _read_text(value: object) -> str:
+    if value is None:
+        return ""
+    if not isinstance(value, str):
+        raise CallError("a condition's fields are text")
+    return value

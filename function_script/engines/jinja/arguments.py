@@ -1,0 +1,243 @@
+"""Calls of functions and filters that fail in every run, by the types that are certain."""
+
+import inspect
+from collections import Counter
+from collections.abc import Hashable, Iterator, Mapping
+from functools import lru_cache
+from typing import Final, NamedTuple, cast
+
+from jinja2 import nodes
+
+from function_script.engines.jinja.calls import Call, format_usage
+from function_script.engines.jinja.filters import FILTERS
+from function_script.engines.jinja.functions import ANNOTATIONS, FUNCTIONS
+from function_script.engines.jinja.library_adapter import LibraryFunction, conversion_hint
+from function_script.engines.jinja.tokens import first_offset
+from function_script.engines.signatures import (
+    Parameter,
+    Signature,
+    WrongArgument,
+    find_wrong_names,
+    find_wrong_types,
+)
+from function_script.texts.problems import suggest
+
+_MAX_HOPS: Final = 5
+_RESULTS: Final = {
+    **dict.fromkeys(("length", "count", "int"), "integer"),
+    **dict.fromkeys(("float", "round", "abs"), "number"),
+    **dict.fromkeys(
+        ("capitalize", "join", "lower", "replace", "string", "title", "trim", "upper"), "string"
+    ),
+    **dict.fromkeys(("list", "sort", "split", "unique", "items", "dictsort"), "list"),
+}
+_LOOP: Final = {
+    **dict.fromkeys(
+        ("index", "index0", "revindex", "revindex0", "length", "depth", "depth0"), "integer"
+    ),
+    **dict.fromkeys(("first", "last"), "boolean"),
+}
+_CONSTANTS: Final = {
+    bool: "boolean",
+    int: "integer",
+    float: "number",
+    str: "string",
+    type(None): "null",
+}
+_NODES: Final[dict[type[nodes.Node], str]] = {
+    nodes.Compare: "boolean",
+    nodes.Concat: "string",
+    nodes.Dict: "object",
+    nodes.List: "list",
+    nodes.Not: "boolean",
+    nodes.Test: "boolean",
+}
+
+
+class WrongCall(NamedTuple):
+    """A wrong call or argument: ``word`` is to be underlined, at or behind ``offset``.
+
+    Without a word, it is the argument at ``offset`` of this ``width``.
+    """
+
+    offset: int
+    width: int
+    word: str
+    message: str
+    hint: str
+
+
+class Types:
+    """The types of the expressions of a program, by the names of JSON; "" where a run decides."""
+
+    def __init__(self, trees: Mapping[str, nodes.Template]) -> None:
+        stores = Counter(
+            name.name
+            for tree in trees.values()
+            for name in tree.find_all(nodes.Name)
+            if name.ctx != "load"
+        )
+        macros = {each.name for tree in trees.values() for each in tree.find_all(nodes.Macro)}
+        imports = [each for tree in trees.values() for each in tree.find_all(nodes.FromImport)]
+        loaded = {name if isinstance(name, str) else name[1] for i in imports for name in i.names}
+        loaded |= {each.target for tree in trees.values() for each in tree.find_all(nodes.Import)}
+        tested = {
+            test.node.name
+            for tree in trees.values()
+            for test in tree.find_all(nodes.Test)
+            if isinstance(test.node, nodes.Name)
+        }
+        self._bound = {*stores, *macros, *loaded}
+        self._values = {
+            each.target.name: each.node
+            for tree in trees.values()
+            for each in tree.find_all(nodes.Assign)
+            if isinstance(each.target, nodes.Name)
+            and stores[each.target.name] == 1
+            and each.target.name not in macros | loaded | tested
+        }
+
+    def is_function(self, node: nodes.Node) -> bool:
+        """Report whether a node names a function that the program does not bind anew."""
+        return isinstance(node, nodes.Name) and node.name in {*FUNCTIONS} - self._bound
+
+    def of(self, node: nodes.Node | None, hops: int = _MAX_HOPS) -> str:
+        """Return the type of an expression."""
+        match node:
+            case nodes.Const(value=value):
+                return _CONSTANTS.get(type(value), "")
+            case nodes.Name(name=name) if name in self._values and hops:
+                return self.of(self._values[name], hops - 1)
+            case nodes.Filter(name=name) if isinstance(call := FILTERS.get(name), LibraryFunction):
+                return _result_of(call)
+            case nodes.Filter(name=name):
+                return _RESULTS.get(name, "")
+            case nodes.Call(node=nodes.Name(name=name) as function) if self.is_function(function):
+                builtin = FUNCTIONS[name].call
+                return _result_of(builtin) if isinstance(builtin, LibraryFunction) else ""
+            case nodes.Getattr(node=nodes.Name(name="loop"), attr=attr):
+                return _LOOP.get(attr, "")
+            case _:
+                return _NODES.get(type(node), "") if node is not None else ""
+
+
+def _result_of(call: LibraryFunction) -> str:
+    result = call.function.returns.partition(" of ")[0]
+    return result if result in {"boolean", "integer", "list", "object", "string"} else ""
+
+
+def find(tree: nodes.Template, types: Types) -> Iterator[WrongCall]:
+    """Yield the wrong calls of a template, one problem each; the tree has offsets."""
+    for node in tree.find_all((nodes.Call, nodes.Filter)):
+        if isinstance(node, nodes.Filter):
+            call, name = FILTERS.get(node.name), node.name
+            arguments = [node.node, *node.args]
+        elif isinstance(node, nodes.Call) and types.is_function(node.node):
+            name = cast("nodes.Name", node.node).name
+            call, arguments = FUNCTIONS[name].call, [*node.args]
+        else:
+            continue
+        if call is None or node.dyn_args is not None or node.dyn_kwargs is not None:
+            continue
+        # The compiler counts the arguments of other filters.
+        is_filter = isinstance(node, nodes.Filter)
+        signature = _signature(name, cast("Hashable", call), is_filter=is_filter)
+        is_counted = not is_filter or isinstance(call, LibraryFunction)
+        keywords = cast("list[nodes.Keyword]", node.kwargs)
+        named = {keyword.key: keyword.value for keyword in keywords}
+        problem = _find_wrong_type(node, signature, arguments, named, types)
+        if problem is None and is_counted and not _takes_any_name(call):
+            problem = _find_wrong_count(node, signature, len(arguments), named)
+        if problem is not None:
+            yield problem
+
+
+def _find_wrong_type(
+    node: nodes.Call | nodes.Filter,
+    signature: Signature,
+    arguments: list[nodes.Expr | None],
+    named: Mapping[str, nodes.Expr],
+    types: Types,
+) -> WrongCall | None:
+    positional = ["string" if each is None else types.of(each) for each in arguments]
+    type_of_name = {key: types.of(value) for key, value in named.items()}
+    for wrong in find_wrong_types(signature, positional, type_of_name):
+        argument = arguments[wrong.at] if isinstance(wrong.at, int) else named[wrong.at]
+        hint = _hint(wrong, argument, node) or f"write {signature.usage}"
+        offset = node.lineno if argument is None else first_offset(argument)
+        message = f"cannot call {signature.name}: {wrong.problem}"
+        return WrongCall(offset, _width(argument), "", message, hint)
+    return None
+
+
+def _find_wrong_count(
+    node: nodes.Call | nodes.Filter, signature: Signature, count: int, named: Mapping[str, object]
+) -> WrongCall | None:
+    text = find_wrong_names(signature.parameters, count, named, is_variadic=signature.is_variadic)
+    if text is None:
+        return None
+    names = tuple(parameter.name for parameter in signature.parameters)
+    unknown = next((key for key in named if key not in names), "")
+    hint = suggest(unknown, names) if unknown else None
+    message = f"cannot call {signature.name}: {text}"
+    offset = node.lineno if isinstance(node, nodes.Filter) else first_offset(node)
+    hint = hint or f"write {signature.usage}"
+    return WrongCall(offset, len(signature.name), signature.name, message, hint)
+
+
+def _width(argument: nodes.Node | None) -> int:
+    """Return the width of a constant, 1 of others."""
+    match argument:
+        case nodes.Const(value=str(text)):
+            return len(text) + len('""')
+        case nodes.Const(value=value):
+            return len(str(value))
+        case _:
+            return 1
+
+
+def _takes_any_name(call: Call) -> bool:
+    parameters = inspect.signature(call).parameters.values()
+    is_library = isinstance(call, LibraryFunction)
+    return not is_library and any(each.kind is each.VAR_KEYWORD for each in parameters)
+
+
+def _hint(
+    wrong: WrongArgument, argument: nodes.Node | None, node: nodes.Call | nodes.Filter
+) -> str | None:
+    if not isinstance(argument, nodes.Const):
+        return conversion_hint(wrong)
+    text = f'"{argument.value}"'
+    if wrong.type == "string" and wrong.parameter.name == "resource":
+        filter_ = f" | {node.name}" if isinstance(node, nodes.Filter) else ""
+        return f"write get_composed_resource({text}){filter_}"
+    if wrong.type == "string" and wrong.parameter.types[0] == "integer" and text[1:-1].isdigit():
+        return f"write {text[1:-1]}"
+    if wrong.type in {"integer", "number"} and wrong.parameter.types[0] == "string":
+        return f"write {text}"
+    return conversion_hint(wrong, text)
+
+
+@lru_cache(maxsize=256)
+def _signature(name: str, callable_: Hashable, *, is_filter: bool) -> Signature:
+    """Return the signature of a function or filter, without the run that it receives first."""
+    call = cast("Call", callable_)
+    if isinstance(call, LibraryFunction):
+        return call.function.call_signature._replace(name=name)
+    parameters = [*inspect.signature(call).parameters.values()][1:]
+    return Signature(
+        name=name,
+        usage=format_usage(name, call, 1 + is_filter),
+        parameters=tuple(
+            Parameter(
+                each.name,
+                ANNOTATIONS.get(each.annotation, ()),
+                is_required=each.default is each.empty
+                and each.kind not in {each.VAR_POSITIONAL, each.VAR_KEYWORD},
+                is_named_only=each.kind is each.KEYWORD_ONLY,
+            )
+            for each in parameters
+            if each.kind is not each.VAR_KEYWORD
+        ),
+        is_variadic=any(each.kind is each.VAR_POSITIONAL for each in parameters),
+    )

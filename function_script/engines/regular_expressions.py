@@ -1,0 +1,78 @@
+"""Patterns in RE2's syntax: those of the languages' functions, and those of schemas."""
+
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import Final, Protocol, cast
+
+import re2  # type: ignore[import-untyped] # ships no types; `Pattern` has the part that is used
+
+from function_script.texts.errors import HintedError
+
+MAX_PATTERN_CHARACTERS = 1_000
+_MAX_PATTERN_BYTES = 1 << 20
+_CACHED_PATTERNS = 128
+
+
+# By words of google-re2, whose version `requirements/runtime.txt` pins.
+_HINTS: Final = {
+    "missing )": r"close it with ), or write \( where the character itself is meant",
+    "missing ]": r"close it with ], or write \[ where the character itself is meant",
+}
+_ESCAPE: Final = r"write \ before a character that is meant as such, or use regex_escape"
+
+
+class Match(Protocol):
+    """The part of RE2's match that is used."""
+
+    def group(self, group: int | str = 0, /) -> str | None:
+        """Return the text of a group; None when it took no part."""
+
+    def groups(self) -> tuple[str | None, ...]:
+        """Return the texts of all groups but the whole."""
+
+    def start(self) -> int:
+        """Return the first position of the match, in characters."""
+
+    def end(self) -> int:
+        """Return the position after the match, in characters."""
+
+
+class Pattern(Protocol):
+    """The part of RE2's compiled pattern that is used."""
+
+    groups: int
+    groupindex: dict[str, int]
+
+    def search(self, text: str) -> Match | None:
+        """Find the first match anywhere in the text."""
+
+    def finditer(self, text: str) -> Iterator[Match]:
+        """Find all matches that do not overlap, from left to right."""
+
+
+class TooLargeError(ValueError):
+    """A pattern that needs more memory than its bound."""
+
+
+@lru_cache(maxsize=_CACHED_PATTERNS)
+def compiled(pattern: str) -> Pattern:
+    """Compile a pattern, or take it from the cache; raises ValueError."""
+    if len(pattern) > MAX_PATTERN_CHARACTERS:
+        raise ValueError(f"pattern: more than {MAX_PATTERN_CHARACTERS:,} characters")
+    return compile_within(pattern, _MAX_PATTERN_BYTES)
+
+
+def compile_within(pattern: str, max_bytes: int) -> Pattern:
+    """Compile a pattern of any length; raises TooLargeError, and ValueError for an invalid one."""
+    options = re2.Options()
+    options.max_mem = max_bytes
+    options.log_errors = False
+    try:
+        return cast("Pattern", re2.compile(pattern, options))
+    except re2.error as error:
+        cause = error.args[0] if error.args else b""
+        text = cause.decode("utf-8", "replace") if isinstance(cause, bytes) else str(cause)
+        if "too large" in text:
+            raise TooLargeError(f"pattern: {text}") from error
+        hint = next((hint for words, hint in _HINTS.items() if words in text), _ESCAPE)
+        raise HintedError(f"pattern: {text}", hint) from error

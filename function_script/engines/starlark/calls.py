@@ -1,0 +1,236 @@
+"""Calls and attributes that are wrong whenever they run: of the library, the prelude, a response.
+
+One rule for both: before a run, with the types that are certain from the text, and after a failure,
+with the one that the interpreter reports.
+"""
+
+import ast
+from collections.abc import Mapping
+from typing import Final, NamedTuple
+
+from function_script.engines import habits
+from function_script.engines.signatures import (
+    NULL,
+    Signature,
+    WrongArgument,
+    find_wrong_names,
+    find_wrong_types,
+)
+from function_script.engines.starlark import signatures
+from function_script.engines.starlark.analysis.kinds import Kinds
+from function_script.step import conditions
+from function_script.texts import spelling
+from function_script.texts.problems import suggest
+
+_METHODS: Final[dict[str, habits.Kind]] = {
+    "string": "text",
+    "list": "list",
+    "tuple": "list",
+    "dict": "object",
+}
+_JSON: Final = {
+    **dict.fromkeys(("dumps", "stringify", "marshal", "Marshal"), "write json.encode(value)"),
+    **dict.fromkeys(("loads", "parse", "unmarshal", "Unmarshal"), "write json.decode(text)"),
+    "dump": "write json.encode(value)",
+    "load": "write json.decode(text)",
+}
+# Names of other SDKs, with those of a response.
+_RESPONSE: Final = {
+    **dict.fromkeys(("add_resource", "set_resource", "create", "compose"), "resource"),
+    **dict.fromkeys(("delete", "delete_resource", "remove_resource"), "remove"),
+    **dict.fromkeys(("add_event", "normal", "info", "result", "results"), "event"),
+    **dict.fromkeys(("warn",), "warning"),
+    **dict.fromkeys(("error", "fail"), "fatal"),
+    **dict.fromkeys(("set_condition", "add_condition", "conditions"), "condition"),
+    **dict.fromkeys(("set_context",), "context"),
+    **dict.fromkeys(("set_ready", "mark_ready"), "ready"),
+    **dict.fromkeys(("set_ttl",), "ttl"),
+    **dict.fromkeys(("require_resource", "require_resources"), "require"),
+}
+_SEVERITIES: Final = {"Warning": "warning", "Normal": "event", "Fatal": "fatal", "Error": "fatal"}
+_STATUSES: Final = ("True", "False", "Unknown")
+_TARGETS: Final = ("Composite", "CompositeAndClaim")
+_EVENTS: Final = frozenset({"event", "fatal", "warning"})
+
+
+class Problem(NamedTuple):
+    """A part of a source that is wrong, with a hint; ``is_word``: a word, and not its type."""
+
+    node: ast.expr
+    message: str
+    hint: str | None
+    is_word: bool = False
+
+
+def find_predeclared(call: ast.Call, kinds: Kinds) -> Signature | None:
+    """Return the signature of a function that is not the script's own; None if it is unclear."""
+    match call.func:
+        case ast.Attribute(value=value, attr=name) if kinds.of(value) == signatures.RESPONSE:
+            return signatures.methods().get(name)
+        case ast.Name(id=name) as function if kinds.is_predeclared(function):
+            return signatures.functions().get(name)
+        case _:
+            return None
+
+
+def find_problem(call: ast.Call, signature: Signature, kinds: Kinds) -> Problem | None:
+    """Return what is certainly wrong with the arguments of a call; None if nothing is."""
+    positional, named = _arguments(call)
+    types = [signatures.type_of_kind(kinds.of(argument)) for argument in positional]
+    type_of_name = {
+        name: signatures.type_of_kind(kinds.of(argument)) for name, argument in named.items()
+    }
+    for at, parameter in enumerate(signature.parameters):
+        argument = find_argument(call, signature, parameter.name)
+        if argument is not None and argument in kinds.facts and parameter.types:
+            where = parameter.name if argument in named.values() else at
+            type_ = signatures.type_of_kind(kinds.of(argument))
+            return _explain_type(call, signature, WrongArgument(where, parameter, type_))
+    for wrong in find_wrong_types(signature, types, type_of_name):
+        return _explain_type(call, signature, wrong)
+    is_whole = len(positional) + len(named) == len(call.args) + len(call.keywords)
+    return (_explain_names(call, signature) if is_whole else None) or _find_wrong_word(call)
+
+
+def _explain_type(call: ast.Call, signature: Signature, wrong: WrongArgument) -> Problem:
+    """Return the problem of an argument of a wrong type."""
+    positional, named = _arguments(call)
+    is_position = isinstance(wrong.at, int)
+    argument = positional[wrong.at] if isinstance(wrong.at, int) else named[wrong.at]
+    text, hint = to_source(argument), f"write {signature.usage}"
+    parameter, is_text = wrong.parameter, wrong.type == "string"
+    types = [each for each in parameter.types if each != NULL]
+    is_number = wrong.type in {"integer", "number"}
+    if wrong.type == NULL and text != "None":
+        hint = "it is None: get(value, path, default) takes a default"
+    elif wrong.type == "number" and types == ["integer"]:
+        hint = "divide with //, or use int(value)"
+    elif is_text and parameter.name == "resource":
+        hint = f"write get_observed(req, {text})"
+    elif is_text and types == ["object"] and len(signature.parameters) == 1 < len(positional):
+        # `rsp.status("region", value)`
+        hint = f"write {to_source(call.func)}({{{text}: {to_source(positional[1])}}})"
+    elif is_text and types == ["list"]:
+        hint = f"write {'' if is_position else f'{wrong.at} = '}[{text}]"
+    elif is_text and types == ["integer"]:
+        digits = text.strip('"')
+        hint = f"write {digits if digits.isdigit() else f'int({text})'}"
+    elif is_number and types == ["string"]:
+        hint = f'write "{text}s"' if parameter.name == "duration" else f"write str({text})"
+    return Problem(argument, f"cannot call {signature.name}: {wrong.problem}", hint)
+
+
+def _explain_names(call: ast.Call, signature: Signature) -> Problem | None:
+    """Return the problem of arguments that are missing, too many, or of no parameter."""
+    positional, named = _arguments(call)
+    text = find_wrong_names(
+        signature.parameters, len(positional), named, is_variadic=signature.is_variadic
+    )
+    if text is None:
+        return None
+    names = tuple(parameter.name for parameter in signature.parameters)
+    unknown = next((name for name in named if name not in names), "")
+    node = named.get(unknown, call.func)
+    hint = suggest(unknown, names) if unknown else None
+    match signature.parameters, positional:
+        case ((parameter,), (ast.Constant(value=str(key)), value)) if parameter.types == (
+            "object",
+        ):
+            hint = f'write {to_source(call.func)}({{"{key}": {to_source(value)}}})'
+        case _:
+            pass
+    return Problem(
+        node, f"cannot call {signature.name}: {text}", hint or f"write {signature.usage}"
+    )
+
+
+def find_argument(call: ast.Call, signature: Signature, name: str) -> ast.expr | None:
+    """Return the argument for a parameter; None where the call does not write it out."""
+    positional, named = _arguments(call)
+    names = (parameter.name for parameter in signature.parameters)
+    return dict(zip(names, positional, strict=False)).get(name) or named.get(name)
+
+
+def _arguments(call: ast.Call) -> tuple[list[ast.expr], Mapping[str, ast.expr]]:
+    """Return the arguments that are written out, up to one that a list spreads."""
+    spread = (at for at, each in enumerate(call.args) if isinstance(each, ast.Starred))
+    named = {each.arg: each.value for each in call.keywords if each.arg is not None}
+    return call.args[: next(spread, len(call.args))], named
+
+
+def _find_wrong_word(call: ast.Call) -> Problem | None:
+    """Return the reason, status or target, written out, that a response does not take."""
+    match call.func:
+        case ast.Attribute(value=ast.Name(), attr=name) if name in {*_EVENTS, "condition"}:
+            signature = signatures.methods()[name]
+        case _:
+            return None
+    positional, named = _arguments(call)
+    names = [parameter.name for parameter in signature.parameters]
+    arguments = {**dict(zip(names, positional, strict=False)), **named}
+    words = {
+        key: node
+        for key, node in arguments.items()
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+    }
+    usage = f"write {signature.usage}"
+    if (node := words.get("status")) and node.value not in _STATUSES:
+        message = 'condition: the status must be True, False or "Unknown"'
+        title = str(node.value).capitalize()
+        return Problem(
+            node, message, f'write "{title}"' if title in _STATUSES else usage, is_word=True
+        )
+    severity = words.get("message")
+    function = _SEVERITIES.get(str(severity.value)) if severity is not None else None
+    if (node := words.get("target")) and node.value not in _TARGETS:
+        hint = usage
+        if function is not None and "reason" in words:
+            owner, reason = to_source(call.func).rpartition(".")[0], to_source(words["reason"])
+            hint = f"write {owner}.{function}({to_source(node)}, {reason})"
+        return Problem(
+            node, f"{name}: the target must be {' or '.join(_TARGETS)}", hint, is_word=True
+        )
+    node = words.get("reason") if name in _EVENTS else None
+    if node and node.value and not conditions.PASCAL_CASE.fullmatch(str(node.value)):
+        hint = f"the message comes first, the reason second: {signature.usage}"
+        if function is not None:
+            owner = to_source(call.func).rpartition(".")[0]
+            hint = f"write {owner}.{function}({to_source(node)})"
+        return Problem(
+            node, f'{name}: the reason must be PascalCase, such as "NotFound"', hint, is_word=True
+        )
+    return None
+
+
+def explain_attribute(node: ast.Attribute, kind: str, *, is_called: bool) -> tuple[str, str | None]:
+    """Return message and hint for an attribute that values of a type do not have."""
+    name, owner = node.attr, to_source(node.value)
+    message = f'a value of type {kind} has no attribute "{name}"'
+    if kind == signatures.RESPONSE:
+        near = _RESPONSE.get(name) or spelling.nearest(name, signatures.attributes()[kind])
+        message = f'a response has no function "{name}"'
+        return message, f"write {signatures.methods()[near].usage}" if near else None
+    if kind == "function":
+        if (owner, name) == ("dict", "fromkeys"):
+            return message, "write {key: value for key in list}"
+        is_response = owner == "response"
+        return message, f"call it, with parentheses: rsp = {owner}()" if is_response else None
+    hint = habits.find("starlark", name, _METHODS[kind]) if kind in _METHODS else None
+    if hint is not None and (is_called or kind != "dict"):
+        return message, hint
+    if kind == "namespace" and name in _JSON:
+        return message, _JSON[name]
+    near = spelling.nearest(name, signatures.attributes().get(kind, ()))
+    if near is not None and (is_called or kind != "dict"):
+        return message, f'did you mean "{near}"?'
+    if kind == "dict" and not is_called:
+        return message, f'fields of a dict: ["{name}"], or .get("{name}")'
+    if kind == "list" and not is_called:
+        return message, "take one item of the list, or loop over it"
+    return message, None
+
+
+def to_source(node: ast.AST) -> str:
+    """Return an expression as an author writes it: texts in double quotes."""
+    text = ast.unparse(node)
+    return text if '"' in text else text.replace("'", '"')

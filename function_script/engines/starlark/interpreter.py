@@ -1,0 +1,295 @@
+"""What the interpreter says of an error, read into a code, its arguments, and a place.
+
+It gives one text for each error. No other module knows its words: they are those of the version of
+starlark-pyo3 that `requirements/runtime.txt` pins, and a test compares them.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Final, NamedTuple
+
+from function_script.texts import spelling
+from function_script.texts.diagnostics import cut
+from function_script.texts.source import Span
+
+# `fail` with a text of a megabyte gives an error of a megabyte.
+_MAX_MESSAGE_BYTES: Final = 8 * 1024
+# The interpreter lists every symbol that it accepts; a long list is no help.
+_MAX_EXPECTED: Final = 4
+
+_HEAD: Final = re.compile(r"^error: ", re.MULTILINE)
+SPOT: Final = re.compile(
+    r"^(?P<place> *--> (?P<name>.+):(?P<line>[0-9]+):)(?P<column>[0-9]+)$", re.MULTILINE
+)
+"""The line of an error's place."""
+_FRAME: Final = re.compile(r"^  \* (.+):([0-9]+), in (.+)$", re.MULTILINE)
+_UNDERLINE: Final = re.compile(r"^ *\| ( *)(\^+)$", re.MULTILINE)
+_LINE_END: Final = re.compile(r"\s*\n\s*")
+_EXPECTED: Final = re.compile(r", expected one of (.+)$", re.DOTALL)
+_SUGGESTION: Final = re.compile(r', did you mean "?([^"]*?)"?\?$')
+_LAST_NAME: Final = re.compile(r'"([^"]*)"[^"]*$')
+_REPR: Final = re.compile(r"(\w+) \(repr: .*\)", re.DOTALL)
+# Calls are of "script.name", or of a function of ours such as "<prelude>._resource".
+_CALLEE: Final = re.compile(r"for call to `?(?:\S*\.)?_?(\w+)`?$")
+TOP: Final = "<module>"
+"""The interpreter's name for statements outside of functions."""
+NONE: Final = "NoneType"
+"""The type of None."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Frame:
+    """A call that was running: the source's name, the line in it, and the function around it."""
+
+    name: str
+    line: int
+    function: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Failure:
+    """An error; ``frames`` run from the outermost call inward.
+
+    ``code`` is "" for what is not in the table; ``arguments`` are the groups of its row.
+    ``message`` is in our words. ``hint`` follows from the code alone. ``is_absence``: a lookup did
+    not find its key, or a value is None.
+    """
+
+    message: str
+    code: str = ""
+    arguments: Mapping[str, str] = field(default_factory=dict)
+    hint: str | None = None
+    spot: Span | None = None
+    is_absence: bool = False
+    frames: tuple[Frame, ...] = ()
+
+
+class _Row(NamedTuple):
+    """An error: the code, what the text matches, our words if they differ, and a hint.
+
+    Words and hint may have groups of the pattern.
+    """
+
+    code: str
+    pattern: re.Pattern[str]
+    words: str | None = None
+    hint: str | None = None
+
+
+def _row(code: str, pattern: str, words: str | None = None, hint: str | None = None) -> _Row:
+    return _Row(code, re.compile(pattern, re.DOTALL), words, hint)
+
+
+_GET: Final = 'get(value, "a.b.c") gives None where something on the way is missing'
+_CONSTANT: Final = (
+    "a value that was made outside of main, when the script was loaded, cannot be changed"
+)
+# An operator between values of two types.
+_BETWEEN: Final = r" not supported for types `(?P<left>\w+)` and `(?P<right>\w+)`"
+# Of two rows that match, the first one counts.
+_ROWS: Final = (
+    # The texts of functions: the author's, ours, Python's.
+    _row("fail", r"^fail: (?P<text>.*)", r"\g<text>"),
+    _row(
+        "data",
+        r"`serde::serialize` not supported on type `(?P<type>\w+)`",
+        r"a value of type \g<type> cannot be handed to this function",
+        "pass data, not functions",
+    ),
+    _row(
+        "raised",
+        r"^(?:ArgumentError|HintedError|RefusalError|TypeError|ValueError): (?P<text>.*)",
+        r"\g<text>",
+    ),
+    # Limits.
+    _row("time", r"^Evaluation cancelled$"),
+    _row("calls", r"^Starlark call stack overflow"),
+    # What fails while a script runs.
+    _row("attribute", r"^Object of type `(?P<type>\w+)` has no attribute `(?P<name>\w+)`"),
+    _row("key", r"^Key (?P<key>.*) was not found$", r"key \g<key> is missing", _GET),
+    _row("index", r"^Index `.*` is out of bound", hint="test the length first"),
+    _row(
+        "compare",
+        r"^Operation `(?:compare|cmp\(\))`" + _BETWEEN,
+        r"cannot compare a value of type \g<left> with one of type \g<right>",
+        "only values of one type can be compared",
+    ),
+    _row("operator", r"^Operation `(?P<operator>[^`]+)`" + _BETWEEN),
+    _row(
+        "items",
+        r"^Operation `(?:\(iter\)|len\(\))` not supported on type `(?P<type>\w+)`",
+        r"a value of type \g<type> has no items",
+    ),
+    _row(
+        "call",
+        r"^Operation `call\(\)` not supported on type `(?P<type>\w+)`",
+        r"a value of type \g<type> is no function",
+    ),
+    _row(
+        "field",
+        r"^Operation `\.\w+=` not supported on type `dict`",
+        hint="fields of a dict are set with brackets",
+    ),
+    _row(
+        "verb",
+        r"^Operation `format\(%.\)` not supported on type `string`",
+        hint="write %s, or convert the text with int(text)",
+    ),
+    _row(
+        "arguments",
+        r"^(?:Missing|Found|Wrong number of|Unexpected).*(?:parameter|argument|positional)",
+    ),
+    _row(
+        "type",
+        r"^Value `.*` of type `(?P<type>\w+)` does not match the type annotation `[^`]*` "
+        r"for argument `(?P<name>\w+)`",
+    ),
+    _row(
+        "joined",
+        r"^Type of parameter `to_join`",
+        "the list has other items than texts",
+        "join texts only: [str(item) for item in list]",
+    ),
+    _row("position", r"^Type of parameter `a(?P<position>\d)`.*actual `(?P<type>\w+)"),
+    _row("item", r"^Type of parameters? .*actual `(?P<type>\w+)"),
+    _row(
+        "item", r"^Expected `int`, but got `(?P<type>string)", hint="an index is a number: list[0]"
+    ),
+    _row("whole", r"[Ee]xpected `int`,.*float", hint="divide with //, or use int(value)"),
+    _row(
+        "large",
+        r"^Error unpacking value for parameter `\w+` of type `int\b",
+        "the number is larger than this function takes",
+        "numbers here are at most 2147483647",
+    ),
+    _row("number", r"^Cannot parse [`\"'](?P<text>.*)[`\"'] as an integer"),
+    _row("number", r"^[`\"'](?P<text>.*)[`\"'] is not a valid number"),
+    _row(
+        "format", r"arguments for format string", hint='each %s takes one value: "%s-%s" % (a, b)'
+    ),
+    _row(
+        "format",
+        r"^Unsupported format character",
+        hint='%s, %d, %f and %x take no width: pad with "0" * n',
+    ),
+    _row(
+        "format",
+        r"parameters in format string",
+        hint='each {} takes one value: "{}-{}".format(a, b)',
+    ),
+    _row("unpack", r"^Unpacked \d+ values but expected \d+"),
+    _row("frozen", r"^Immutable$", _CONSTANT),
+    _row("changed", r"mutates an iterable", hint="loop over a copy: `for key in list(value):`"),
+    _row("zero", r"division by zero", hint="test that the divisor is not 0 first"),
+    _row("local", r"^Local variable `(?P<name>\w+)` referenced before assignment"),
+    # What fails before it runs.
+    _row("undefined", r"^Variable `(?P<name>\w+)` not found", r'name "\g<name>" is not defined'),
+    _row("main", r"no symbol `main`|`main` is not exported", "the script must define main(req)"),
+    _row("nested", r"recursion limit"),
+    _row("tab", r"tabs are not allowed", hint="indent with spaces"),
+    _row("keyword", r"reserved keyword `\w+`"),
+    _row("character", r"invalid input `[\u201c-\u201e\u2018\u2019]`", hint="use straight quotes"),
+    _row(
+        "character",
+        r"invalid input `[^\x00-\x7f]`",
+        hint="names are ASCII; other characters belong into quotes",
+    ),
+    _row(
+        "chain",
+        r"unexpected symbol '(?:<|>|<=|>=|==|!=)' here",
+        hint="compare two by two: `a < b and b < c`",
+    ),
+    _row(
+        "colon",
+        r"unexpected new line here, expected one of (?:\"->\" or )?\":\"",
+        hint="a colon is missing",
+    ),
+    _row(
+        "indentation",
+        r"unexpected new indentation",
+        hint="this line is indented further than the block it is in",
+    ),
+    _row("block", r"expected one of \"\\n\" or \"INDENT\"", hint="indent the lines of a block"),
+    _row("else", r'unexpected .*expected one of "else"', hint="write `a if condition else b`"),
+    _row("pair", r'unexpected .*expected one of ":"'),
+    _row("unexpected", r"unexpected "),
+    _row(
+        "quote", r"unfinished string literal", hint="close the text with the quote it begins with"
+    ),
+    _row(
+        "fstring", r"Not a valid identifier", hint='f-strings hold names only: write "%s" % value'
+    ),
+    _row(
+        "load",
+        r"must only occur at the top of a module",
+        hint="move it to the top, outside of functions",
+    ),
+)
+
+
+def read(text: str) -> Failure:
+    """Return the parts of an error's text."""
+    head = _HEAD.search(text)
+    if head is None:
+        return _explain(_one_line(text))
+    # The last one: the text of `fail` may hold lines that look the same.
+    spots = list(SPOT.finditer(text, head.end()))
+    end = spots[-1].start() if spots else len(text)
+    frames = tuple(
+        Frame(name=match[1], line=int(match[2]), function=match[3])
+        for match in _FRAME.finditer(text, 0, head.start())
+    )
+    spot = None
+    if spots:
+        underline = _UNDERLINE.search(text, spots[-1].end())
+        width = len(underline[2]) if underline else 1
+        line, column = int(spots[-1]["line"]), int(spots[-1]["column"])
+        spot = Span(name=spots[-1]["name"], line=line, column=column, width=width)
+    failure = _explain(_one_line(text[head.end() : end]))
+    return replace(failure, spot=spot, frames=frames)
+
+
+def _one_line(text: str) -> str:
+    return cut(_LINE_END.sub(" ", text.strip()), _MAX_MESSAGE_BYTES)
+
+
+def _explain(text: str) -> Failure:
+    """Return an error without its place: the row of its text, and its message in our words."""
+    for row in _ROWS:
+        if match := row.pattern.search(text):
+            message, hint = _reword(text if row.words is None else match.expand(row.words))
+            if row.code in {"fail", "raised"}:
+                message, hint = match["text"], None
+            return Failure(
+                code=row.code,
+                arguments=match.groupdict(),
+                message=message,
+                hint=row.hint or hint,
+                is_absence=row.code == "key" or f"`{NONE}`" in text,
+            )
+    message, hint = _reword(text)
+    return Failure(message=message, hint=hint, is_absence=f"`{NONE}`" in text)
+
+
+def _reword(text: str) -> tuple[str, str | None]:
+    """Return a text as our messages are written, and the hint that it ends with."""
+    text = text.removeprefix("Parse error: ")
+    text = _EXPECTED.sub(_shorten, text)
+    text = _REPR.sub(r"\1", text)
+    text = _CALLEE.sub(r"of \1", text)
+    text = text.replace("`", '"').replace('""', '"').removesuffix(".")
+    if text[:1].isupper() and not text[1:2].isupper():
+        text = text[:1].lower() + text[1:]
+    match = _SUGGESTION.search(text)
+    if match is None:
+        return text, None
+    text = text[: match.start()]
+    name = _LAST_NAME.search(text)
+    # The interpreter also suggests names that are not near.
+    is_near = name is not None and spelling.nearest(name[1], (match[1],)) is not None
+    return text, f'did you mean "{match[1]}"?' if is_near else None
+
+
+def _shorten(match: re.Match[str]) -> str:
+    return match[0] if match[1].count('"') <= 2 * _MAX_EXPECTED else ""

@@ -1,0 +1,188 @@
+"""The places where a script writes the values of its result, found by running it once more.
+
+Each dict of the script then has a second entry for every key, whose name begins with a mark and
+whose value is the number of the expression that wrote it. These entries travel with the values, as
+in `merge` and `|`. A place is certain: where the entries do not come along there is none.
+"""
+
+import ast
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Final, TypeAlias
+
+import starlark
+
+from function_script.engines.starlark import bridge, build
+from function_script.engines.starlark.analysis import syntax
+from function_script.request.limits import Limits
+from function_script.request.objects import Path
+from function_script.request.program import Program
+from function_script.request.values import Value
+from function_script.texts.errors import FatalError
+from function_script.texts.source import Source, Span
+
+_MARK: Final = "\0"
+# Any two names that no script has.
+_HELPERS: Final = """\
+def __mark_all(value, number):
+    for key in list(value.keys()):
+        if type(key) == "string": value["\\0" + key] = number
+    return value
+def __mark(value, key, number):
+    if type(value) == "dict" and type(key) == "string": value["\\0" + key] = number
+"""
+# With these, an entry without a mark may be from anywhere.
+_UNMARKED_WRITES: Final = ("setdefault", "update")
+_MAX_NODES_FACTOR: Final = 3
+# A dict that is written out, or the target of an assignment.
+_Writer: TypeAlias = ast.Dict | ast.DictComp | ast.Subscript
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Place:
+    """The key of an entry, and its value if that is written out beside it."""
+
+    key: ast.expr
+    value: ast.expr | None
+    source: Source
+
+    def span(self) -> Span:
+        """Return the position of the key, or of a constant that stands in a later line."""
+        is_below = isinstance(self.value, ast.Constant) and self.value.lineno > self.key.lineno
+        node = self.value if is_below and self.value is not None else self.key
+        return syntax.span_of(node, self.source)
+
+
+def trace(
+    program: Program, request: str, value: Value, limits: Limits, options: starlark.EvalOptions
+) -> dict[Path, Span | None]:
+    """Return the places of what is in ``value``, which `main` returned for ``request``.
+
+    A value that is not there was in one above it, which the script has from elsewhere; None is a
+    value of which nothing is known. Empty if the script with marks does not end well, or too late.
+    """
+    tracer = _Tracer()
+    wide = replace(limits, nodes=limits.nodes * _MAX_NODES_FACTOR)
+    try:
+        script = build.silent(tracer.instrument(program), wide, options)
+        marked = json.loads(bridge.call(script.wrapped, request, options))
+    except (starlark.StarlarkError, FatalError, ValueError):
+        return {}
+    return dict(tracer.places(value, marked))
+
+
+class _Tracer:
+    """The expressions of all sources that write entries, by their numbers."""
+
+    def __init__(self) -> None:
+        self._writers: list[tuple[_Writer, ast.expr | None, Source]] = []
+        self._is_certain = True
+
+    def instrument(self, program: Program) -> Program:
+        """Return the program with marks; raises ValueError for a source that has no tree."""
+        modules = {name: self._mark(source) for name, source in program.modules.items()}
+        return replace(program, main=self._mark(program.main), modules=modules)
+
+    def _mark(self, source: Source) -> Source:
+        source = replace(source, text=source.text.removeprefix("\ufeff"))
+        tree = syntax.parse(source.text)
+        if tree is None:
+            raise ValueError(source.name)
+        self._is_certain &= not any(f".{name}(" in source.text for name in _UNMARKED_WRITES)
+        lines = source.text.encode().split(b"\n")
+        starts = [0]
+        for line in lines:
+            starts.append(starts[-1] + len(line) + 1)
+        data = source.text.encode()
+        insertions: list[tuple[int, int, bytes]] = []
+        for node, value, end in _writers(tree):
+            number = len(self._writers)
+            self._writers.append((node, value, source))
+            if isinstance(node, ast.Subscript):
+                holder, key = (
+                    data[slice(*_range(each, starts))] for each in (node.value, node.slice)
+                )
+                mark = b"; __mark(%s, %s, %d)" % (holder, key, number)
+                insertions.append((_range(end, starts)[1], 1, mark))
+                continue
+            # What is inside comes after the opening, and before the closing.
+            begin, behind = _range(node, starts)
+            insertions += [(begin, 0, b"__mark_all("), (behind, 0, b", %d)" % number)]
+        for at, _, text in sorted(insertions, key=lambda each: each[:2], reverse=True):
+            data = data[:at] + text + data[at:]
+        return replace(source, text=_HELPERS + data.decode())
+
+    def places(
+        self, value: Value, marked: Value, path: Path = (), place: _Place | None = None
+    ) -> Iterator[tuple[Path, Span | None]]:
+        """Yield the places below ``place`` in a result; ``marked`` is the one with marks."""
+        if place is not None:
+            yield path, place.span()
+        if isinstance(value, dict) and isinstance(marked, dict):
+            is_certain = self._is_certain or not any(key.startswith(_MARK) for key in marked)
+            for key, item in value.items():
+                number = marked.get(_MARK + key)
+                below = self._place(number, key) if isinstance(number, int) else None
+                if below is None and not is_certain:
+                    yield (*path, key), None
+                yield from self.places(item, marked.get(key), (*path, key), below)
+        elif isinstance(value, list):
+            others = marked if isinstance(marked, list) and len(marked) == len(value) else []
+            literal = place.value if place is not None else None
+            written = literal.elts if isinstance(literal, (ast.List, ast.Tuple)) else []
+            for index, item in enumerate(value):
+                below = None
+                if place is not None and index < len(written):
+                    below = replace(place, key=written[index], value=written[index])
+                elif written:
+                    yield (*path, index), None
+                other = others[index] if others else None
+                yield from self.places(item, other, (*path, index), below)
+
+    def _place(self, number: int, key: str) -> _Place:
+        """Return the place that wrote a key: its own in a dict that is written out."""
+        node, value, source = self._writers[number]
+        written: ast.expr = node
+        if isinstance(node, ast.DictComp):
+            written, value = node.key, node.value
+        elif isinstance(node, ast.Dict):
+            entries = [
+                (each, item)
+                for each, item in zip(node.keys, node.values, strict=True)
+                if each is not None
+            ]
+            same = [each for each in entries if _constant(each[0]) == key]
+            computed = [each for each in entries if not isinstance(each[0], ast.Constant)]
+            # Of several computed keys only a run knows which one it was.
+            if same or len(computed) == 1:
+                written, value = (same or computed)[-1]
+        return _Place(key=written, value=value, source=source)
+
+
+def _constant(node: ast.expr | None) -> object:
+    return node.value if isinstance(node, ast.Constant) else None
+
+
+def _writers(tree: ast.AST) -> Iterator[tuple[_Writer, ast.expr | None, ast.expr | ast.stmt]]:
+    """Yield what writes entries, with the value of an assignment, and the whole."""
+    for child in ast.iter_child_nodes(tree):
+        match child:
+            case ast.JoinedStr():
+                # The positions of what is in it are not exact.
+                continue
+            case ast.Dict() | ast.DictComp():
+                yield child, None, child
+            case ast.Assign(targets=[ast.Subscript() as target], value=value):
+                yield target, value, child
+            case ast.AugAssign(target=ast.Subscript() as target):
+                yield target, None, child
+            case _:
+                pass
+        yield from _writers(child)
+
+
+def _range(node: ast.expr | ast.stmt, starts: Sequence[int]) -> tuple[int, int]:
+    """Return the offsets in bytes of a node's begin and end."""
+    end = starts[(node.end_lineno or 1) - 1] + (node.end_col_offset or 0)
+    return starts[node.lineno - 1] + node.col_offset, end

@@ -1,0 +1,159 @@
+"""Interface of engines: a Program and a Scope in, a ScriptResult or a TemplateResult out.
+
+Engines know nothing of the protocol, and the main path nothing of the languages.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from function_script.request.lazy import ANY, Lazy, PartTree, plain
+from function_script.request.values import Object, Readable, Value
+from function_script.texts.diagnostics import Diagnostic
+from function_script.texts.source import Piece, Source, Span
+
+__all__ = [
+    "ANY",
+    "OWN_REQUIREMENTS",
+    "DeferredResource",
+    "Lazy",
+    "MissingValue",
+    "PartTree",
+    "Program",
+    "Scope",
+    "ScriptResult",
+    "TemplateResult",
+    "plain",
+]
+
+# Prefix of the function's own requirements, whose resources programs do not see.
+OWN_REQUIREMENTS = "script.fn.crossplane.io/"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Program:
+    """Sources of a program. ``modules`` has the source for each name that a program imports."""
+
+    main: Source
+    modules: Mapping[str, Source] = field(default_factory=dict)
+    options: Mapping[str, Value] = field(default_factory=dict)
+
+    def sources(self) -> tuple[Source, ...]:
+        """Return the main source and those of the modules."""
+        return (self.main, *self.modules.values())
+
+    def size_bytes(self) -> int:
+        """Return the length of all sources in UTF-8."""
+        texts = (source.text for source in self.sources())
+        return sum(
+            len(text) if text.isascii() else len(text.encode("utf-8", "replace")) for text in texts
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scope:
+    """The part of one request that a program may see.
+
+    ``request`` has the protocol's field names: meta, observed, desired, input, context,
+    required_resources, extra_resources, credentials, required_schemas; absent fields are empty.
+    Its resources are ``{"resource": {...}, "connection_details": {...}, "ready": ...}``.
+    ``uid`` is the XR's, empty without an XR: the root of names and choices that stay. ``seed`` is
+    that of random values: a secret of the XR if ``is_salted``, else the uid, with which anybody can
+    compute them. ``random_texts`` collects those texts that the program makes of either and that
+    anybody can compute.
+    ``sent`` has the names among observed, desired, input, context and ``desired.composite`` that
+    the request has, even if they are empty.
+    """
+
+    request: Lazy
+    params: Object = field(default_factory=dict)
+    uid: str = ""
+    seed: str = ""
+    is_salted: bool = False
+    random_texts: list[str] = field(default_factory=list, compare=False)
+    sent: frozenset[str] = frozenset()
+
+    @property
+    def xr(self) -> Object:
+        """Return the observed composite resource, or an empty object (Operations have none)."""
+        value: Readable = self.request
+        for key in ("observed", "composite", "resource"):
+            if type(value) is Lazy:
+                # Without calls for what was built before: the XR is read many times.
+                if key not in value.memo and key not in value:
+                    return {}
+                value = value.memo[key]
+            elif isinstance(value, Mapping) and key in value:
+                value = value[key]
+            else:
+                return {}
+        return value if isinstance(value, dict) else {}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MissingValue:
+    """A position in a template's output at which a value was missing; nothing is written there.
+
+    ``offset`` counts characters of the text. ``missing`` describes the value, ``span`` is the
+    template's expression that needs it.
+    """
+
+    offset: int
+    missing: str
+    span: Span | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TemplateResult:
+    """A template's result: text to be read as a YAML stream.
+
+    ``locate`` maps a 1-based line of ``text`` to the position in the template that produced it.
+    It is called only for errors and may be slow. ``gaps`` are in the order of the text.
+    ``explain`` returns the place to correct and a hint for a line that is no YAML, or None, where
+    the line is one of another language. ``trace`` returns the pieces of ``text``, or of none of
+    it; it may be slow, too. ``outdents`` are where printed values of several lines begin and end
+    whose later lines are less indented than their place.
+    ``doubts`` are parts of the template that no author can mean, whatever they rendered.
+    ``list_lines`` are the lines of ``text`` whose value is a list printed without commas.
+    """
+
+    text: str
+    locate: Callable[[int], Span | None]
+    gaps: Sequence[MissingValue] = ()
+    explain: Callable[[int], tuple[Span, str] | None] | None = None
+    trace: Callable[[], Sequence[Piece]] = tuple
+    outdents: Sequence[tuple[int, int]] = ()
+    doubts: Sequence[Diagnostic] = ()
+    list_lines: Sequence[int] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeferredResource:
+    """A composed resource that a script could not make; see MissingValue."""
+
+    name: str
+    missing: str
+    span: Span | None
+    moved_from: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScriptResult:
+    """A script's result: an object shaped as a RunFunctionResponse, and the return's position.
+
+    ``locate`` returns the position of a field, for errors; ``span`` is the fallback. ``trace``
+    returns the certain positions of fields by path; it may be slow. A value that is not there came
+    with the one above it, and nothing is known of one with None.
+    ``resources`` are members of ``desired.resources`` that are not in ``value``: a text of JSON
+    ``"name": entry`` each, since a text that came before need not be parsed again. ``mentions``
+    reports whether the program or its request has a text in it.
+    """
+
+    value: Object
+    span: Span | None = None
+    resources: Sequence[str] = ()
+    withheld: Sequence[DeferredResource] = ()
+    locate: Callable[[Sequence[str | int]], Span | None] | None = None
+    trace: Callable[[], Mapping[tuple[str | int, ...], Span | None]] = dict
+    mentions: Callable[[str], bool] = lambda _: True

@@ -1,0 +1,61 @@
+"""Parsers of Go's durations and Kubernetes' quantities of bytes."""
+
+import math
+import re
+
+# The input CRDs hold these two as `pattern`, word for word.
+DURATION = r"^(0|(([0-9]+(\.[0-9]*)?|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h))+)$"
+SIZE = r"^[0-9]{1,15}(\.[0-9]{1,9})?(k|M|G|T|Ki|Mi|Gi|Ti)?$"
+# Without a digit a text is zero, unless its unit is out of the range of a fast path of Go's.
+_QUANTITY = re.compile(
+    r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([numkMGTPE]?|[KMGTPE]i|[eE][+-]?0*[0-9]{1,18})"
+    r"|[+-]?\.?([numkMGTPE]?|[KMGT]i|[eE](\+?0*[0-9]{1,18}|-0*[0-9]))"
+)
+
+_MAX_DURATION_LENGTH = 32
+_MAX_SECONDS = (2**63 - 1) / 1e9
+_PART = re.compile(r"([0-9.]+)([a-zµμ]+)")
+_SMALL_SECONDS = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "μs": 1e-6, "ms": 1e-3}
+_SECONDS = {**_SMALL_SECONDS, "s": 1.0, "m": 60.0, "h": 3600.0}
+_DECIMAL = {"": 1, "k": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
+_BYTES = {**_DECIMAL, "Ki": 2**10, "Mi": 2**20, "Gi": 2**30, "Ti": 2**40}
+
+
+def parse_duration(text: str) -> float:
+    """Parse a Go duration such as ``1m30s`` to seconds; raises ValueError."""
+    seconds = _seconds(text)
+    if seconds is None:
+        raise _invalid_duration(text)
+    return seconds
+
+
+def parse_signed_duration(text: str) -> float:
+    """Parse a duration with or without a sign, as Go's `time.ParseDuration`: at most 292 years."""
+    seconds = _seconds(text[1:] if text[:1] in ("+", "-") else text)
+    if seconds is None or seconds > _MAX_SECONDS:
+        raise _invalid_duration(text)
+    return -seconds if text[:1] == "-" else seconds
+
+
+def _seconds(text: str) -> float | None:
+    if len(text) > _MAX_DURATION_LENGTH or not re.fullmatch(DURATION, text):
+        return None
+    return sum((float(number) * _SECONDS[unit] for number, unit in _PART.findall(text)), 0.0)
+
+
+def _invalid_duration(text: str) -> ValueError:
+    return ValueError(f'cannot parse duration "{text}": write a number and a unit, as in "90s"')
+
+
+def parse_size(text: str) -> int:
+    """Parse a Kubernetes quantity such as ``256Mi`` to bytes, rounded up; raises ValueError."""
+    if not re.fullmatch(SIZE, text):
+        raise ValueError(f'cannot parse size "{text}": write a number and a unit, as in "256Mi"')
+    number = text.rstrip("kKMGTi")
+    return math.ceil(float(number) * _BYTES[text.removeprefix(number)])
+
+
+def is_quantity(text: str) -> bool:
+    """Report whether Kubernetes decodes a text to a quantity, such as ``100m`` or ``1Gi``."""
+    # Go looks at the JSON, where white space other than a blank is an escape.
+    return text.strip(" ") != "" and _QUANTITY.fullmatch(text.strip(" ")) is not None

@@ -1,0 +1,238 @@
+"""The server's side of the fetcher: spawn it, send it orders, store the outcomes, replace it.
+
+Orders and outcomes are frames: a header in JSON, and content as bytes.
+"""
+
+import base64
+import json
+import logging
+import os
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from queue import SimpleQueue
+from typing import Final, Protocol, Self
+
+from function_script.request.remote.reference import RemoteReference
+from function_script.request.remote.store import ContentStore, Failure, FetchKey, Queue
+
+_LOG = logging.getLogger(__name__)
+# Isolated from the environment and the current directory; the path is this process' own.
+_MAIN: Final = """\
+import sys
+sys.path[:] = sys.argv[3:]
+from function_script.tools.remote import process
+process.main(int(sys.argv[1]), sys.argv[2])
+"""
+# Proxies, certificate authorities, and the directory of temporary files and of git.
+_INHERITED_VARIABLES: Final = (
+    *("PATH", "TMPDIR", "LD_LIBRARY_PATH", "SSL_CERT_FILE", "SSL_CERT_DIR"),
+    *("HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy"),
+)
+_ENDED: Final = Failure("the process that fetches ended")
+_CLOSE_SECONDS: Final = 2.0
+_LENGTH_BYTES: Final = 4
+_MAX_FRAME_BYTES: Final = 64 << 20
+FRAME_ERRORS: Final = (
+    *(EOFError, OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError),
+)
+"""The errors of a stream that ends, and of frames that neither side writes."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FetcherOptions:
+    """The operator's options: the cache's directory, files with logins and authorities, plain HTTP.
+
+    An empty text is the absence of an option.
+    """
+
+    cache: str = ""
+    credentials: str = ""
+    ca_file: str = ""
+    plain_http: bool = False
+
+    def to_json(self) -> str:
+        """Return one line of JSON."""
+        return json.dumps({name: getattr(self, name) for name in self.__slots__})
+
+    @classmethod
+    def from_json(cls, text: str) -> Self:
+        """Parse what `to_json` returned."""
+        return cls(**json.loads(text))
+
+
+NO_OPTIONS: Final = FetcherOptions()
+
+
+class _Process:
+    """The process and the stream to it. The constructor raises OSError."""
+
+    def __init__(self, options: FetcherOptions) -> None:
+        ours, peer = socket.socketpair()
+        environment = {
+            name: os.environ[name] for name in _INHERITED_VARIABLES if name in os.environ
+        }
+        root = str(Path(__file__).resolve().parents[3])
+        paths = [root, *(path for path in sys.path if path not in {"", root})]
+        flags = ["-I", "-S", "-X", "utf8", "-c", _MAIN]
+        with peer:
+            self._process = subprocess.Popen(  # noqa: S603 # our own interpreter and program
+                [sys.executable, *flags, str(peer.fileno()), options.to_json(), *paths],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                pass_fds=[peer.fileno()],
+                env=environment,
+                start_new_session=True,
+            )
+        self.stream = ours.makefile("rwb")
+        self._socket = ours
+
+    def close(self) -> None:
+        """End the process: it exits when the socket is closed, and is killed otherwise."""
+        with suppress(OSError):
+            self._socket.shutdown(socket.SHUT_RDWR)
+        self._socket.close()
+        try:
+            self._process.wait(_CLOSE_SECONDS)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+
+
+class Fetcher:
+    """A process that fetches, with a thread that writes orders and one that reads outcomes.
+
+    ``store`` has the state, and ``queue`` what waits; the constructor spawns the process and raises
+    OSError. A process that ends is spawned again for the next order.
+    """
+
+    def __init__(self, options: FetcherOptions, queue: Queue) -> None:
+        self._options = options
+        self._orders: SimpleQueue[tuple[FetchKey, Mapping[str, bytes] | None] | None]
+        self._orders = SimpleQueue()
+        self._keys: dict[int, FetchKey] = {}
+        self.store: Final = ContentStore(lambda key, data: self._orders.put((key, data)), queue)
+        self._process: _Process | None = _Process(options)
+        self._reader = self._start_reader(self._process)
+        self._writer = threading.Thread(target=self._write, name="fetch-orders", daemon=True)
+        self._writer.start()
+
+    def close(self) -> None:
+        """End the process."""
+        self._orders.put(None)
+        self._writer.join(_CLOSE_SECONDS)
+        if self._process is not None:
+            self._process.close()
+
+    def _write(self) -> None:
+        number = 0
+        while (order := self._orders.get()) is not None:
+            key, credentials = order
+            number += 1
+            try:
+                # The reader forgets a process that ends, at any time.
+                process = self._process
+                if process is None or not self._reader.is_alive():
+                    process = self._process = _Process(self._options)
+                    self._reader = self._start_reader(process)
+                self._keys[number] = key
+                write_order(process.stream, number, key, credentials)
+            except OSError as error:
+                _LOG.warning("cannot fetch: %s", error.strerror or error)
+                self._keys.pop(number, None)
+                self.store.settle(key, _ENDED)
+
+    def _start_reader(self, process: _Process) -> threading.Thread:
+        reader = threading.Thread(
+            target=self._read, args=(process,), name="fetch-outcomes", daemon=True
+        )
+        reader.start()
+        return reader
+
+    def _read(self, process: _Process) -> None:
+        with suppress(*FRAME_ERRORS):
+            while True:
+                number, outcome = read_outcome(process.stream)
+                key = self._keys.pop(number)
+                if isinstance(outcome, Failure):
+                    _LOG.warning("cannot fetch %s: %s", key.reference, outcome.reason)
+                self.store.settle(key, outcome)
+        process.close()
+        self._keys.clear()
+        # The next order, which may be one that waited for those below, is for another process.
+        self._process = None
+        self.store.abandon(_ENDED)
+
+
+class Stream(Protocol):
+    """A buffered stream of a socket."""
+
+    def read(self, size: int, /) -> bytes:
+        """Read bytes; fewer at the end."""
+
+    def write(self, data: bytes, /) -> int:
+        """Write bytes."""
+
+    def flush(self) -> None:
+        """Send what was written."""
+
+
+def write_order(
+    stream: Stream, number: int, key: FetchKey, credentials: Mapping[str, bytes] | None
+) -> None:
+    """Write the order of a fetch. Raises OSError."""
+    data = (
+        None
+        if credentials is None
+        else {name: base64.b64encode(value).decode() for name, value in credentials.items()}
+    )
+    header = {"number": number, "reference": asdict(key.reference), "scope": key.scope}
+    _write_frame(stream, json.dumps({**header, "credentials": data}).encode())
+
+
+def read_order(stream: Stream) -> tuple[int, FetchKey, Mapping[str, bytes] | None]:
+    """Read an order. Raises EOFError."""
+    order = json.loads(_read_frame(stream))
+    data = order["credentials"]
+    credentials = data and {name: base64.b64decode(value) for name, value in data.items()}
+    key = FetchKey(RemoteReference(**order["reference"]), order["scope"])
+    return order["number"], key, credentials
+
+
+def write_outcome(stream: Stream, number: int, outcome: bytes | Failure) -> None:
+    """Write the outcome of the order ``number``. Raises OSError."""
+    failure = None if isinstance(outcome, bytes) else list(outcome)
+    _write_frame(stream, json.dumps({"number": number, "failure": failure}).encode())
+    _write_frame(stream, outcome if isinstance(outcome, bytes) else b"")
+
+
+def read_outcome(stream: Stream) -> tuple[int, bytes | Failure]:
+    """Read an outcome. Raises EOFError."""
+    header = json.loads(_read_frame(stream))
+    payload = _read_frame(stream)
+    failure = header["failure"]
+    return header["number"], payload if failure is None else Failure(*failure)
+
+
+def _write_frame(stream: Stream, data: bytes) -> None:
+    stream.write(len(data).to_bytes(_LENGTH_BYTES, "big") + data)
+    stream.flush()
+
+
+def _read_frame(stream: Stream) -> bytes:
+    length = int.from_bytes(_read_exactly(stream, _LENGTH_BYTES), "big")
+    if length > _MAX_FRAME_BYTES:
+        raise EOFError
+    return _read_exactly(stream, length)
+
+
+def _read_exactly(stream: Stream, length: int) -> bytes:
+    data = stream.read(length)
+    if len(data) < length:
+        raise EOFError
+    return data

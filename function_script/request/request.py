@@ -1,0 +1,511 @@
+"""The Scope of a program: a lazy view of a request with the protocol's names and plain values.
+
+A part of a resource is decoded when a program first reads it. Bytes are text if they are UTF-8.
+"""
+
+import base64
+from collections.abc import Callable, Collection, Iterator, Mapping
+from functools import partial
+from typing import Final
+
+from function_script import wire
+from function_script.request.program import ANY, OWN_REQUIREMENTS, Lazy, PartTree, Scope, plain
+from function_script.request.values import Object, Readable, Value
+from function_script.texts.diagnostics import Diagnostic
+from function_script.texts.errors import InputError
+from function_script.texts.problems import Problem
+from function_script.wire import enums
+
+CAPABILITIES = {
+    enums.CAPABILITY_CAPABILITIES: "CAPABILITY_CAPABILITIES",
+    enums.CAPABILITY_REQUIRED_RESOURCES: "CAPABILITY_REQUIRED_RESOURCES",
+    enums.CAPABILITY_CREDENTIALS: "CAPABILITY_CREDENTIALS",
+    enums.CAPABILITY_CONDITIONS: "CAPABILITY_CONDITIONS",
+    enums.CAPABILITY_REQUIRED_SCHEMAS: "CAPABILITY_REQUIRED_SCHEMAS",
+}
+READY: Final = {enums.READY_TRUE: "READY_TRUE", enums.READY_FALSE: "READY_FALSE"}
+# Objects down to this level are decoded by key: programs read few keys of status.atProvider.
+_LEVELS: Final = 3
+# Keys that are searched one by one; reading more keys of an object builds an index of it.
+_MAX_SEARCHES: Final = 4
+# Name of a requirement that shows which of the two fields for required resources is answered.
+PROBE = "script.fn.crossplane.io/probe"
+NO_RESOURCE: Final = wire.index_resource(b"")
+# The protocol's names of the parts of a request, of a state and of a resource.
+_PARTS: Final = (
+    *("meta", "observed", "desired", "input", "context", "required_resources", "extra_resources"),
+    *("credentials", "required_schemas"),
+)
+_STATE_PARTS: Final = ("composite", "resources")
+_OBJECT: Final = "resource"
+_DETAILS: Final = "connection_details"
+_READY: Final = "ready"
+_ONLY_OBJECT: Final = (_OBJECT,)
+
+
+def scope(  # noqa: PLR0913 # the facts of a scope
+    request: wire.Request,
+    params: Object,
+    *,
+    to_diagnostic: Callable[[Problem], Diagnostic],
+    credentials: tuple[str, ...] | None = (),
+    keep_managed_fields: bool = False,
+    sort_keys: bool = True,
+    seed: bytes = b"",
+) -> Scope:
+    """Return the scope of one run; ``params`` come from the step's input.
+
+    ``credentials`` are the names of those that the program may see, None for all; raises
+    InputError for one that the step does not have, with what ``to_diagnostic`` makes of the
+    problem. ``sort_keys``: Crossplane sends maps in another order on every call, which must not
+    change the result of a program that sees it. ``seed`` is the XR's secret, if the operator has a
+    salt.
+    """
+    visible_credentials = _select_credentials(request, credentials, to_diagnostic)
+    decoding = _Decoding(keep_managed_fields=keep_managed_fields, sort_keys=sort_keys)
+    parts = _RequestParts(request, visible_credentials, decoding)
+    uid = _uid(request)
+    return Scope(
+        request=Lazy.of(_PARTS, parts.build),
+        params=params,
+        uid=uid,
+        seed=seed.hex() if seed else uid,
+        is_salted=bool(seed),
+        sent=_sent(request),
+    )
+
+
+class _Decoding:
+    """The choices of a step that decide how parts of its request are decoded.
+
+    ``unread`` is a key of a resource's metadata that programs do not see.
+    """
+
+    def __init__(self, *, keep_managed_fields: bool, sort_keys: bool) -> None:
+        self.keep_managed_fields: Final = keep_managed_fields
+        self.sort_keys: Final = sort_keys
+        self.unread: Final = "" if keep_managed_fields else "managedFields"
+
+    def struct(self, payload: bytes | None) -> Object:
+        """Decode an object; a missing one is empty."""
+        return _struct(payload, sort_keys=self.sort_keys)
+
+    def composite(self, struct: bytes) -> Object:
+        """Decode the XR."""
+        return wire.decode_struct(
+            struct, drop_managed_fields=not self.keep_managed_fields, sort_keys=self.sort_keys
+        )
+
+    def parts(self, struct: bytes) -> Lazy:
+        """Return the view of a resource's object."""
+        whole = wire.Part(struct, 0, len(struct))
+        return _Encoded(whole, 1, unread=self.unread, sort_keys=self.sort_keys).lazy()
+
+
+class _RequestParts:
+    """The builders of a request's parts, by the protocol's names."""
+
+    def __init__(
+        self,
+        request: wire.Request,
+        credentials: Mapping[str, Mapping[str, bytes]],
+        decoding: _Decoding,
+    ) -> None:
+        self._request: Final = request
+        self._credentials: Final = credentials
+        self._decoding: Final = decoding
+
+    def build(self, name: str) -> Readable:
+        """Build a part; raise KeyError for another name."""
+        request, decoding = self._request, self._decoding
+        if name == "observed":
+            return _state(request.observed, decoding)
+        if name == "desired":
+            return _state(request.desired, decoding)
+        if name == "context":
+            return decoding.struct(request.context)
+        if name == "meta":
+            return _meta(request)
+        if name == "input":
+            return decoding.struct(request.input)
+        if name == "required_resources":
+            return _resources(request.required_resources, decoding)
+        if name == "extra_resources":
+            return _resources(request.extra_resources, decoding)
+        if name == "required_schemas":
+            return _schemas(request, decoding)
+        if name != "credentials":
+            raise KeyError(name)
+        secrets = self._credentials
+        return {key: {"data": to_texts(secrets[key])} for key in sorted(secrets)}
+
+
+def knows_old_field_only(request: wire.Request) -> bool:
+    """Report whether the caller answers only the deprecated field, as Crossplane before 2.0.
+
+    False for a caller that has not answered any requirement yet.
+    """
+    return bool(request.extra_resources) and not request.required_resources
+
+
+def needs_probe(request: wire.Request) -> bool:
+    """Report whether the caller may know the deprecated field only, or was probed for it before.
+
+    Requirements must be the same on every call, so a probe is repeated.
+    """
+    if enums.CAPABILITY_CAPABILITIES in request.capabilities:
+        return False
+    return not request.required_resources or PROBE in request.extra_resources
+
+
+def _sent(request: wire.Request) -> frozenset[str]:
+    names: list[str] = []
+    if request.observed is not None:
+        names.append("observed")
+    if request.desired is not None:
+        names.append("desired")
+        composite = request.desired.composite
+        if composite is not None and composite.struct_part is not None:
+            names.append("desired.composite")
+    if request.input is not None:
+        names.append("input")
+    if request.context is not None:
+        names.append("context")
+    return frozenset(names)
+
+
+def find_context(request: wire.Request, key: str) -> Value:
+    """Return the value of one key of the pipeline's context; None if there is none."""
+    fields = {} if request.context is None else wire.decode_struct_fields(request.context)
+    return _field(fields, key)
+
+
+def find_required(
+    request: wire.Request, name: str, selector: wire.Selector
+) -> list[wire.Resource] | None:
+    """Return the resources for a requirement, also from the deprecated field; None if unanswered.
+
+    Resources that the selector does not match were fetched for an earlier selector of that name.
+    """
+    items = request.required_resources.get(name)
+    if items is None and selector.namespace is None:
+        items = request.extra_resources.get(name)
+    if items is None or not all(_is_selected(item, selector) for item in items):
+        return None
+    return items
+
+
+def has_unanswered(
+    request: wire.Request, resources: Collection[str], schemas: Collection[str]
+) -> bool:
+    """Report whether the request lacks the answer to a requirement of one of these names."""
+    if not resources and not schemas:
+        return False
+    answers = request.required_resources.keys() | request.extra_resources.keys()
+    return bool(set(resources) - answers or set(schemas) - request.required_schemas.keys())
+
+
+def read_required(request: wire.Request, name: str, selector: wire.Selector) -> list[Object] | None:
+    """Return the resources of `find_required` as plain objects."""
+    items = find_required(request, name, selector)
+    return None if items is None else [_struct(item.struct, sort_keys=True) for item in items]
+
+
+def _is_selected(item: wire.Resource, selector: wire.Selector) -> bool:
+    """Report whether a selector matches an object; a missing apiVersion or kind matches."""
+    fields = wire.decode_struct_fields(item.struct or b"")
+    value = _field(fields, "metadata")
+    metadata: Object = value if isinstance(value, dict) else {}
+    labels = metadata.get("labels")
+    match_labels: Object = dict(selector.match_labels or {})
+    return (
+        _field(fields, "apiVersion") in (None, selector.api_version)
+        and _field(fields, "kind") in (None, selector.kind)
+        and selector.match_name in (None, metadata.get("name"))
+        and selector.namespace in (None, metadata.get("namespace"))
+        and match_labels.items() <= (labels if isinstance(labels, dict) else {}).items()
+    )
+
+
+def _field(fields: Mapping[str, bytes], key: str) -> Value:
+    return wire.decode_value(fields[key]) if key in fields else None
+
+
+def _meta(request: wire.Request) -> Object:
+    names: list[Value] = [
+        CAPABILITIES[number] for number in sorted(request.capabilities) if number in CAPABILITIES
+    ]
+    return {"tag": request.tag, "capabilities": names}
+
+
+def _uid(request: wire.Request) -> str:
+    if request.observed is None or request.observed.composite is None:
+        return ""
+    struct = request.observed.composite.struct
+    part = None if struct is None else wire.index_struct(struct).get("metadata")
+    metadata = None if part is None else wire.decode_value(part.to_bytes())
+    uid = metadata.get("uid") if isinstance(metadata, dict) else None
+    return uid if isinstance(uid, str) else ""
+
+
+def _state(state: wire.State | None, decoding: _Decoding) -> Lazy:
+    parts = _StateParts(state, decoding)
+    return Lazy.of(_STATE_PARTS, parts.build, select=parts.select)
+
+
+class _StateParts:
+    """The builders of observed or desired state: its parts, and its resources by name."""
+
+    def __init__(self, state: wire.State | None, decoding: _Decoding) -> None:
+        composite = state.composite if state is not None else None
+        self._composite: Final = composite or NO_RESOURCE
+        self._resources: Final = state.resources if state is not None else {}
+        self._decoding: Final = decoding
+
+    def build(self, name: str) -> Lazy:
+        """Build a part; raise KeyError for another name."""
+        if name == "resources":
+            return Lazy.of(_SortedNames(self._resources), self.build_resource)
+        if name == "composite":
+            return _ResourceParts(self._composite, self._decoding, is_composite=True).lazy()
+        raise KeyError(name)
+
+    def build_resource(self, name: str) -> Lazy:
+        """Build the view of a resource; raise KeyError for a name that no resource has."""
+        return _ResourceParts(self._resources[name], self._decoding).lazy()
+
+    def select(self, tree: PartTree) -> Object:
+        """Decode the parts of a tree."""
+        selected: Object = {}
+        for key, below in tree.items():
+            if key == "resources":
+                selected[key] = self._select_resources(below)
+            elif key == "composite":
+                parts = _ResourceParts(self._composite, self._decoding, is_composite=True)
+                selected[key] = parts.select(below)
+        return selected
+
+    def _select_resources(self, tree: PartTree | None) -> Object:
+        resources = self._resources
+        names = sorted(resources) if tree is None or ANY in tree else list(tree)
+        selected: Object = {}
+        for name in names:
+            resource = resources.get(name)
+            if resource is not None:
+                below = None if tree is None else tree[name if name in tree else ANY]
+                selected[name] = _ResourceParts(resource, self._decoding).select(below)
+        return selected
+
+
+class _SortedNames:
+    """Names that are sorted when they are first iterated over."""
+
+    def __init__(self, names: Collection[str]) -> None:
+        self._names = names
+        self._ordered: list[str] | None = None
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._names
+
+    def __iter__(self) -> Iterator[str]:
+        if self._ordered is None:
+            self._ordered = sorted(self._names)
+        return iter(self._ordered)
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+
+class _ResourceParts:
+    """The builders of a resource: its object, and what the request says about it."""
+
+    def __init__(
+        self, indexed: wire.Resource, decoding: _Decoding, *, is_composite: bool = False
+    ) -> None:
+        self._indexed: Final = indexed
+        self._decoding: Final = decoding
+        self._is_composite: Final = is_composite
+
+    def lazy(self) -> Lazy:
+        """Return the view for a program."""
+        return Lazy.of(self._names(), self.build)
+
+    def select(self, tree: PartTree | None) -> Object:
+        """Decode the parts of a tree, or all."""
+        names = self._names()
+        struct = self._indexed.struct_part
+        decoding = self._decoding
+        selected: Object = {}
+        for key in names if tree is None else tree:
+            below = None if tree is None else tree[key]
+            if key == _OBJECT and struct is not None and below is not None:
+                encoded = _Encoded(struct, 1, unread=decoding.unread, sort_keys=decoding.sort_keys)
+                selected[key] = encoded.select(below)
+            elif key in names:
+                selected[key] = plain(self.build(key))
+        return selected
+
+    def _names(self) -> Collection[str]:
+        """Return the names of the parts that the resource has."""
+        indexed = self._indexed
+        if not indexed.connection_details and indexed.ready not in READY:
+            return _ONLY_OBJECT
+        names = [_OBJECT]
+        if indexed.connection_details:
+            names.append(_DETAILS)
+        if indexed.ready in READY:
+            names.append(_READY)
+        return names
+
+    def build(self, name: str) -> Readable:
+        """Build a part; raise KeyError for one that the resource does not have."""
+        indexed = self._indexed
+        if name == _OBJECT:
+            struct = indexed.struct
+            if struct is None:
+                return {}
+            decoding = self._decoding
+            return decoding.composite(struct) if self._is_composite else decoding.parts(struct)
+        if name == _DETAILS and indexed.connection_details:
+            return to_texts(indexed.connection_details)
+        if name == _READY and indexed.ready in READY:
+            return READY[indexed.ready]
+        raise KeyError(name)
+
+
+class _Encoded:
+    """An encoded object whose parts are decoded when they are read.
+
+    ``level`` is its depth, 1 for a resource. ``unread`` is a key of a resource's metadata that
+    programs do not see.
+    """
+
+    def __init__(self, struct: wire.Part, level: int, *, unread: str, sort_keys: bool) -> None:
+        self.struct: wire.Part = struct
+        self.level: int = level
+        self.unread: str = unread
+        self.sort_keys: bool = sort_keys
+        self.searches: int = 0
+        self.index: dict[str, wire.Part] | None = None
+
+    def lazy(self) -> Lazy:
+        """Return the view for a program."""
+        return Lazy.of(self, self.read, self.decode, self.select)
+
+    def read(self, key: str) -> Readable:
+        """Return the value of a key; objects down to _LEVELS are lazy."""
+        part = self._find(key)
+        below = wire.open_part(part) if self.level < _LEVELS else None
+        if below is None:
+            return self._decode(part, key)
+        unread = self._unread_in(key)
+        return _Encoded(below, self.level + 1, unread=unread, sort_keys=self.sort_keys).lazy()
+
+    def decode(self, key: str) -> Value:
+        """Decode the value of a key as a whole."""
+        return self._decode(self._find(key), key)
+
+    def select(self, tree: PartTree) -> Object:
+        """Decode the parts of a tree."""
+        selected: Object = {}
+        for key, tree_below in tree.items():
+            part = self._search(key)
+            if part is None:
+                continue
+            below = None if tree_below is None else wire.open_part(part)
+            if tree_below is None or below is None:
+                selected[key] = self._decode(part, key)
+            else:
+                unread = self._unread_in(key)
+                encoded = _Encoded(below, self.level + 1, unread=unread, sort_keys=self.sort_keys)
+                selected[key] = encoded.select(tree_below)
+        return selected
+
+    def parts(self) -> dict[str, wire.Part]:
+        """Return the encoded value of each key."""
+        if self.index is None:
+            self.index = wire.index_object(self.struct, sort_keys=self.sort_keys)
+            if self.unread and self.level > 1:
+                self.index.pop(self.unread, None)
+        return self.index
+
+    def __contains__(self, key: object) -> bool:
+        return isinstance(key, str) and self._search(key) is not None
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.parts())
+
+    def __len__(self) -> int:
+        return len(self.parts())
+
+    def _find(self, key: str) -> wire.Part:
+        part = self._search(key)
+        if part is None:
+            raise KeyError(key)
+        return part
+
+    def _search(self, key: str) -> wire.Part | None:
+        if self.index is None and self.searches < _MAX_SEARCHES and key != self.unread:
+            self.searches += 1
+            return wire.find_part(self.struct, key)
+        return self.parts().get(key)
+
+    def _unread_in(self, key: str) -> str:
+        return self.unread if self.level == 1 and key == "metadata" else ""
+
+    def _decode(self, part: wire.Part, key: str) -> Value:
+        return wire.decode_part(
+            part, without=self._unread_in(key), sort_keys=self.sort_keys, depth=self.level + 1
+        )
+
+
+def _resources(groups: Mapping[str, list[wire.Resource]], decoding: _Decoding) -> Lazy:
+    def items(name: str) -> Lazy:
+        return Lazy(
+            {"items": lambda: [_ResourceParts(item, decoding).lazy() for item in groups[name]]}
+        )
+
+    names = [name for name in sorted(groups) if not name.startswith(OWN_REQUIREMENTS)]
+    return Lazy({name: partial(items, name) for name in names})
+
+
+def _struct(payload: bytes | None, *, sort_keys: bool) -> Object:
+    return {} if payload is None else wire.decode_struct(payload, sort_keys=sort_keys)
+
+
+def _select_credentials(
+    request: wire.Request,
+    names: tuple[str, ...] | None,
+    to_diagnostic: Callable[[Problem], Diagnostic],
+) -> Mapping[str, Mapping[str, bytes]]:
+    if names is None:
+        return request.credentials
+    for index, name in enumerate(names):
+        if name not in request.credentials:
+            problem = Problem(
+                f"input.credentials[{index}]",
+                f'the step has no credentials "{name}"',
+                "list them in the step's credentials, beside its input",
+            )
+            raise InputError(to_diagnostic(problem))
+    return {name: request.credentials[name] for name in names}
+
+
+def _schemas(request: wire.Request, decoding: _Decoding) -> Lazy:
+    def schema(payload: bytes | None) -> Object:
+        return {} if payload is None else {"openapi_v3": decoding.struct(payload)}
+
+    schemas = request.required_schemas
+    return Lazy({name: partial(schema, schemas[name]) for name in sorted(schemas)})
+
+
+def to_texts(data: Mapping[str, bytes]) -> Object:
+    """Convert bytes for programs: text, or ``{"base64": ...}`` if they are not UTF-8."""
+    return {key: _to_text(data[key]) for key in sorted(data)}
+
+
+def _to_text(data: bytes) -> Value:
+    try:
+        return data.decode()
+    except UnicodeDecodeError:
+        return {"base64": base64.b64encode(data).decode()}

@@ -1,0 +1,118 @@
+"""The runs that one worker evaluates one after the other, with one slot of a lane."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+from function_script.sandbox.run import Run
+
+if TYPE_CHECKING:
+    from function_script.sandbox.ipc import Begun
+    from function_script.sandbox.lane import Lane
+    from function_script.sandbox.worker_process import WorkerProcess
+
+POLL_SECONDS = 0.0125
+# A batch is split when it has used more CPU time than short runs need together. One that gets no
+# CPU is split later, for another worker would get none either.
+_SPLIT_CPU_SECONDS = 0.01
+_SPLIT_SECONDS = 0.05
+
+
+class Batch:
+    """A worker with the runs that it was sent; mostly one.
+
+    The scheduler gives it its slot in ``lane``. A batch of several runs is short: it ends, or is
+    split until one run is left, which may then be demoted and paused.
+    """
+
+    def __init__(self, run: Run, lane: Lane[Run]) -> None:
+        self.runs = [run]
+        self.lane = lane
+        self.worker: WorkerProcess
+        self.is_paused = False
+        """True while the scheduler lets other heavy runs go on in place of this one."""
+        self.is_stopped = False
+        """True while the worker is stopped for that."""
+        self.next_poll = 0.0
+        """The time of the next poll (monotonic seconds), unless a reply comes before."""
+        self.size = 1
+        """The number of runs that the worker was sent."""
+        self.first_index = 0
+        """The place of the first run that is left among those that the worker was sent."""
+        self.started_at = 0.0
+        self.polled_at = 0.0
+        self.used_seconds = 0.0
+        """The CPU time of the runs that are left, at the last poll."""
+        self.progress_at = 0.0
+        """The time of the last poll at which the worker had used CPU time since the one before."""
+        self._used_before = self._stopped_at = 0.0
+
+    @property
+    def run(self) -> Run:
+        """The run whose lane the batch has: the only one unless the batch is short."""
+        return self.runs[0]
+
+    def start(self, worker: WorkerProcess) -> None:
+        """Send the runs to a worker."""
+        self.worker = worker
+        self.size = len(self.runs)
+        self.started_at = self.polled_at = self.progress_at = time.monotonic()
+        self.next_poll = self.started_at + POLL_SECONDS
+        if self.run.is_penalized:
+            worker.set_sched_idle()
+        worker.send_requests([(run.data, run.seed) for run in self.runs])
+
+    def needs_split(self, now: float) -> bool:
+        """Report whether several runs have taken too long."""
+        seconds = now - self.started_at
+        if len(self.runs) == 1 or seconds < _SPLIT_CPU_SECONDS:
+            return False
+        return seconds >= _SPLIT_SECONDS or self.worker.used_seconds() >= _SPLIT_CPU_SECONDS
+
+    def split(self) -> list[Run]:
+        """Leave the worker the run that it has begun; return the others, which it will not begin.
+
+        What the batch has used so far is not counted as CPU time of the run that goes on.
+        """
+        self.worker.take_back()
+        begun = self.worker.begun()
+        index = 0 if begun is None else min(begun.position, len(self.runs) - 1)
+        if index:
+            self._used_before = self.worker.used_seconds()
+        self.first_index = index
+        taken_back = self.runs[:index] + self.runs[index + 1 :]
+        self.runs = [self.runs[index]]
+        return taken_back
+
+    def begun(self, index: int | None = None) -> Begun | None:
+        """Return what the worker has published about the run at ``index``, or the only one left.
+
+        None when it has not begun with that one, or has begun with another one since.
+        """
+        expected = self.first_index if index is None else index
+        begun = self.worker.begun()
+        return begun if begun is not None and begun.position == expected else None
+
+    def observe(self, now: float) -> tuple[float, float]:
+        """Read the CPU clock; return the CPU time and the time on the clock since the last poll."""
+        # The clock of a process that is gone says 0, and what was used stays used.
+        used_seconds = max(self.worker.used_seconds() - self._used_before, self.used_seconds)
+        gained, seconds = used_seconds - self.used_seconds, now - self.polled_at
+        if gained > 0.0:
+            self.progress_at = now
+        self.used_seconds, self.polled_at = used_seconds, now
+        return gained, seconds
+
+    def stop(self, now: float) -> None:
+        """Stop the worker until ``resume``."""
+        self.worker.pause()
+        self.is_stopped = True
+        self._stopped_at = now
+
+    def resume(self, now: float) -> None:
+        """Continue the worker; the pause is not time of the run."""
+        self.worker.resume()
+        self.is_stopped = False
+        self.progress_at = now
+        self.run.waited_seconds += now - self._stopped_at

@@ -1,0 +1,152 @@
+"""Merge of a contribution into desired state.
+
+The result is the request's own bytes with the changed entries spliced in, so all other entries
+stay byte for byte, with fields of a newer Crossplane.
+"""
+
+from collections.abc import Callable, Hashable, Mapping
+from typing import Final, cast
+
+from function_script import wire
+from function_script.contribution import Composite, Contribution, DesiredResource
+from function_script.request import objects
+from function_script.request.cache import ByteLruCache
+from function_script.request.values import Object
+from function_script.texts.errors import DocumentError
+
+_NOTHING: Final = wire.index_resource(b"")
+
+# Encoded resources by the key of the document they were read from.
+_CACHE_BYTES = 4 << 20
+_ENTRY_BYTES: Final = 300
+_cache: Final[ByteLruCache[Hashable, bytes]] = ByteLruCache(
+    _CACHE_BYTES, admit_on_second_miss=True, is_counted=True
+)
+
+
+def merge(
+    request: wire.Request,
+    contribution: Contribution,
+    on_change: Callable[[Mapping[str, bytes]], None] | None = None,
+) -> bytes | None:
+    """Return the payload of desired State; None if there is none and nothing to add.
+
+    ``on_change`` is called with the encoding of each part that the step adds, by name: b"" for a
+    resource that it removes, "" for the XR.
+    """
+    state = request.desired
+    payload = state.payload if state is not None else None
+    earlier = state.resources if state is not None else {}
+    removed = {name for name, entry in contribution.composed.items() if entry.resource is None}
+    changed = {
+        name: _encode_composed(name, entry, entry.resource, earlier.get(name))
+        for name, entry in contribution.composed.items()
+        if entry.resource is not None
+    }
+    composite = _encode_composite(request, contribution.composite)
+    if on_change is not None:
+        on_change({**dict.fromkeys(removed, b""), **changed, "": composite or b""})
+    if not changed and composite is None and not removed & earlier.keys():
+        return payload
+    return wire.splice_state(payload or b"", composite, changed, removed)
+
+
+def _encode_composed(
+    name: str, entry: DesiredResource, resource: Object, earlier: wire.Resource | None
+) -> bytes:
+    if earlier is None or earlier.struct is None:
+        return _encode_new(name, entry, resource)
+    if not resource and not entry.replace:
+        # Only its readiness is stated.
+        ready = earlier.ready if entry.ready is None else entry.ready
+        judged = wire.encode_resource(earlier.struct, earlier.connection_details, ready)
+        return wire.splice_resource(earlier.payload, judged)
+    before = wire.decode_struct(earlier.struct)
+    keeps_nulls = entry.keeps_nulls and entry.replace
+    if not keeps_nulls:
+        resource = cast("Object", objects.without_nulls(resource))
+    ready, details = entry.ready or 0, {}
+    if not entry.replace:
+        merged: Object = {}
+        objects.merge(merged, before)
+        objects.merge(merged, resource)
+        resource = merged
+        ready = earlier.ready if entry.ready is None else entry.ready
+        details = earlier.connection_details
+    if resource == before and ready == earlier.ready:
+        # Unchanged: keep the bytes, with the fields that this version does not know.
+        return earlier.payload
+    return _encode_entry(name, resource, ready, details, drop_nulls=not keeps_nulls)
+
+
+def _encode_new(name: str, entry: DesiredResource, resource: Object) -> bytes:
+    """Encode a resource that no earlier step has, once for each document."""
+    payload = _cache.get(entry.key) if entry.key is not None else None
+    if payload is None:
+        drop_nulls = not entry.keeps_nulls
+        payload = _encode_entry(name, resource, entry.ready or 0, {}, drop_nulls=drop_nulls)
+        if entry.key is not None:
+            _cache.put(entry.key, payload, len(payload) + _ENTRY_BYTES)
+    return payload
+
+
+def _encode_entry(
+    name: str, resource: Object, ready: int, details: dict[str, bytes], *, drop_nulls: bool
+) -> bytes:
+    for field in ("apiVersion", "kind"):
+        if not isinstance(resource.get(field), str) or not resource[field]:
+            raise DocumentError.of(
+                f'cannot compose resource "{name}": {field} must be a non-empty string'
+            )
+    struct = _encode_struct(resource, f'resource "{name}"', drop_nulls=drop_nulls)
+    return wire.encode_resource(struct, details, ready)
+
+
+def _encode_composite(request: wire.Request, composite: Composite) -> bytes | None:
+    """Encode an earlier step's composite with the status merged; None if it is unchanged."""
+    earlier = request.desired.composite if request.desired is not None else None
+    earlier = earlier or _NOTHING
+    is_empty = (
+        composite.status is None and composite.ready is None and not composite.connection_details
+    )
+    if is_empty and (not _is_always_desired(composite, request) or earlier.struct is not None):
+        return None
+    resource = wire.decode_struct(earlier.struct) if earlier.struct is not None else {}
+    if composite.status is not None and composite.is_verbatim:
+        objects.merge(resource, {"status": composite.status})
+    elif composite.status is not None:
+        _set_type(resource, request)
+        objects.merge(resource, {"status": objects.without_nulls(composite.status)})
+    has_resource = resource or _is_always_desired(composite, request)
+    return wire.encode_resource(
+        _encode_struct(resource, "the XR", drop_nulls=not composite.is_verbatim)
+        if has_resource
+        else earlier.struct,
+        {**earlier.connection_details, **composite.connection_details},
+        earlier.ready if composite.ready is None else composite.ready,
+    )
+
+
+def _is_always_desired(composite: Composite, request: wire.Request) -> bool:
+    """Report whether the XR is desired even if it is empty; Operations have none."""
+    observed = request.observed.composite if request.observed is not None else None
+    return composite.is_verbatim and observed is not None
+
+
+def _set_type(resource: Object, request: wire.Request) -> None:
+    """Set the XR's apiVersion and kind, as every SDK does."""
+    observed = request.observed.composite if request.observed is not None else None
+    struct = None if observed is None else observed.struct
+    if struct is None:
+        return
+    parts = wire.index_struct(struct)
+    for key in ("apiVersion", "kind"):
+        if key in parts:
+            resource.setdefault(key, wire.decode_value(parts[key].to_bytes()))
+
+
+def _encode_struct(resource: Object, subject: str, *, drop_nulls: bool) -> bytes:
+    try:
+        return wire.encode_struct(resource, drop_nulls=drop_nulls)
+    except ValueError as error:
+        raise DocumentError.of(f"cannot compose {subject}: {error}") from error

@@ -1,0 +1,242 @@
+"""The main path: one request from its bytes to the response's bytes.
+
+Pure: the same request gives the same response. Nothing here knows gRPC, processes or signals.
+"""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Final, Self
+
+from function_script import contribution, inputs, wire
+from function_script.request import request
+from function_script.request.limits import BUILT_IN, EffectiveLimits, Limits
+from function_script.request.program import Scope
+from function_script.request.remote import content
+from function_script.request.remote.reference import RemoteReference
+from function_script.step import (
+    desired,
+    moves,
+    requirements,
+    response,
+    sequencing,
+    telemetry,
+    ttl,
+    warning_condition,
+)
+from function_script.step.blocked import Blocked
+from function_script.step.telemetry import RequestInfo
+from function_script.texts import redaction
+from function_script.texts.diagnostics import Diagnostic
+from function_script.texts.errors import FatalError, InputError, LimitError, SandboxError
+from function_script.texts.problems import Problem
+
+_ALLOW: Final = "the function fetches from hosts that its operator allows: --remote-allow HOST"
+
+
+class MissingContentError(InputError):
+    """Remote programs or modules of the step are not in the request.
+
+    A server that fetches answers with the state of the fetch instead.
+    """
+
+    def __init__(
+        self, *problems: Diagnostic, missing: tuple[inputs.MissingContent, ...] = ()
+    ) -> None:
+        super().__init__(*problems)
+        self.missing = missing
+
+    @classmethod
+    def of_step(cls, step: inputs.Step) -> Self:
+        """Return the error for what a step lacks."""
+        problems = (
+            Problem(path, f"cannot fetch {reference}: no host is allowed", _ALLOW)
+            for path, reference in step.missing
+        )
+        return cls(*(problem.to_diagnostic() for problem in problems), missing=step.missing)
+
+    def with_diagnostics(self, *problems: Diagnostic) -> Self:
+        """Return an error of the same references with other diagnostics."""
+        return type(self)(*problems, missing=self.missing)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HandlerResult:
+    """A response's bytes, and what the log says of the request.
+
+    ``diagnostics`` are the problems behind a FATAL, ``blocked`` the resources that wait,
+    ``missing`` the remote programs and modules that are not in the request.
+    """
+
+    response: bytes
+    diagnostics: tuple[Diagnostic, ...] = ()
+    info: RequestInfo = field(default_factory=RequestInfo)
+    blocked: tuple[Blocked, ...] = ()
+    missing: tuple[inputs.MissingContent, ...] = ()
+
+
+def handle(
+    data: bytes, limits: Limits, on_limits: Callable[[Limits], None], seed: bytes = b""
+) -> HandlerResult:
+    """Answer a RunFunctionRequest; never raises an Exception but MemoryError.
+
+    ``limits`` are the operator's ceilings. ``on_limits`` is called with those in force, once
+    the input is parsed, which may narrow them. ``seed`` is the XR's secret, from which random
+    values derive; b"" without a salt.
+    """
+    record = telemetry.Recorder(data)
+    effective = EffectiveLimits(limits, on_limits)
+    try:
+        encoded = run(index_request(data), limits, effective.narrow, record, seed)
+        return HandlerResult(response=encoded, info=record.info, blocked=record.blocked)
+    except LimitError as error:
+        record.limit(error.limit or BUILT_IN)
+        return _fatal(data, effective.attribute(error), record.info)
+    except MissingContentError as error:
+        return replace(_fatal(data, error, record.info), missing=error.missing)
+    except FatalError as error:
+        return _fatal(data, error, record.info)
+    except wire.WireError as error:
+        return _broken(data, _unreadable(error), record.info)
+    except MemoryError:
+        # The worker knows the limit, and that it must not go on.
+        raise
+    except RecursionError:
+        return _fatal(
+            data, InputError.of("cannot run: something is nested too deeply"), record.info
+        )
+    except Exception as error:  # noqa: BLE001 - the caller must get an answer for any error
+        record.bug(error)
+        return _fatal(data, _bug(error), record.info)
+
+
+def run(
+    data: wire.Request,
+    ceilings: Limits,
+    on_limits: Callable[[Limits], None],
+    record: telemetry.Recorder,
+    seed: bytes,
+) -> bytes:
+    """Run one step: read the input, run its program, merge its result into desired state."""
+    step = inputs.parse_cached(data.input or b"", ceilings, external_sources(data))
+    if step.missing:
+        raise MissingContentError.of_step(step)
+    on_limits(step.limits)
+    view = moves.build_view(data)
+    scope = scope_of(view.request, step, seed)
+    resolved = requirements.resolve(step, scope, data)
+    if requirements.unresolved(resolved, data):
+        waiting = response.waiting(data, resolved, ttl.while_unmet(step))
+        return response.encode(waiting, step.limits)
+
+    output = evaluate(step, scope, record)
+    if new_moves := moves.find_moves(view, output):
+        # The program does not know the new names yet: only its result states them.
+        view = moves.with_moves(view, new_moves)
+        step = inputs.parse_cached(data.input or b"", ceilings, external_sources(data))
+        output = evaluate(step, scope_of(view.request, step, seed), record)
+        moves.check_moves(view, new_moves, output)
+    record.counts(len(output.composed))
+    output = requirements.merge(redaction.redact_warnings(output, data), resolved, data)
+    output = sequencing.apply(view.request, output, step)
+    record.blocked = output.blocked
+    output = warning_condition.apply(data, moves.to_old_names(view, output))
+
+    on_change = None if output.results else partial(record.fingerprint, step)
+    state = desired.merge(data, output, on_change)
+    is_unanswered = request.has_unanswered(data, output.resources, output.schemas)
+    seconds = ttl.choose(step, output, record.identity, has_unmet_requirement=is_unanswered)
+    return response.encode(response.build_response(data, state, output, seconds), step.limits)
+
+
+def evaluate(
+    step: inputs.Step, scope: Scope, record: telemetry.Recorder
+) -> contribution.Contribution:
+    """Run the step's program, and read what it contributes."""
+    start = time.perf_counter_ns()
+    try:
+        result = step.language.engine.evaluate(step.program, scope, step.limits)
+    finally:
+        record.program(step, time.perf_counter_ns() - start)
+    return contribution.read(result, scope, step.limits, step.dialect, step.doubts)
+
+
+def scope_of(data: wire.Request, step: inputs.Step, seed: bytes = b"") -> Scope:
+    """Return the scope of the step's program. Raises InputError for missing credentials."""
+    return request.scope(
+        data,
+        step.params,
+        to_diagnostic=step.to_diagnostic,
+        credentials=step.credentials,
+        keep_managed_fields=step.keep_managed_fields,
+        sort_keys=not step.language.sorts_keys,
+        seed=seed,
+    )
+
+
+def external_sources(data: wire.Request) -> inputs.ExternalState:
+    """Return the request's sources of programs that are not in the input."""
+    return inputs.ExternalState(
+        context=partial(request.find_context, data),
+        required=partial(request.read_required, data),
+        remote=partial(_find_remote, data),
+    )
+
+
+def _find_remote(data: wire.Request, reference: RemoteReference) -> content.Content | None:
+    payload = data.remote_texts.get(reference.key)
+    return None if payload is None else content.decode(payload)
+
+
+def index_request(data: bytes) -> wire.Request:
+    """Index the request's parts; raises InputError for data that cannot be decoded."""
+    try:
+        return wire.index_request(data)
+    except wire.WireError as error:
+        raise _unreadable(error) from error
+
+
+def _unreadable(error: wire.WireError) -> InputError:
+    return InputError.of(f"cannot read the request: {error}")
+
+
+def pass_through(data: bytes, error: FatalError) -> bytes:
+    """Return the request's desired state, or only its tag if it is broken, with one FATAL."""
+    try:
+        return response.fatal(wire.index_request(data), error)
+    except wire.WireError:
+        return response.fatal(wire.index_tag(data), error)
+
+
+def pass_through_unread(data: bytes, error: FatalError) -> bytes:
+    """Return the pass-through of a request whose worker was lost, without decoding it.
+
+    Decoding in the server would delay all its other calls.
+    """
+    try:
+        return response.fatal(wire.index_passed(data), error)
+    except wire.WireError:
+        return response.fatal(wire.index_tag(data), error)
+
+
+def _fatal(data: bytes, error: FatalError, info: RequestInfo) -> HandlerResult:
+    error = redaction.redact_error(error, data)
+    return HandlerResult(
+        response=pass_through(data, error), diagnostics=error.diagnostics, info=info
+    )
+
+
+def _broken(data: bytes, error: FatalError, info: RequestInfo) -> HandlerResult:
+    """Omit state: parts decode lazily, so later parts may be broken, too."""
+    bare = wire.index_request(data)._replace(desired=None, context=None)
+    return HandlerResult(
+        response=response.fatal(bare, error), diagnostics=error.diagnostics, info=info
+    )
+
+
+def _bug(error: Exception) -> SandboxError:
+    return SandboxError.of(
+        f"cannot run: internal error ({type(error).__name__})",
+        hint="this is a bug of function-script, please report it; its log has the details",
+    )

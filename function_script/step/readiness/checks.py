@@ -1,0 +1,160 @@
+"""Verdicts on objects, and the checks that rules are made of: conditions, fields, replicas."""
+
+from collections.abc import Callable, Mapping
+from typing import NamedTuple, TypeAlias
+
+from function_script.request.objects import find_condition, find_path
+from function_script.request.values import Readable
+
+Resource: TypeAlias = Mapping[str, Readable]
+
+
+class Verdict(NamedTuple):
+    """The readiness of an object; ``why`` follows its name: ``does not exist yet``.
+
+    ``why`` is empty for a ready object. It has no times and no free texts of controllers: they
+    would change while the object stays as it is, and each change is reported.
+    """
+
+    is_ready: bool
+    why: str = ""
+
+
+Check: TypeAlias = Callable[[Resource], Verdict]
+
+READY = Verdict(is_ready=True)
+
+
+def not_ready(why: str) -> Verdict:
+    """Return the verdict on an object that is not ready."""
+    return Verdict(is_ready=False, why=why)
+
+
+def exists(_: Resource) -> Verdict:
+    """Accept every object that exists: for kinds that no controller reports on."""
+    return READY
+
+
+def never(_: Resource) -> Verdict:
+    """Accept no object: an author holds back what depends on it."""
+    return not_ready("is never ready by its own rule")
+
+
+def condition(kind: str, status: str = "True") -> Check:
+    """Require a condition with this status, of the object's present generation."""
+
+    def check(resource: Resource) -> Verdict:
+        stated = find_condition(resource, kind)
+        if stated is None:
+            return not_ready(f"has no condition {kind} yet")
+        if _is_stale(resource, stated.get("observedGeneration")):
+            return not_ready(f"has a condition {kind} of an older generation")
+        if stated.get("status") != status:
+            reason = stated.get("reason")
+            because = f": {reason}" if isinstance(reason, str) and reason else ""
+            return not_ready(f"has {kind}={stated.get('status')}{because}")
+        return READY
+
+    return check
+
+
+def field(path: str) -> Check:
+    """Require a field that is neither null nor an empty text."""
+
+    def check(resource: Resource) -> Verdict:
+        return READY if has_value(find_path(resource, path)) else not_ready(f"has no {path} yet")
+
+    return check
+
+
+def field_is(path: str, *expected: Readable) -> Check:
+    """Require a field with one of these values; a boolean equals no number."""
+
+    def check(resource: Resource) -> Verdict:
+        value = find_path(resource, path)
+        for each in expected:
+            if value == each and isinstance(value, bool) == isinstance(each, bool):
+                return READY
+        choices = " or ".join(map(_to_yaml, expected))
+        return not_ready(f"has no {path}={choices} yet")
+
+    return check
+
+
+def all_of(*checks: Check) -> Check:
+    """Require every check to hold; the first that does not gives the reason."""
+
+    def check(resource: Resource) -> Verdict:
+        verdicts = (each(resource) for each in checks)
+        return next((verdict for verdict in verdicts if not verdict.is_ready), READY)
+
+    return check
+
+
+def any_of(*checks: Check) -> Check:
+    """Require one check to hold; the first one gives the reason when none does."""
+
+    def check(resource: Resource) -> Verdict:
+        verdicts = [each(resource) for each in checks]
+        return next((verdict for verdict in verdicts if verdict.is_ready), verdicts[0])
+
+    return check
+
+
+def when(selector: Check, check: Check) -> Check:
+    """Require ``check`` of objects that pass ``selector``; others are ready once they exist."""
+
+    def check_selection(resource: Resource) -> Verdict:
+        return check(resource) if selector(resource).is_ready else READY
+
+    return check_selection
+
+
+def observed(resource: Resource) -> Verdict:
+    """Require ``status.observedGeneration`` of the object's present generation."""
+    generation = find_path(resource, ("status", "observedGeneration"))
+    if generation is None:
+        return not_ready("was not seen by its controller yet")
+    if _is_stale(resource, generation):
+        return not_ready("was not seen by its controller since its last change")
+    return READY
+
+
+def replicas(*counts: str, target: str = "spec.replicas", default: int = 1) -> Check:
+    """Require each of the counts below ``status`` to reach the number at ``target``."""
+
+    def check(resource: Resource) -> Verdict:
+        number = _to_number(find_path(resource, target), default)
+        for name in counts:
+            count = _to_number(find_path(resource, ("status", name)), 0)
+            if count < number:
+                return not_ready(f"has {name} {count:g} of {number:g}")
+        return READY
+
+    return check
+
+
+def has_value(value: Readable) -> bool:
+    """Report whether a field is neither null nor an empty text."""
+    return value is not None and value != ""
+
+
+def _to_yaml(value: Readable) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return "null" if value is None else str(value)
+
+
+def _is_stale(resource: Resource, observed_generation: Readable) -> bool:
+    """Report whether a status is of an older generation; one without a generation is not."""
+    generation = find_path(resource, ("metadata", "generation"))
+    if not isinstance(observed_generation, (int, float)):
+        return False
+    if not isinstance(generation, (int, float)):
+        return False
+    return _to_number(observed_generation, 0) < _to_number(generation, 0)
+
+
+def _to_number(value: Readable, default: float) -> float:
+    is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    return float(value) if is_number and isinstance(value, (int, float)) else default

@@ -1,0 +1,105 @@
+"""Crossplane's applied configuration of an object, read from its managed fields.
+
+It keeps a resource as it is while its document cannot be rendered. Leaving out a field that
+Crossplane owns would remove it; applying one that a controller or a default set would take
+ownership of it.
+"""
+
+import json
+from collections.abc import Mapping
+from typing import Final, cast
+
+from function_script.request.objects import deep_copy, find_path
+from function_script.request.values import Object, Readable, Value
+
+_MANAGER: Final = "apiextensions.crossplane.io/composed/"
+# Crossplane sets these itself and ignores a function's values.
+_STATED_BY_CROSSPLANE: Final = {
+    "metadata": ("name", "namespace", "generateName", "ownerReferences"),
+    "labels": (
+        "crossplane.io/composite",
+        "crossplane.io/claim-name",
+        "crossplane.io/claim-namespace",
+    ),
+    "annotations": ("crossplane.io/composition-resource-name",),
+}
+
+
+def applied_configuration(resource: Mapping[str, Readable]) -> Object | None:
+    """Return the object with the fields that Crossplane owns; None when they are not known."""
+    fields = _owned_fields(resource)
+    if fields is None:
+        return None
+    whole = cast("Object", deep_copy(resource))
+    configuration = cast("Object", _select(whole, fields))
+    configuration.pop("status", None)
+    metadata = configuration.get("metadata")
+    if isinstance(metadata, dict):
+        _remove_crossplane_metadata(metadata)
+        if not metadata:
+            del configuration["metadata"]
+    return {"apiVersion": whole["apiVersion"], "kind": whole["kind"]} | configuration
+
+
+def _owned_fields(resource: Mapping[str, Readable]) -> Object | None:
+    """Return the ``fieldsV1`` of Crossplane's one Apply entry."""
+    entries = find_path(resource, ("metadata", "managedFields"))
+    field_sets = [
+        entry["fieldsV1"]
+        for entry in (entries if isinstance(entries, list) else [])
+        if isinstance(entry, dict)
+        and str(entry.get("manager", "")).startswith(_MANAGER)
+        and entry.get("operation") == "Apply"
+        and entry.get("apiVersion") == resource.get("apiVersion")
+        and isinstance(entry.get("fieldsV1"), dict)
+    ]
+    # With two entries, two composite resources applied the object, and ours is not known.
+    return cast("Object", field_sets[0]) if len(field_sets) == 1 else None
+
+
+def _remove_crossplane_metadata(metadata: Object) -> None:
+    for name in _STATED_BY_CROSSPLANE["metadata"]:
+        metadata.pop(name, None)
+    for part in ("labels", "annotations"):
+        texts = metadata.get(part)
+        if isinstance(texts, dict):
+            for name in _STATED_BY_CROSSPLANE[part]:
+                texts.pop(name, None)
+            if not texts:
+                del metadata[part]
+
+
+def _select(value: Value, fields: Object) -> Value:
+    """Return the parts of ``value`` that a set of fields names.
+
+    A set is an object: ``f:NAME`` is a field, ``k:KEYS`` an item of a list by its key fields,
+    ``v:VALUE`` an item by its value, ``i:INDEX`` one by its index, ``.`` the value itself. An
+    empty set is the whole value.
+    """
+    deeper = {key: below for key, below in fields.items() if key != "."}
+    if isinstance(value, dict) and (deeper or "." in fields):
+        return {
+            name: _select(value[name], below)
+            for key, below in deeper.items()
+            if (name := key.removeprefix("f:")) != key and name in value and isinstance(below, dict)
+        }
+    if isinstance(value, list) and (deeper or "." in fields):
+        items = [_select_item(item, index, deeper) for index, item in enumerate(value)]
+        return [item for item in items if item is not None]
+    return value
+
+
+def _select_item(item: Value, index: int, fields: Object) -> Value:
+    """Return the parts of a list's item that a set of fields names; None if it has none of it."""
+    for key, below in fields.items():
+        kind, _, text = key.partition(":")
+        if kind == "k":
+            keys = json.loads(text)
+            is_match = isinstance(item, dict) and all(item.get(name) == keys[name] for name in keys)
+        elif kind == "v":
+            is_match = bool(item == json.loads(text))
+        else:
+            is_match = kind == "i" and text == str(index)
+        if is_match:
+            return _select(item, below) if isinstance(below, dict) else item
+    return None

@@ -1,0 +1,204 @@
+"""Warnings once: a condition holds what stays wrong, and an event comes when it changes.
+
+Crossplane makes an event of each Warning in each response. The XR's condition of the reconcile
+before tells which Warnings are old. All steps of a pipeline share the condition, with a section
+for each; a step hands all sections to later ones in the context.
+"""
+
+import hashlib
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Final, NamedTuple
+
+from function_script import wire
+from function_script.contribution import Contribution
+from function_script.request import objects
+from function_script.request.request import has_unanswered
+from function_script.request.values import Object, Readable
+from function_script.texts.diagnostics import cut
+from function_script.wire import enums
+
+CONDITION: Final = "ProgramWarnings"
+CONTEXT_KEY: Final = "script.fn.crossplane.io/warnings"
+_CONDITION_BYTES: Final = CONDITION.encode()
+_CONTEXT_KEY_BYTES: Final = CONTEXT_KEY.encode()
+_WARNINGS: Final = "Warnings"
+_NO_WARNINGS: Final = "NoWarnings"
+_HEADER: Final = re.compile(r"Generation \S+( of (?P<revision>\S+))?:")
+_SECTION: Final = re.compile(r"(?P<label>\S+): (?P<text>.*)")
+_MAX_BYTES: Final = 1_000
+_LABEL_DIGITS: Final = 6
+_NUMBER_SIGN: Final = "#"
+_LAST_CALL: Final = ""
+_REVISION_PATHS: Final = (
+    ("spec", "crossplane", "compositionRevisionRef", "name"),
+    ("spec", "compositionRevisionRef", "name"),
+)
+
+
+def apply(request: wire.Request, contribution: Contribution) -> Contribution:
+    """Return the contribution with the condition, and without Warnings that it held before.
+
+    An Operation has no condition that would remember, so its Warnings stay.
+    """
+    composite = request.observed.composite if request.observed is not None else None
+    if composite is None or composite.struct_part is None or contribution.is_fatal:
+        return contribution
+    warnings = [
+        result for result in contribution.results if result.severity == enums.SEVERITY_WARNING
+    ]
+    # Most XRs have neither. Finding the name in the bytes is cheaper than decoding them.
+    if not warnings and not composite.contains(_CONDITION_BYTES) and not _has_handed(request):
+        return contribution
+    fields = wire.decode_struct_fields(composite.struct or b"")
+    keys = fields.keys() & {"metadata", "spec", "status"}
+    xr: Object = {key: wire.decode_value(fields[key]) for key in keys}
+    revision = _find_revision(xr)
+    observed = objects.find_condition(xr, CONDITION)
+    old = _parse(observed, revision)
+    handed = _read_handed(request)
+    position = _position(request)
+    positions = {} if handed is None else handed.positions
+    label = _label(request, position, positions)
+    sections = dict(old if handed is None else handed.sections)
+    sections.pop(label, None)
+    results = contribution.results
+    if warnings:
+        text = _section(warnings)
+        # A step that is called once more than it needs to be has no second section.
+        earlier = {each: sections[each] for each in sections.keys() & positions.keys()}
+        if not _has_text(label, text, earlier):
+            sections[label] = text
+        if _has_text(label, text, old):
+            results = tuple(each for each in results if each.severity != enums.SEVERITY_WARNING)
+    is_called_again = has_unanswered(request, contribution.resources, contribution.schemas)
+    to_hand: Object = {
+        "sections": _to_lines(sections),
+        "positions": {label: position if is_called_again else _LAST_CALL},
+    }
+    return replace(
+        contribution,
+        results=results,
+        conditions=(*contribution.conditions, _build(sections, revision, xr)),
+        context={**contribution.context, CONTEXT_KEY: to_hand},
+    )
+
+
+def _has_handed(request: wire.Request) -> bool:
+    return request.context is not None and _CONTEXT_KEY_BYTES in request.context
+
+
+class _Handed(NamedTuple):
+    """The sections as earlier calls of this reconcile leave them, and the positions of these.
+
+    A position is that of a call which Crossplane repeats with what it requires, or _LAST_CALL.
+    """
+
+    sections: dict[str, str]
+    positions: Object
+
+
+def _read_handed(request: wire.Request) -> _Handed | None:
+    """Return what earlier steps have put into the context; None without one."""
+    if not _has_handed(request) or request.context is None:
+        return None
+    fields = wire.decode_struct_fields(request.context)
+    value = wire.decode_value(fields[CONTEXT_KEY]) if CONTEXT_KEY in fields else None
+    lines = objects.find_path(value, ("sections",))
+    positions = objects.find_path(value, ("positions",))
+    if not isinstance(lines, str) or not isinstance(positions, dict):
+        return None
+    return _Handed(_parse_lines(lines.split("\n")), positions)
+
+
+def _find_revision(xr: Mapping[str, Readable]) -> str:
+    """Return the name of the XR's CompositionRevision; "" if it has none."""
+    names = (objects.find_path(xr, path) for path in _REVISION_PATHS)
+    return next((name for name in names if isinstance(name, str)), "")
+
+
+def _parse(condition: Mapping[str, Readable] | None, revision: str) -> dict[str, str]:
+    """Return the sections of the observed condition.
+
+    Those of another revision belong to steps that may be gone, or may have another input now.
+    """
+    if condition is None or condition.get("status") != "True":
+        return {}
+    header, *lines = str(condition.get("message", "")).split("\n")
+    match = _HEADER.fullmatch(header)
+    if match is None or (match["revision"] or "") != revision:
+        return {}
+    return _parse_lines(lines)
+
+
+def _parse_lines(lines: list[str]) -> dict[str, str]:
+    matches = filter(None, map(_SECTION.fullmatch, lines))
+    return {match["label"]: match["text"] for match in matches}
+
+
+def _to_lines(sections: Mapping[str, str]) -> str:
+    return "\n".join(f"{label}: {text}" for label, text in sorted(sections.items()))
+
+
+def _position(request: wire.Request) -> str:
+    """Return a digest that is the same when Crossplane calls a step again with what it requires."""
+    names = sorted(request.desired.resources) if request.desired is not None else []
+    digest = hashlib.sha256("\0".join(names).encode("utf-8", "replace"))
+    return digest.hexdigest()[:_LABEL_DIGITS]
+
+
+def _label(request: wire.Request, position: str, positions: Mapping[str, Readable]) -> str:
+    """Return the name of the step: of its input, since Crossplane does not send the step's.
+
+    A digest of the input distinguishes steps whose inputs have no name, and a number those that
+    have the same input: a call is one of the next of them, unless the call before is repeated.
+    ``positions`` are those of earlier calls by their labels.
+    """
+    value = wire.decode_struct(request.input or b"", sort_keys=True)
+    name = objects.find_path(value, ("metadata", "name")) or value.get("kind")
+    text = json.dumps(value, sort_keys=True)
+    digest = hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:_LABEL_DIGITS]
+    first = label = f"{'-'.join(str(name).split())}-{digest}"
+    number = 1
+    while positions.get(label, position) != position:
+        number += 1
+        label = f"{first}{_NUMBER_SIGN}{number}"
+    return label
+
+
+def _has_text(label: str, text: str, sections: Mapping[str, str]) -> bool:
+    """Report whether the section of a step, or of another one with the same input, is ``text``.
+
+    The numbers of steps with the same input change when the first of them begins to warn.
+    """
+    first = label.partition(_NUMBER_SIGN)[0]
+    return any(
+        other_text == text
+        for other, other_text in sections.items()
+        if other.partition(_NUMBER_SIGN)[0] == first
+    )
+
+
+def _section(warnings: list[wire.Result]) -> str:
+    """Return the Warnings as one line; a digest stands for what is cut off."""
+    text = " ".join("; ".join(each.message for each in warnings).split())
+    short = cut(text, _MAX_BYTES)
+    if short == text:
+        return text
+    digest = hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:_LABEL_DIGITS]
+    return f"{short} [{digest}]"
+
+
+def _build(
+    sections: Mapping[str, str], revision: str, xr: Mapping[str, Readable]
+) -> wire.Condition:
+    if not sections:
+        return wire.Condition(CONDITION, enums.STATUS_CONDITION_FALSE, _NO_WARNINGS)
+    generation = objects.find_path(xr, ("metadata", "generation"))
+    header = f"Generation {generation or 'unknown'}"
+    if revision:
+        header += f" of {revision}"
+    message = f"{header}:\n{_to_lines(sections)}"
+    return wire.Condition(CONDITION, enums.STATUS_CONDITION_TRUE, _WARNINGS, message)

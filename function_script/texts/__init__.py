@@ -1,0 +1,1 @@
+"""Texts: their places, what is wrong in them, and words."""

@@ -1,0 +1,176 @@
+"""A problem with its position and a hint: on one line, as a frame with its source, or as JSON."""
+
+import json
+import re
+import unicodedata
+from dataclasses import dataclass, replace
+from typing import Literal, NamedTuple, TypeAlias
+
+from function_script.request.values import Object, Value
+from function_script.texts.source import Excerpt, Span
+
+# The forms of `--diagnostics`.
+Form: TypeAlias = Literal["text", "line", "json"]
+# A program fails by a mistake, refuses on purpose with words of its own, or reaches a limit.
+Kind: TypeAlias = Literal["mistake", "refusal", "limit"]
+
+# Kubernetes cuts event messages at 1,024 bytes, and not on a character boundary.
+MAX_LINE_BYTES = 1024
+_TAB = 4
+# So much of a source line is shown on the narrowest terminal.
+_MIN_COLUMNS = 20
+# All of C0, DEL and C1 but tab and line feed, and the separators of lines and paragraphs.
+CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029]")
+
+
+class Note(NamedTuple):
+    """A further line of a framed rendering that ends with a position.
+
+    ``is_cause``: on one line, too, it follows the message, which is no whole cause without it.
+    """
+
+    text: str
+    span: Span
+    is_cause: bool = False
+
+    def __str__(self) -> str:
+        return f"{self.text} {self.span}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Diagnostic:
+    """One problem.
+
+    ``message`` follows "cannot VERB THING: cause": lower case, no full stop. ``notes`` are
+    further lines for the framed rendering, for example the user's own call stack. ``field`` is
+    the path of the field that is wrong, such as ``input.limits.timeout``; empty for other
+    problems. ``kind`` says whether a program failed, or stopped itself, or was stopped.
+    """
+
+    message: str
+    span: Span | None = None
+    excerpt: Excerpt | None = None
+    hint: str | None = None
+    notes: tuple[str | Note, ...] = ()
+    field: str = ""
+    kind: Kind = "mistake"
+
+
+def at(diagnostic: Diagnostic, span: Span, excerpt: Excerpt | None) -> Diagnostic:
+    """Return the problem at another position, such as one in an enclosing file."""
+    return replace(diagnostic, span=span, excerpt=excerpt)
+
+
+def cut(text: str, max_bytes: int = MAX_LINE_BYTES) -> str:
+    """Shorten to at most ``max_bytes`` of UTF-8, ending in "…" when something was cut off."""
+    data = text.encode("utf-8", "replace")
+    if len(data) <= max_bytes:
+        return data.decode()
+    mark = "…".encode()
+    return data[: max_bytes - len(mark)].decode("utf-8", "ignore") + "…"
+
+
+def to_line(diagnostics: tuple[Diagnostic, ...]) -> str:
+    """Render problems on one line of at most 1,024 bytes: for results, conditions and events."""
+    return cut("; ".join(_line(diagnostic) for diagnostic in diagnostics))
+
+
+def _line(diagnostic: Diagnostic) -> str:
+    causes = [note for note in diagnostic.notes if isinstance(note, Note) and note.is_cause]
+    text = "; ".join((diagnostic.message, *map(str, causes)))
+    if diagnostic.span is not None:
+        text = f"{diagnostic.span}: {text}"
+    if diagnostic.hint is not None:
+        text = f"{text} ({diagnostic.hint})"
+    return CONTROL.sub("", " ".join(text.split()))
+
+
+def to_frame(diagnostic: Diagnostic, severity: str = "error", columns: int | None = None) -> str:
+    """Render a problem on several lines with the source around it: for terminals and logs.
+
+    ``columns``: the width of the terminal; longer lines of the source are cut around the span.
+    """
+    message = CONTROL.sub("", diagnostic.message)
+    parts = [f"{severity}: {message}"]
+    if diagnostic.span is not None:
+        parts.append(f"  --> {diagnostic.span}")
+        parts.extend(_draw(diagnostic.span, diagnostic.excerpt, columns))
+    parts.extend(f"  = {CONTROL.sub('', str(note))}" for note in diagnostic.notes)
+    if diagnostic.hint is not None:
+        parts.append(f"  = hint: {CONTROL.sub('', diagnostic.hint)}")
+    return "\n".join(parts)
+
+
+def to_form(diagnostic: Diagnostic, severity: str, form: Form, **facts: str) -> str:
+    """Render a problem as a frame, as ``file:line:column: severity: message``, or as JSON.
+
+    JSON is on one line, and has those of ``facts`` that are not empty as further members.
+    """
+    if form == "json":
+        return json.dumps(to_object(diagnostic, severity, **facts), ensure_ascii=False)
+    if form == "text":
+        return to_frame(diagnostic, severity)
+    text = _line(replace(diagnostic, message=f"{severity}: {diagnostic.message}", span=None))
+    span = diagnostic.span
+    return text if span is None else f"{span.name}:{span.line}:{span.column or 1}: {text}"
+
+
+def to_object(diagnostic: Diagnostic, severity: str, **facts: str) -> Object:
+    """Return a problem as plain data: docs/reference/diagnostics.schema.json describes it."""
+    notes: list[Value] = [str(note) for note in diagnostic.notes]
+    related: list[Value] = [
+        {"message": note.text, **_to_members(note.span)}
+        for note in diagnostic.notes
+        if isinstance(note, Note)
+    ]
+    members = {key: text for key, text in facts.items() if text}
+    value: Object = {"severity": severity, **members, "message": diagnostic.message}
+    if diagnostic.hint is not None:
+        value["hint"] = diagnostic.hint
+    if notes:
+        value["notes"] = notes
+    if related:
+        value["related"] = related
+    return value | _to_members(diagnostic.span)
+
+
+def _to_members(span: Span | None) -> Object:
+    if span is None:
+        return {}
+    value: Object = {"file": span.name, "line": span.line}
+    return value if span.column is None else {**value, "column": span.column, "width": span.width}
+
+
+def _draw(span: Span, excerpt: Excerpt | None, columns: int | None) -> list[str]:
+    if excerpt is None:
+        return []
+    margin = len(str(excerpt.first_line + len(excerpt.lines) - 1))
+    column = None if span.column is None else span.column - excerpt.first_column + 1
+    start, end = 0, None
+    if columns is not None:
+        room = max(_MIN_COLUMNS, columns - margin - len(" | "))
+        if column is not None and column + min(span.width, room // 2) > room:
+            start = max(0, column - room // 2)
+        end = start + room
+    is_cut = excerpt.first_column > 1 or start > 0
+    lines = [f"{'':{margin}} |"]
+    for number, line in enumerate(excerpt.lines, excerpt.first_line):
+        text = line.expandtabs(_TAB)
+        visible = text[start:end]
+        if is_cut and visible:
+            visible = f"…{visible[1:]}"
+        if end is not None and len(text) > end:
+            visible = f"{visible[:-1]}…"
+        lines.append(f"{number:{margin}} | {CONTROL.sub('', visible)}".rstrip())
+        if number == span.line and column is not None:
+            before = line[: column - 1].expandtabs(_TAB)
+            marked = line[column - 1 : column - 1 + max(1, span.width)]
+            underline = " " * _cells(before) + "^" * max(1, _cells(marked))
+            lines.append(f"{'':{margin}} | {underline[start:end]}")
+    return lines
+
+
+def _cells(text: str) -> int:
+    """Count terminal cells: two for wide East Asian characters, none for combining ones."""
+    wide = sum(unicodedata.east_asian_width(character) in "WF" for character in text)
+    return len(text) + wide - sum(unicodedata.combining(character) > 0 for character in text)

@@ -1,0 +1,100 @@
+"""The user's problems, as exceptions. Anything else that is raised is a bug of ours.
+
+FatalError              the step cannot go on; becomes one FATAL result
+├── InputError          the step's input is not what its kind allows
+├── ProgramError        the program does not compile, or failed while it ran
+├── DocumentError       what the program produced is not acceptable
+├── LimitError          a limit was reached: time, memory, steps, sizes
+└── SandboxError        the worker died and no limit explains it
+"""
+
+from dataclasses import replace
+from typing import Literal, Self, TypeAlias
+
+from function_script.texts import diagnostics
+from function_script.texts.diagnostics import Diagnostic, Note
+from function_script.texts.source import Excerpt, Span
+
+LimitName: TypeAlias = Literal[
+    "time", "memory", "documents", "depth", "nodes", "steps", "source", "output"
+]
+
+
+class HintedError(ValueError):
+    """A function does not take a value; ``hint`` is what the author does about it."""
+
+    def __init__(self, message: str, hint: str | None = None) -> None:
+        super().__init__(message)
+        self.hint = hint
+
+
+class FatalError(Exception):
+    """One or more diagnostics that stop the step."""
+
+    def __init__(self, *problems: Diagnostic) -> None:
+        super().__init__(diagnostics.to_line(problems))
+        self.diagnostics = problems
+
+    @classmethod
+    def of(
+        cls,
+        message: str,
+        *,
+        span: Span | None = None,
+        excerpt: Excerpt | None = None,
+        hint: str | None = None,
+        notes: tuple[str | Note, ...] = (),
+    ) -> Self:
+        """Return an error with a single diagnostic."""
+        return cls(Diagnostic(message=message, span=span, excerpt=excerpt, hint=hint, notes=notes))
+
+    def with_diagnostics(self, *problems: Diagnostic) -> Self:
+        """Return an error of the same class with other diagnostics."""
+        return type(self)(*problems)
+
+
+class InputError(FatalError):
+    """The step's input is not what its kind allows."""
+
+
+class ProgramError(FatalError):
+    """The program does not compile, or failed while it ran."""
+
+
+class DocumentError(FatalError):
+    """What the program produced is not acceptable."""
+
+
+class LimitError(FatalError):
+    """A limit was reached: time, memory, steps, sizes.
+
+    ``limit`` names the one that an operator or an input can set; None for a bound that is
+    built in.
+    """
+
+    def __init__(self, *problems: Diagnostic, limit: LimitName | None = None) -> None:
+        super().__init__(*(replace(problem, kind="limit") for problem in problems))
+        self.limit = limit
+
+    @classmethod
+    def of(  # noqa: PLR0913 - as in FatalError, and the limit
+        cls,
+        message: str,
+        *,
+        span: Span | None = None,
+        excerpt: Excerpt | None = None,
+        hint: str | None = None,
+        notes: tuple[str | Note, ...] = (),
+        limit: LimitName | None = None,
+    ) -> Self:
+        """Return an error at ``limit`` with a single diagnostic."""
+        problem = Diagnostic(message=message, span=span, excerpt=excerpt, hint=hint, notes=notes)
+        return cls(problem, limit=limit)
+
+    def with_diagnostics(self, *problems: Diagnostic) -> Self:
+        """Return an error at the same limit with other diagnostics."""
+        return type(self)(*problems, limit=self.limit)
+
+
+class SandboxError(FatalError):
+    """The worker died and no limit explains it."""

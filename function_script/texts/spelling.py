@@ -1,0 +1,116 @@
+"""Suggestions for misspelt names: the one name that a few edits of a key make.
+
+An edit is one of a character that is missing, added, or replaced, or two that are swapped.
+"""
+
+import re
+from collections.abc import Iterable
+from itertools import islice
+from typing import Final
+
+_MAX_LENGTH: Final = 64
+_MAX_NAMES: Final = 2000
+# Names of up to so many characters are similar by chance: all, those with another character in
+# one place, and those with two edits.
+_TINY: Final = 2
+_SMALL: Final = 3
+_SHORT: Final = 5
+# Words begin at separators, at capital letters and at digits.
+_WORD: Final = re.compile(r"\d+|[A-Z]*[^\W\d_A-Z]+|[A-Z]+")
+# A letter behind another one that is there twice, which a finger does by itself. ``a`` and ``aa``
+# are two names.
+_REPEATED: Final = re.compile(r"(?<=\w)(?P<letter>\w)(?=(?P=letter))")
+_SEPARATORS: Final = str.maketrans("", "", "_-")
+
+
+def nearest(name: str, names: Iterable[str]) -> str | None:
+    """Return the one of ``names`` that ``name`` is a misspelling of; None if it is not certain.
+
+    Letter case, dashes and underscores do not count. A short name may have one edit, a longer one
+    two. Of two names at the same distance, neither is certain.
+    """
+    key = _fold(name)
+    if len(key) > _MAX_LENGTH:
+        return None
+    closest = _allowance(key)
+    matches: list[str] = []
+    for candidate in islice(dict.fromkeys(names), _MAX_NAMES):
+        folded = _fold(candidate)
+        most = min(closest, _allowance(folded))
+        distance = _distance(key, folded, most)
+        if distance > most or not _is_misspelling(name, candidate):
+            continue
+        if distance < closest:
+            closest, matches = distance, []
+        matches.append(candidate)
+    if len(matches) > 1:
+        matches = _in_spelling_of(name, matches)
+    return matches[0] if len(matches) == 1 else None
+
+
+def _in_spelling_of(name: str, matches: list[str]) -> list[str]:
+    """Return those of one word that are spelt most as ``name`` is: ``to_yaml``, not ``toYaml``."""
+    if same_letters := [each for each in matches if each.lower() == name.lower()]:
+        return same_letters
+    if len(set(map(_fold, matches))) > 1:
+        return matches
+    distances = [_distance(name, each, _MAX_LENGTH) for each in matches]
+    return [
+        each
+        for each, distance in zip(matches, distances, strict=True)
+        if distance == min(distances)
+    ]
+
+
+def _is_misspelling(name: str, candidate: str) -> bool:
+    """Report whether the words of two names can be the same.
+
+    Names such as ``zone-a`` and ``zone-b``, or ``subnet1`` and ``subnet2``, are of two things.
+    """
+    words, others = _words(name), _words(candidate)
+    if [word for word in words if word.isdigit()] != [word for word in others if word.isdigit()]:
+        return False
+    if len(words) != len(others):
+        return True
+    return all(
+        _distance(word, other, most) <= most or _REPEATED.sub("", word) == _REPEATED.sub("", other)
+        for word, other in zip(words, others, strict=True)
+        for most in (min(_allowance(word), _allowance(other)),)
+    )
+
+
+def _words(name: str) -> list[str]:
+    return [word.lower() for word in _WORD.findall(name)]
+
+
+def _fold(name: str) -> str:
+    return name.lower().translate(_SEPARATORS) or name
+
+
+def _allowance(key: str) -> int:
+    """Return how many edits may lie between a name and its misspelling."""
+    if len(key) <= _TINY:
+        return 0
+    return 1 if len(key) <= _SHORT else 2
+
+
+def _distance(first: str, second: str, most: int) -> int:
+    """Return the number of edits between two names, or a number above ``most``.
+
+    This is the optimal string alignment distance. In the smallest names another character counts
+    as two edits.
+    """
+    if abs(len(first) - len(second)) > most:
+        return most + 1
+    replacement = 2 if min(len(first), len(second)) <= _SMALL else 1
+    before: list[int] = []
+    row = list(range(len(second) + 1))
+    for i, letter in enumerate(first, 1):
+        oldest, before, row = before, row, [i]
+        for j, other in enumerate(second, 1):
+            cost = min(before[j] + 1, row[-1] + 1, before[j - 1] + replacement * (letter != other))
+            is_swap = i > 1 < j and letter == second[j - 2] and first[i - 2] == other
+            row.append(min(cost, oldest[j - 2] + 1) if is_swap else cost)
+        if min(row) > most:
+            return most + 1
+    return row[-1]

@@ -1,0 +1,296 @@
+"""Mistakes that a run shows: of the XRs at hand, and of variants that an XRD allows.
+
+Only our steps and built-in functions run, unless others may. A finding has an XR that shows it.
+What a program refuses on purpose is none, and neither is an error that may be about data which is
+not at hand: required and observed resources, the context, credentials, the XR's status.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Final
+
+from function_script.documents import Document
+from function_script.inputs import Step
+from function_script.request import objects
+from function_script.request.values import Object
+from function_script.sandbox import Pool
+from function_script.texts.diagnostics import Diagnostic
+from function_script.texts.errors import FatalError
+from function_script.texts.source import Span
+from function_script.tools import (
+    author_positions,
+    local_pool,
+    manifests,
+    sources,
+    step_inputs,
+    variants,
+    xr_validation,
+)
+from function_script.tools.processes.options import PackageOptions
+from function_script.tools.project import Project
+from function_script.tools.render import RenderInputs, command, loading, renderer, validation
+from function_script.tools.render import xrds as render_xrds
+from function_script.tools.render.functions import FunctionIndex
+from function_script.tools.render.renderer import Origin, Renderer, Rendering
+from function_script.tools.render.runtimes.servers import Servers
+
+_XR: Final = ("observed", "composite", "resource", "spec")
+# Crossplane's part of spec, which no XR at hand has.
+_CROSSPLANE: Final = ("crossplane", "claimRef", "resourceRefs", "compositionRef")
+# The words by which programs read what a folder may lack.
+_OUTSIDE: Final = re.compile(
+    r"observed\W{1,5}resources|context|requir|extra|credential|environment|observed_|get_?composed"
+    r"|connection|status|condition|is_ready|lookup|metadata",
+    re.IGNORECASE,
+)
+_EXAMPLES: Final = ("examples", "example")
+_MAX_EXAMPLES: Final = 8
+_TIMEOUT_SECONDS: Final = 5.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """``pool`` evaluates programs that are not in files; those in files have a pool of their own.
+
+    ``variants`` is the most that an XRD has. ``runs_others``: functions of others run, too.
+    """
+
+    pool: Pool
+    variants: int = variants.MAX
+    runs_others: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Subject:
+    """A Composition with the schemas that it is judged by; ``xrd`` None: of no variants.
+
+    ``inputs`` are its steps of ours, each with the step that it parses to.
+    """
+
+    document: Document
+    inputs: Sequence[tuple[step_inputs.StepInput, Step]]
+    xrd: Object | None
+    crds: Sequence[Object]
+    programs: Path | None
+    project: Project
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fault:
+    """A problem that a run shows; ``is_schema``: of what the program writes."""
+
+    step: str
+    diagnostic: Diagnostic
+    is_schema: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """The faults of all runs, each once; the errors that are none; the XRs of the variants."""
+
+    faults: list[Fault] = field(default_factory=list)
+    unreached: list[Fault] = field(default_factory=list)
+    variants: list[Object] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Run:
+    """The inputs of a run; ``label`` names its XR."""
+
+    inputs: RenderInputs
+    label: str
+    invented: frozenset[objects.Path] = frozenset()
+
+
+def _make_variants(subject: Subject, count: int) -> list[variants.Variant]:
+    """Return the variants of a Composition's XR; none without an XRD that has its type."""
+    reference = manifests.object_at(subject.document.value, "spec", "compositeTypeRef")
+    if subject.xrd is None or not count:
+        return []
+    reads: Counter[objects.Path] = Counter(
+        ("spec", *read.path[len(_XR) :])
+        for _, step in subject.inputs
+        for read in step.language.lint.find_reads(step.program)
+        if read.path[: len(_XR)] == _XR
+    )
+    examples = [document.value for document in _find_xrs(subject)]
+    type_ = objects.api_version_and_kind(reference)
+    return variants.make(subject.xrd, type_, examples, reads, count)
+
+
+def find(subject: Subject, options: Options) -> Outcome:
+    """Render the XRs at hand and the variants. Raises no FatalError."""
+    outcome = Outcome()
+    try:
+        made = _make_variants(subject, options.variants)
+        outcome.variants.extend(each.xr for each in made)
+        runs = [*_plan(subject, made)]
+        functions = loading.find_render_paths(_directory(subject), subject.project).functions
+        values = loading.load_values([functions] if functions else [], subject.project)
+    except FatalError as error:
+        outcome.unreached.extend(Fault(step="", diagnostic=each) for each in error.diagnostics)
+        return outcome
+    index = FunctionIndex(
+        manifests=values,
+        runtimes={},
+        annotations={},
+        is_confined=not options.runs_others,
+        allows_addresses=options.runs_others,
+    )
+    # Without the others, remote programs come from this machine alone.
+    packages = PackageOptions() if options.runs_others else PackageOptions(pull="Never")
+    rendering = renderer.Options(
+        timeout_seconds=_TIMEOUT_SECONDS, is_quiet=True, servers=Servers(packages)
+    )
+    seen: set[object] = set()
+    root = None if subject.programs is None else subject.project.resolve(subject.programs)
+    with (
+        rendering.servers,
+        nullcontext(options.pool) if root is None else local_pool.open_pool(root) as pool,
+    ):
+        render = Renderer(pool, index, rendering)
+        for run in runs:
+            for fault, is_certain in _judge(subject, run, render):
+                problem = fault.diagnostic
+                # A line fails in one way for most XRs.
+                key = (problem.span and (problem.span.name, problem.span.line)) or problem.message
+                if key not in seen:
+                    seen.add(key)
+                    (outcome.faults if is_certain else outcome.unreached).append(fault)
+                if problem.kind == "limit":
+                    return outcome
+    return outcome
+
+
+def _directory(subject: Subject) -> Path:
+    source = subject.document.origin.source
+    return Path() if source is None else Path(source.name).parent
+
+
+def _find_xrs(subject: Subject) -> Iterator[Document]:
+    """Yield the XRs and claims of a Composition: beside it, and in folders of examples."""
+    directory = _directory(subject)
+    kinds = _kinds(subject)
+    above = [each for each in (directory, *directory.parents) if subject.project.has_below(each)]
+    folders = [each / name for each in above for name in _EXAMPLES if (each / name).is_dir()]
+    files = [each for name in ("xr.yaml", "xr.yml") if (each := directory / name).is_file()]
+    for folder in folders:
+        files += subject.project.find_files(folder, sources.SUFFIXES)
+    count = 0
+    for file in files:
+        text = subject.project.read(file).decode("utf-8", "replace")
+        if not any(f"kind: {kind}" in text for _, kind in kinds) or count == _MAX_EXAMPLES:
+            continue
+        for document in sources.read(sources.load_file(file, subject.project)):
+            if objects.api_version_and_kind(document.value) in kinds:
+                count += 1
+                yield document
+
+
+def _kinds(subject: Subject) -> set[tuple[str, str]]:
+    """Return the types of the Composition's XR and of its claim."""
+    reference = manifests.object_at(subject.document.value, "spec", "compositeTypeRef")
+    api_version, kind = objects.api_version_and_kind(reference)
+    claim = manifests.text_at(subject.xrd or {}, "spec", "claimNames", "kind")
+    return {(api_version, each) for each in (kind, claim) if each}
+
+
+def _plan(subject: Subject, made: Sequence[variants.Variant]) -> Iterator[_Run]:
+    """Yield the runs: of the XRs at hand, and of the variants. Raises FatalError."""
+    directory = _directory(subject)
+    paths = replace(loading.find_render_paths(directory, subject.project), xrd=None)
+    for document in _find_xrs(subject):
+        source = document.origin.source
+        # What exists belongs to the XR beside it.
+        is_own = source is not None and Path(source.name).parent == directory
+        inputs = command.load_inputs(
+            paths if is_own else replace(paths, observed=None), subject.document, document
+        )
+        xr = render_xrds.resolve_claim(inputs.xr, subject.xrd)
+        if subject.xrd is not None and xr_validation.validate(xr, subject.xrd).errors:
+            continue
+        label = f'the XR in "{source.name}"' if source is not None else "the XR at hand"
+        yield _Run(inputs=replace(inputs, xr=xr, xrd=subject.xrd), label=label)
+    shared = loading.load_shared(paths)
+    for number, variant in enumerate(made):
+        difference = variant.difference or "with all fields"
+        yield _Run(
+            inputs=RenderInputs(
+                xr=variant.xr, composition=subject.document.value, xrd=subject.xrd, **shared
+            ),
+            label=f"an XR {difference} (--variant {number} prints it)",
+            invented=variant.invented,
+        )
+
+
+def _judge(subject: Subject, run: _Run, render: Renderer) -> Iterator[tuple[Fault, bool]]:
+    """Yield the problems of a run, and whether each is certainly a fault of the program."""
+    origin = Origin(document=subject.document, programs=subject.programs)
+    try:
+        rendering = render.reconcile(run.inputs, origin)
+    except FatalError as error:
+        yield from ((Fault(step="", diagnostic=each), False) for each in error.diagnostics)
+        return
+    failure = rendering.result.failure
+    if failure is None:
+        yield from _find_schema_faults(subject, run, rendering)
+        return
+    for step_input, step in subject.inputs:
+        if step_input.step == failure.step.name:
+            for problem in failure.diagnostics:
+                is_certain = problem.kind == "mistake" and _is_of_xr(problem, step, run)
+                mapped = author_positions.map_to_source(problem, step_input, subject.programs)
+                noted = replace(mapped, notes=(*mapped.notes, f"for {run.label}"))
+                yield Fault(step=step_input.step, diagnostic=noted), is_certain
+            return
+    # A step of another function refused.
+    for problem in failure.diagnostics:
+        yield Fault(step=failure.step.name, diagnostic=problem), False
+
+
+def _is_of_xr(problem: Diagnostic, step: Step, run: _Run) -> bool:
+    """Report whether an error is about the XR for certain, and not about what is not at hand."""
+    span = problem.span
+    if span is None:
+        return False
+    reads = [
+        read.path
+        for read in step.language.lint.find_reads(step.program)
+        if (read.span.name, read.span.line) == (span.name, span.line)
+    ]
+    if not reads:
+        return not any(_OUTSIDE.search(source.text) for source in step.program.sources())
+    return all(
+        path[: len(_XR)] == _XR
+        and path[len(_XR) : len(_XR) + 1] not in [(name,) for name in _CROSSPLANE]
+        and not any(_overlaps(("spec", *path[len(_XR) :]), each) for each in run.invented)
+        for path in reads
+    ) and not _OUTSIDE.search(_line(step, span))
+
+
+def _overlaps(path: objects.Path, other: objects.Path) -> bool:
+    length = min(len(path), len(other))
+    return length > 1 and path[:length] == other[:length]
+
+
+def _line(step: Step, span: Span) -> str:
+    texts = [source.text for source in step.program.sources() if source.name == span.name]
+    lines = texts[0].split("\n") if texts else []
+    return lines[span.line - 1] if span.line <= len(lines) else ""
+
+
+def _find_schema_faults(
+    subject: Subject, run: _Run, rendering: Rendering
+) -> Iterator[tuple[Fault, bool]]:
+    """Yield what the schemas at hand do not allow in composed resources and the XR's status."""
+    # A step that was left out may write what is missing.
+    if rendering.skipped:
+        return
+    xrd = [] if subject.xrd is None else [subject.xrd]
+    for problem in validation.validate(rendering, [*xrd, *subject.crds]):
+        noted = replace(problem, notes=(*problem.notes, f"for {run.label}"))
+        yield Fault(step="", diagnostic=noted, is_schema=True), True

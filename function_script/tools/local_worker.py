@@ -1,0 +1,74 @@
+"""The handler of the sandbox workers of the author's tools.
+
+It answers as the function does, and a request that ends in `MARK` with the positions of all values.
+A server has another handler, and so no request asks it for them.
+"""
+
+import json
+from collections.abc import Callable
+
+from function_script import contribution, inputs, wire
+from function_script.contribution import positions
+from function_script.request.limits import EffectiveLimits, Limits
+from function_script.request.program import Scope, ScriptResult, TemplateResult
+from function_script.step import function, moves, requirements
+from function_script.step.function import HandlerResult, MissingContentError
+from function_script.texts.errors import FatalError, InputError
+from function_script.tools.local_pool import MARK
+
+
+def handle(
+    data: bytes, limits: Limits, on_limits: Callable[[Limits], None], seed: bytes = b""
+) -> HandlerResult:
+    """Answer a request; see `function.handle`.
+
+    Positions are JSON: the name of each resource, null for the XR, with pairs of a path and a span,
+    which may be null. No bytes: the program cannot run.
+    """
+    if not data.endswith(MARK):
+        return function.handle(data, limits, on_limits, seed)
+    effective = EffectiveLimits(limits, on_limits)
+    try:
+        return HandlerResult(response=_locate(data.removesuffix(MARK), limits, effective, seed))
+    except MissingContentError as error:
+        return HandlerResult(response=b"", missing=error.missing)
+    except FatalError as error:
+        return HandlerResult(response=b"", diagnostics=error.diagnostics)
+
+
+def _locate(data: bytes, ceilings: Limits, effective: EffectiveLimits, seed: bytes) -> bytes:
+    request = function.index_request(data)
+    step = inputs.parse_cached(request.input or b"", ceilings, function.external_sources(request))
+    if step.missing:
+        raise MissingContentError.of_step(step)
+    effective.narrow(step.limits)
+    view = moves.build_view(request)
+    result, scope, output = _evaluate(request, step, view, seed)
+    if new_moves := moves.find_moves(view, output):
+        # The program does not know the new names yet.
+        view = moves.with_moves(view, new_moves)
+        result, scope, output = _evaluate(request, step, view, seed)
+    spans = positions.find(result, output.composed, scope, step.limits, step.dialect)
+    entries = [
+        [
+            name if name is None else view.old_names.get(name, name),
+            [
+                [path, span and [span.name, span.line, span.column, span.width]]
+                for path, span in below.items()
+            ],
+        ]
+        for name, below in spans.items()
+    ]
+    return json.dumps(entries).encode()
+
+
+def _evaluate(
+    request: wire.Request, step: inputs.Step, view: moves.View, seed: bytes
+) -> tuple[TemplateResult | ScriptResult, Scope, contribution.Contribution]:
+    scope = function.scope_of(view.request, step, seed)
+    resolved = requirements.resolve(step, scope, request)
+    if requirements.unresolved(resolved, request):
+        raise InputError.of("what the step requires is not in the request")
+    result = step.language.engine.evaluate(step.program, scope, step.limits)
+    output = contribution.read(result, scope, step.limits, step.dialect, step.doubts)
+    return result, scope, output

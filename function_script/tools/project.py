@@ -1,0 +1,206 @@
+"""The files that a command may read and write: one rule for all of them.
+
+A command reads what its command line names, and what is really below the project's root: a
+directory that the command line names, or the directory of a Composition that it names. A link or a
+path that leads out of it is refused, whichever file it stands in, unless ``--allow-outside`` allows
+its target. Files are written below a root only, and never through a link.
+"""
+
+import codecs
+import os
+import shlex
+from collections.abc import Collection, Iterable, Sequence
+from pathlib import Path
+from typing import BinaryIO, Final, Self
+
+from function_script.inputs import beneath
+from function_script.texts.errors import InputError
+from function_script.texts.source import Source
+
+FLAG: Final = "--allow-outside"
+
+
+class Project:
+    """Files below ``roots``, those that the command line names, and those that are ``allowed``.
+
+    ``named`` and ``allowed`` may be files and directories. Links are followed where the command
+    line names them, and where they stay below a root. ``allowed`` is None in a command without the
+    flag.
+    """
+
+    def __init__(
+        self,
+        roots: Iterable[Path] = (),
+        *,
+        named: Iterable[Path] = (),
+        allowed: Iterable[Path] | None = None,
+    ) -> None:
+        self._roots = {_absolute(root): _resolve(root) for root in roots}
+        named = [*named]
+        self._files = {path for path in named if not path.is_dir()}
+        directories = (path for path in named if path.is_dir())
+        self._allowed = [_resolve(path) for path in (*directories, *(allowed or ()))]
+        self._has_flag = allowed is not None
+
+    @classmethod
+    def of(
+        cls,
+        arguments: Iterable[Path],
+        *,
+        named: Iterable[Path] = (),
+        allowed: Iterable[Path] | None = None,
+    ) -> Self:
+        """Return the project of arguments: directories, and files with what is beside them."""
+        paths = [*arguments]
+        roots = [path if path.is_dir() else path.parent for path in paths]
+        return cls(roots, named=(*paths, *named), allowed=allowed)
+
+    def with_root(self, root: Path) -> "Project":
+        """Return the project with one more root."""
+        project = Project()
+        project._has_flag = self._has_flag
+        project._roots = {_absolute(root): _resolve(root), **self._roots}
+        project._files, project._allowed = self._files, self._allowed
+        return project
+
+    def load(self, path: Path) -> Source:
+        """Load a text file; raises InputError."""
+        data = self.read(path)
+        try:
+            return Source(name=str(path), text=data.decode("utf-8"))
+        except UnicodeDecodeError as error:
+            is_utf_16 = data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+            hint = "it is UTF-16, as some shells write it: save it as UTF-8" if is_utf_16 else None
+            raise InputError.of(f'cannot read "{path}": it is not UTF-8 text', hint=hint) from error
+
+    def read(self, path: Path) -> bytes:
+        """Return a file's bytes; raises InputError."""
+        with self.open(path) as file:
+            try:
+                return beneath.read_bounded(file)
+            except OSError as error:
+                raise _failure("read", path, error) from error
+
+    def open(self, path: Path) -> BinaryIO:
+        """Open a file; raises InputError."""
+        try:
+            # A file that the command line names may be a pipe.
+            is_named = path in self._files
+            return path.open("rb") if is_named else beneath.open_file(self._real, path)
+        except beneath.OutsideError as error:
+            raise self._refuse("read", path, error.target) from error
+        except OSError as error:
+            raise _failure("read", path, error) from error
+
+    def find_files(
+        self, directory: Path, suffixes: Collection[str] = (), *, is_deep: bool = True
+    ) -> list[Path]:
+        """Return the files in a directory, or at any depth below it, sorted by path.
+
+        ``suffixes`` are those of their names, such as ".yaml"; none: of any. Links to directories
+        are not followed. Raises InputError.
+        """
+        files: list[Path] = []
+        directories = [directory]
+        while directories:
+            place = directories.pop()
+            for entry in self._list(place):
+                path = place / entry.name
+                if entry.is_directory and is_deep:
+                    directories.append(path)
+                elif entry.is_file and (not suffixes or path.suffix in suffixes):
+                    files.append(path)
+        return sorted(files)
+
+    def _list(self, directory: Path) -> Sequence[beneath.Entry]:
+        try:
+            return beneath.list_entries(self._real, directory)
+        except beneath.OutsideError as error:
+            raise self._refuse("read", directory, error.target) from error
+        except OSError as error:
+            raise _failure("read", directory, error) from error
+
+    def resolve(self, path: Path) -> Path:
+        """Return a path that may be read, without links. Raises InputError for any other."""
+        try:
+            target = beneath.resolve(path)
+            if path not in self._files:
+                beneath.find_root(self._real, target)
+        except beneath.OutsideError as error:
+            raise self._refuse("read", path, error.target) from error
+        except OSError as error:
+            raise _failure("read", path, error) from error
+        return target
+
+    def allows(self, path: Path) -> bool:
+        """Report whether a path may be read."""
+        try:
+            self.resolve(path)
+        except InputError:
+            return False
+        return True
+
+    def write(self, path: Path, data: bytes, *, makes_parents: bool = False) -> None:
+        """Write a file below a root, in place of one that is there. Raises InputError.
+
+        ``makes_parents``: directories that are missing are made.
+        """
+        root, parts = self.locate(path)
+        try:
+            beneath.replace(root, parts, data, makes_parents=makes_parents)
+        except (OSError, ValueError) as error:
+            raise _failure("write", path, error) from error
+
+    def has_below(self, path: Path) -> bool:
+        """Report whether a path is below a root if no part of it is a link."""
+        target = _absolute(path)
+        return any(target.is_relative_to(root) for root in self._roots)
+
+    def locate(self, path: Path) -> tuple[Path, Sequence[str]]:
+        """Return the root that a file would be written below, and the names from there to it.
+
+        Raises InputError.
+        """
+        target = _absolute(path)
+        for root, real in self._roots.items():
+            if target.is_relative_to(root):
+                return real, target.relative_to(root).parts
+        names = " or ".join(f'"{root}"' for root in self._roots) or "the project"
+        raise InputError.of(f'cannot write "{path}": it is outside of {names}')
+
+    @property
+    def _real(self) -> Sequence[Path]:
+        return [*self._roots.values(), *self._allowed]
+
+    def _refuse(self, verb: str, path: Path, target: Path) -> InputError:
+        roots = " or ".join(f'"{root}"' for root in self._roots) or "what the command line names"
+        is_link = target != _absolute(path)
+        leads = f'it leads to "{target}", which is outside of' if is_link else "it is outside of"
+        hint = f"{FLAG} {shlex.quote(str(target))} allows it" if self._has_flag else None
+        return InputError.of(f'cannot {verb} "{path}": {leads} {roots}', hint=hint)
+
+
+def write_named(path: Path, data: bytes) -> None:
+    """Write a file that the command line names, through a link too. Raises InputError."""
+    try:
+        path.write_bytes(data)
+    except (OSError, ValueError) as error:
+        raise _failure("write", path, error) from error
+
+
+def _absolute(path: Path) -> Path:
+    """Return the path from the root of the file system, with its links."""
+    return Path(os.path.abspath(path))  # noqa: PTH100 - which keeps ".."
+
+
+def _resolve(path: Path) -> Path:
+    try:
+        return beneath.resolve(path)
+    except OSError as error:
+        raise _failure("read", path, error) from error
+
+
+def _failure(verb: str, path: Path, error: OSError | ValueError) -> InputError:
+    """Return the error of a call of the system, which refuses some names by a ValueError."""
+    cause = (getattr(error, "strerror", None) or str(error)).lower()
+    return InputError.of(f'cannot {verb} "{path}": {cause}')

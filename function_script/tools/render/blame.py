@@ -1,0 +1,158 @@
+"""Which line wrote what: documents with a margin of lines, and the chain behind one value."""
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from function_script import documents
+from function_script.documents import Document
+from function_script.documents.positions import list_positions
+from function_script.request import objects
+from function_script.request.objects import Path
+from function_script.request.reader import format_path
+from function_script.request.values import Object, Value
+from function_script.texts.errors import InputError
+from function_script.texts.problems import suggest
+from function_script.texts.source import Span
+from function_script.tools.render.positions import Position
+from function_script.tools.render.renderer import Rendering
+
+XR: Final = "xr"
+_XR_PATH: Final[Path] = ("observed", "composite", "resource")
+# Parts of a request whose values may be secrets have names alone.
+_SOURCES: Final = {
+    "observed": "observed state",
+    "desired": "desired state of earlier steps",
+    "context": "context",
+    "required_resources": "required resources",
+    "extra_resources": "required resources",
+    "required_schemas": "required schemas",
+    "credentials": "credentials",
+    "params": "params of the input",
+    "input": "input",
+    "meta": "meta",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Blame:
+    """A rendering with its ``documents`` as they are printed, and the XR's file."""
+
+    rendering: Rendering
+    documents: Sequence[Object]
+    xr: Document
+
+    def to_text(self) -> str:
+        """Return the documents as YAML, each line behind the place that wrote it."""
+        rows = [row for name, each in self._named() for row in self._rows(name, each)]
+        width = max((len(margin) for margin, _ in rows), default=0)
+        return "".join(f"{margin:{width}} | {line}".rstrip() + "\n" for margin, line in rows)
+
+    def find_writer(self, index: int, path: str) -> tuple[str, Span | None]:
+        """Describe the resource of a document and the line that wrote a value of it; the span."""
+        names = [name for name, _ in self._named()]
+        name = names[index]
+        whose = "XR" if name is None else f'resource "{name}"'
+        position = self.rendering.positions.nearest(name, objects.read_path(path))
+        if position is None:
+            return whose, None
+        return f"{whose}, {_to_margin(position)}", position.span
+
+    def explain(self, target: str) -> str:
+        """Return the chain behind ``RESOURCE.FIELD``. Raises InputError for one that is not there.
+
+        A resource ``xr`` is the XR, unless a composed resource has this name.
+        """
+        name, path, value = self._find(target)
+        lines = [f"{target}: {_to_json(value)}"]
+        position = self.rendering.positions.locate(name, path)
+        if position is None:
+            return f"{lines[0]}\n  <- written by Crossplane, or by no step\n"
+        lines.append(f"  <- {_describe(position)}")
+        if position.span is not None:
+            lines += self._quote(position.span)
+            lines += [f"    <- {each}" for each in self._describe_reads(position)]
+        return "\n".join(lines) + "\n"
+
+    def _named(self) -> Iterator[tuple[str | None, Object]]:
+        """Yield the XR and the composed resources with their names, in the order of printing."""
+        resources = self.rendering.result.composition.resources
+        yield from zip((None, *sorted(resources)), self.documents, strict=False)
+
+    def _rows(self, name: str | None, document: Object) -> Iterator[tuple[str, str]]:
+        separator, *lines = documents.to_yaml_stream([document]).splitlines()
+        yield "", separator
+        # Of several fields that begin in a line, the innermost one.
+        paths = {each.line: path for path, each in list_positions("\n".join(lines)).items() if path}
+        margin = ""
+        for number, line in enumerate(lines):
+            if number in paths:
+                position = self.rendering.positions.locate(name, paths[number])
+                margin = "" if position is None else _to_margin(position)
+            yield margin, line
+
+    def _find(self, target: str) -> tuple[str | None, Path, Value]:
+        named = {resource or XR: (resource, each) for resource, each in self._named()}
+        # A name may have dots in it.
+        matches = [key for key in named if target.startswith((f"{key}.", f"{key}["))]
+        if not matches:
+            first = target.partition(".")[0]
+            near = suggest(first, tuple(named), f"there are {', '.join(named)}")
+            raise InputError.of(f'cannot explain "{target}": no such resource', hint=near)
+        key = max(matches, key=len)
+        resource, document = named[key]
+        try:
+            path = objects.parse_path(target.removeprefix(key).removeprefix("."))
+        except ValueError as error:
+            raise InputError.of(f'cannot explain "{target}": {error}') from error
+        for end, part in enumerate(path):
+            above = objects.find_path(document, path[:end])
+            if objects.find_path(document, path[: end + 1]) is None:
+                where = f"{key}.{format_path(path[:end])}".rstrip(".")
+                names = tuple(above) if isinstance(above, dict) else ()
+                hint = suggest(str(part), names, f"there are {', '.join(names)}" if names else None)
+                raise InputError.of(f'cannot explain "{target}": {where} lacks {part}', hint=hint)
+        return resource, path, objects.deep_copy(objects.find_path(document, path))
+
+    def _quote(self, span: Span) -> Iterator[str]:
+        """Yield the line of a position, if it is one of the Composition."""
+        around = self.rendering.positions.excerpt(span)
+        if around is not None:
+            yield f"     {around.lines[span.line - around.first_line].strip()}"
+
+    def _describe_reads(self, position: Position) -> Iterator[str]:
+        reads = self.rendering.positions.find_reads(position)
+        if reads is None:
+            yield "what this line reads is not known"
+        elif not reads:
+            yield "nothing of the request that is certain"
+        for path in reads or ():
+            if path[: len(_XR_PATH)] == _XR_PATH:
+                yield self._describe_xr(path[len(_XR_PATH) :])
+            else:
+                source = _SOURCES.get(str(path[0]), "request")
+                yield f"{source}: {format_path(path)}"
+
+    def _describe_xr(self, path: Path) -> str:
+        value = objects.find_path(self.rendering.result.xr, path)
+        text = f"{format_path(path)}: {_to_json(objects.deep_copy(value))}"
+        if objects.find_path(self.xr.value, path) is None:
+            reason = "the XR lacks it" if value is None else "a default of the XRD"
+            return f"XR: {text} ({reason})"
+        return f"{self.xr.span(path)}: {text}"
+
+
+def _describe(position: Position) -> str:
+    if position.span is None:
+        return f'step "{position.step}", whose line is not known'
+    return f'{position.span}: step "{position.step}"'
+
+
+def _to_margin(position: Position) -> str:
+    span = position.span
+    return f"step {position.step}" if span is None else f"{span.name}:{span.line}"
+
+
+def _to_json(value: Value) -> str:
+    return json.dumps(value, ensure_ascii=False)

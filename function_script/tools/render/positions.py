@@ -1,0 +1,206 @@
+"""The author's position of every value of a rendering, and the step that wrote it.
+
+A step's program is evaluated once more when the first of its positions is asked for.
+"""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path as File
+from typing import NamedTuple
+
+from function_script.documents import Document
+from function_script.proto.v1 import run_function_pb2 as fnv1
+from function_script.request import objects
+from function_script.request.limits import Limits
+from function_script.request.objects import Path
+from function_script.request.values import Object, Readable
+from function_script.texts.errors import FatalError
+from function_script.texts.source import Excerpt, Span, excerpt
+from function_script.tools import author_positions, step_inputs
+from function_script.tools.render import messages
+from function_script.tools.render.steps import Step
+from function_script.tools.step_inputs import StepInput
+
+
+class Position(NamedTuple):
+    """The step that wrote a value, and the place in the author's file; None if it is not known."""
+
+    step: str
+    span: Span | None
+
+
+class Call(NamedTuple):
+    """The last call of a step's function: what it got, what it returned, and how to ask it again.
+
+    ``locate`` returns what `local_worker` answers, or None.
+    """
+
+    step: Step
+    request: fnv1.RunFunctionRequest
+    response: fnv1.RunFunctionResponse
+    locate: Callable[[], bytes | None]
+
+
+class Files(NamedTuple):
+    """The author's files: the document of the pipeline, and the directory of programs in files.
+
+    ``find_input`` returns the path of a step's input in the document.
+    """
+
+    document: Document
+    programs: File | None
+    find_input: Callable[[Step], Path]
+
+
+class Positions:
+    """Locates the values of one rendering, while the pool of its renderer is open.
+
+    Without ``files``, positions are those in the texts of the programs.
+    """
+
+    def __init__(self, calls: Sequence[Call] = (), files: Files | None = None) -> None:
+        self._files = files
+        self._steps = [_CalledStep(call, files) for call in calls]
+
+    def locate(self, resource: str | None, path: Path) -> Position | None:
+        """Return the position of a value, from the root of the object on; None if nobody knows.
+
+        ``resource`` is a resource name, and None is the XR, of which steps write the status. For a
+        merged value it is the last step that wrote it. Crossplane writes values, too: those have no
+        position.
+        """
+        is_status = resource is not None or path[:1] == ("status",)
+        if not is_status or not self._steps or self._steps[-1].after(resource, path) is None:
+            return None
+        for step in reversed(self._steps):
+            if position := step.find(resource, path):
+                return position
+        return None
+
+    def nearest(self, resource: str | None, path: Path) -> Position | None:
+        """`locate` the value, or the nearest one above it that exists and has a position."""
+        for end in range(len(path), -1, -1):
+            if position := self.locate(resource, path[:end]):
+                return position
+        return None
+
+    def find_step(self, name: str) -> Span | None:
+        """Return the position of a step in the document of the pipeline; None if it is unknown."""
+        called = next((step for step in self._steps if step.name == name), None)
+        return None if called is None else called.span
+
+    def excerpt(self, span: Span) -> Excerpt | None:
+        """Return the lines around a position, if it is in the document of the pipeline."""
+        source = None if self._files is None else self._files.document.origin.source
+        return excerpt(source, span) if source is not None and source.name == span.name else None
+
+    def find_reads(self, position: Position) -> list[Path] | None:
+        """Return the fields of the request that a line certainly reads; None if it is not known.
+
+        An index, or a key that only a run knows, is `reads.ANY`.
+        """
+        step = next((each for each in reversed(self._steps) if each.name == position.step), None)
+        return None if step is None or position.span is None else step.find_reads(position.span)
+
+
+class _CalledStep:
+    """One step of a pipeline: the values before and after it, and the positions of its own."""
+
+    def __init__(self, call: Call, files: Files | None) -> None:
+        self._call = call
+        self._files = files
+        self._spans: Mapping[str | None, Mapping[Path, Span | None]] | None = None
+        self._values: dict[tuple[bool, str | None], Object] = {}
+
+    @property
+    def name(self) -> str:
+        """The name of the step."""
+        return self._call.step.name
+
+    @property
+    def span(self) -> Span | None:
+        """The position of the step."""
+        if self._files is None:
+            return None
+        path = self._files.find_input(self._call.step)
+        return self._files.document.span(path[:-1])
+
+    def after(self, resource: str | None, path: Path) -> Readable:
+        """Return the value after this step; None if there is none."""
+        return objects.find_path(self._object(resource, is_after=True), path)
+
+    def find(self, resource: str | None, path: Path) -> Position | None:
+        """Return the position of a value if this step wrote it; see `contribution.positions`."""
+        spans = self._read().get(resource, {})
+        if span := spans.get(path):
+            return self._position(span)
+        before = objects.find_path(self._object(resource, is_after=False), path)
+        if before is not None and before == self.after(resource, path):
+            # The program may have it from the request.
+            return None
+        above = (path[:end] for end in range(len(path), -1, -1))
+        return self._position(next((spans[each] for each in above if each in spans), None))
+
+    def find_reads(self, span: Span) -> list[Path] | None:
+        """Return what a line in the author's file reads; None for a program that is not there."""
+        step_input = self._step_input()
+        if step_input is None or self._files is None or not step_inputs.is_ours(step_input.value):
+            return None
+        programs = self._files.programs
+        limits = Limits().with_root(None if programs is None else programs.resolve())
+        try:
+            step = step_inputs.parse(step_input, limits)
+        except FatalError:
+            return None
+        if not step.program.main.text:
+            return None
+        paths = {
+            read.path
+            for read in step.language.lint.find_reads(step.program)
+            if (place := author_positions.to_author(read.span, step_input, programs)) is not None
+            and (place.name, place.line) == (span.name, span.line)
+        }
+        # Each lookup is one of the field above it, too.
+        inner = {path[:end] for path in paths for end in range(len(path))}
+        return sorted(paths - inner, key=str)
+
+    def _step_input(self) -> StepInput | None:
+        step, files = self._call.step, self._files
+        return files and StepInput(
+            step=step.name,
+            value=step.input or {},
+            document=files.document,
+            path=files.find_input(step),
+        )
+
+    def _position(self, span: Span | None) -> Position:
+        step_input = self._step_input()
+        if span is None or step_input is None or self._files is None:
+            return Position(self.name, span)
+        programs = self._files.programs
+        return Position(self.name, author_positions.to_author(span, step_input, programs))
+
+    def _read(self) -> Mapping[str | None, Mapping[Path, Span | None]]:
+        if self._spans is None:
+            answer = json.loads(self._call.locate() or b"[]")
+            self._spans = {
+                resource: {
+                    tuple(path): None
+                    if span is None
+                    else Span(name=span[0], line=span[1], column=span[2], width=span[3])
+                    for path, span in spans
+                }
+                for resource, spans in answer
+            }
+        return self._spans
+
+    def _object(self, resource: str | None, *, is_after: bool) -> Object:
+        key = (is_after, resource)
+        if key not in self._values:
+            state = (self._call.response if is_after else self._call.request).desired
+            # Reading a name that a map of protobuf does not have adds it.
+            entry = state.composite if resource is None else fnv1.Resource()
+            if resource is not None and resource in state.resources:
+                entry = state.resources[resource]
+            self._values[key] = messages.read_struct(entry.resource)
+        return self._values[key]

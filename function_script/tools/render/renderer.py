@@ -1,0 +1,211 @@
+"""One renderer for all commands: the sandbox, the functions, and errors at the author's lines."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+
+from function_script.documents import Document
+from function_script.proto.v1.run_function_pb2 import RunFunctionRequest, RunFunctionResponse
+from function_script.request.values import Object
+from function_script.sandbox import Pool
+from function_script.step.blocked import Blocked
+from function_script.texts.errors import LimitError
+from function_script.tools import render
+from function_script.tools.render import RenderInputs, error_positions, operation, steps
+from function_script.tools.render.functions import FunctionIndex, Selection
+from function_script.tools.render.operation import OperationInputs, OperationResult
+from function_script.tools.render.positions import Call, Files, Positions
+from function_script.tools.render.requirements import StepResponse
+from function_script.tools.render.runtimes.local import Skip
+from function_script.tools.render.runtimes.model import FunctionCaller, FunctionSource, Runtime
+from function_script.tools.render.runtimes.servers import Servers
+from function_script.tools.render.steps import Step
+
+
+def _print_nothing(_: str) -> None:
+    """Receive what nobody shows."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """The options of all renderings of a command; ``print`` gets what programs print, and notes.
+
+    ``runtimes``, ``annotations``, ``is_strict`` and ``allows_addresses``: see `FunctionIndex`.
+    ``servers`` are those of functions; they stay for the next rendering. ``timeout_seconds`` is for
+    all steps together, and ``timeout_flag`` sets it; empty: no flag does. ``is_quiet``: notes are
+    not printed; ``notes`` are those that earlier renderings printed, and None: each its own.
+    """
+
+    print: Callable[[str], None] = _print_nothing
+    runtimes: Mapping[str, Selection] = field(default_factory=dict)
+    annotations: Mapping[str, str] = field(default_factory=dict)
+    is_strict: bool = False
+    allows_addresses: bool = False
+    servers: Servers = field(default_factory=Servers)
+    timeout_seconds: float = 60.0
+    timeout_flag: str = "--timeout"
+    is_quiet: bool = False
+    notes: set[str] | None = None
+
+    def index(self, manifests: Sequence[Object] | None) -> FunctionIndex:
+        """Return the Functions of a project; ``manifests`` is None without a file of them."""
+        return FunctionIndex(
+            manifests=manifests,
+            runtimes=self.runtimes,
+            annotations=self.annotations,
+            is_strict=self.is_strict,
+            allows_addresses=self.allows_addresses,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Origin:
+    """The author's files of a rendering, for the positions of errors: see `map_errors`."""
+
+    document: Document
+    programs: Path | None
+    find_input: error_positions.InputPath = error_positions.composition_input_path
+    locate_xr: error_positions.LocateXr | None = None
+
+    def map_errors(self) -> AbstractContextManager[None]:
+        """Give the errors of a ``with`` block positions in the files."""
+        return error_positions.map_errors(
+            self.document, self.programs, self.find_input, self.locate_xr
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rendering:
+    """The result of a reconcile, and the last response of each step by its name.
+
+    ``blocked`` is what waited in each step; ``skipped`` are the steps that were left out.
+    ``positions`` locates every value; it costs nothing until it is asked.
+    """
+
+    result: render.RenderResult
+    responses: Mapping[str, RunFunctionResponse]
+    blocked: Mapping[str, Sequence[Blocked]]
+    skipped: Sequence[str]
+    positions: Positions = field(default_factory=Positions)
+
+
+class Renderer:
+    """Renders with ``functions``, and evaluates our steps in ``pool``; None if there are none."""
+
+    def __init__(self, pool: Pool | None, functions: FunctionSource, options: Options) -> None:
+        setter = f", set by {options.timeout_flag}" if options.timeout_flag else ""
+        self._functions = functions
+        self._timeout_seconds = options.timeout_seconds
+        self._caller = FunctionCaller(
+            pool=pool,
+            print=options.print,
+            servers=options.servers,
+            is_quiet=options.is_quiet,
+            notes=set() if options.notes is None else options.notes,
+            timeout_hint=f"all steps together have {options.timeout_seconds:g} s{setter}",
+        )
+
+    def render(self, inputs: RenderInputs, origin: Origin | None = None) -> Rendering:
+        """Run the pipeline of a Composition, and compose; ``origin`` maps the errors.
+
+        Raises InputError if the inputs cannot be rendered, PipelineError after a FATAL result.
+        """
+        with nullcontext() if origin is None else origin.map_errors():
+            rendering = self.reconcile(inputs, origin)
+            if rendering.result.failure is not None:
+                raise rendering.result.failure
+        return rendering
+
+    def reconcile(self, inputs: RenderInputs, origin: Origin | None = None) -> Rendering:
+        """`render`, but return a result after a FATAL result, too. Raises InputError.
+
+        ``origin`` maps positions, and not errors.
+        """
+        runner = self._start(steps.parse(inputs.composition, is_lenient=inputs.is_prepared))
+        return Rendering(
+            result=render.reconcile(inputs, runner),
+            responses=runner.responses,
+            blocked=runner.blocked,
+            skipped=runner.skipped,
+            positions=Positions(
+                [*runner.calls.values()],
+                None
+                if origin is None
+                else Files(origin.document, origin.programs, origin.find_input),
+            ),
+        )
+
+    def render_operation(
+        self, inputs: OperationInputs, origin: Origin | None = None
+    ) -> OperationResult:
+        """Run the pipeline of an Operation; see `operation.render`."""
+        with nullcontext() if origin is None else origin.map_errors():
+            return operation.render(inputs, self._start(steps.parse_operation(inputs.operation)))
+
+    def reconcile_operation(self, inputs: OperationInputs) -> OperationResult:
+        """`render_operation`, but return a result after a FATAL result, too. Raises InputError."""
+        pipeline = steps.parse_operation(inputs.operation, is_lenient=inputs.is_prepared)
+        return operation.reconcile(inputs, self._start(pipeline))
+
+    def call(self, step: Step, request: RunFunctionRequest) -> StepResponse:
+        """Call the function of one step with a request as it is. Raises FatalError."""
+        return self._start([step])(step, request)
+
+    def _start(self, pipeline: Sequence[Step]) -> _StepRunner:
+        """Choose the runtimes; what has to be started begins to start at once."""
+        runtimes = self._functions.find_runtimes(pipeline, self._caller)
+        for runtime in runtimes:
+            runtime.start(self._caller)
+        return _StepRunner(pipeline, runtimes, self._caller, self._timeout_seconds)
+
+
+class _StepRunner:
+    """Calls the functions of steps in the time of all, and records the last response of each."""
+
+    def __init__(
+        self,
+        pipeline: Sequence[Step],
+        runtimes: Sequence[Runtime],
+        caller: FunctionCaller,
+        timeout_seconds: float,
+    ) -> None:
+        self._runtimes = {
+            step.index: runtime for step, runtime in zip(pipeline, runtimes, strict=True)
+        }
+        self._caller = caller
+        self._remaining_seconds = timeout_seconds
+        self.responses: dict[str, RunFunctionResponse] = {}
+        self.blocked: dict[str, Sequence[Blocked]] = {}
+        self.calls: dict[int, Call] = {}
+        self.skipped = [
+            step.name for step in pipeline if isinstance(self._runtimes[step.index], Skip)
+        ]
+
+    def __call__(self, step: Step, request: RunFunctionRequest) -> StepResponse:
+        """Call the function once."""
+        if self._remaining_seconds <= 0:
+            raise LimitError.of(
+                f'cannot run step "{step.name}": the time for rendering is over',
+                hint=self._caller.timeout_hint,
+            )
+        runtime = self._runtimes[step.index]
+        if note := runtime.note():
+            self._caller.note(note)
+        # An image may have to be pulled, which takes no time of the pipeline's.
+        runtime.wait(self._caller)
+        started = time.monotonic()
+        try:
+            response = runtime.call(step, request, self._caller, self._remaining_seconds)
+        finally:
+            self._remaining_seconds -= time.monotonic() - started
+        # Steps run in order, so the last entry is the last step of the pipeline.
+        self.responses[step.name] = response.response
+        self.blocked[step.name] = response.blocked
+        locate = partial(runtime.locate, request, self._caller)
+        self.calls[step.index] = Call(step, request, response.response, locate)
+        return response

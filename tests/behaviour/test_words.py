@@ -1,0 +1,127 @@
+"""No hint and no place hangs on the words of a message: all of them are changed here."""
+
+from collections.abc import Callable
+
+import pytest
+import yaml
+from diagnostics import catalogue
+from diagnostics.catalogue import Mistake
+
+from function_script.engines import signatures
+from function_script.engines.gotemplate import positions
+from function_script.engines.gotemplate.errors import GoError
+from function_script.engines.jinja import exceptions, paths, policy
+from function_script.engines.registry import LANGUAGES
+from function_script.engines.starlark import calls, errors, interpreter, mistakes
+from function_script.request.limits import Limits
+from function_script.request.program import Lazy, Program, Scope
+from function_script.texts.diagnostics import Diagnostic
+from function_script.texts.errors import FatalError, HintedError
+from function_script.texts.source import Source
+
+PREFIX = "Zweifellos: "
+# The places where messages are made, and the position of the message among the arguments.
+CONSTRUCTORS = (
+    (HintedError, "__init__", 1),
+    (GoError, "__init__", 1),
+    (positions.Finding, "__new__", 3),
+    (exceptions.RenderError, "__init__", 1),
+    (policy.Violation, "__init__", "message"),
+    (errors.RefusalError, "__init__", 1),
+    (mistakes.Finding, "__new__", 2),
+    (calls.Problem, "__new__", 2),
+    (paths.MissingPath, "__new__", 1),
+)
+LANGUAGE_OF_FRAME = {
+    "starlark": "starlark",
+    "jinja": "jinja",
+    "jinja-bucket": "jinja",
+    "gotemplate": "gotemplate",
+    "gotemplate-bucket": "gotemplate",
+}
+# The engine of Go templates reads re2's words behind those of the shared reader of patterns.
+READS_WORDS = {"gotemplate/bad-pattern"}
+MISTAKES = [
+    each
+    for each in catalogue.load()
+    if each.frame in LANGUAGE_OF_FRAME and each.id not in READS_WORDS
+]
+XR = yaml.safe_load((catalogue.HERE / catalogue.XR).read_text())
+
+
+def problems_of(mistake: Mistake) -> list[Diagnostic]:
+    """What a run and all analyses of `check` say of a program."""
+    language = LANGUAGES[LANGUAGE_OF_FRAME[str(mistake.frame)]]
+    text = mistake.parts[str(mistake.frame)]
+    program = Program(main=Source(name="program", text=text))
+    observed = {"composite": {"resource": XR}, "resources": {}}
+    scope = Scope(request=Lazy({"observed": lambda: observed, "context": dict}), uid="u", seed="s")
+    runs: list[Callable[[], object]] = [
+        lambda: language.engine.check(program, Limits()),
+        lambda: language.engine.evaluate(program, scope, Limits()),
+    ]
+    problems: list[Diagnostic] = []
+    for run in runs:
+        try:
+            run()
+        except FatalError as error:
+            problems += error.diagnostics
+            if run is runs[0]:
+                # The analyses take a program that compiles.
+                return problems
+    problems += language.lint.find_unknown_names(program)
+    problems += language.lint.find_failures(program)
+    return [*problems, *language.lint.find_doubts(program)]
+
+
+def change_words(patch: pytest.MonkeyPatch) -> None:
+    """Write a word in front of every message, where it is made."""
+    for owner, name, position in CONSTRUCTORS:
+        patch.setattr(owner, name, _with_prefix(getattr(owner, name), position))
+    reword = interpreter._reword
+
+    def changed(text: str) -> tuple[str, str | None]:
+        message, hint = reword(text)
+        return PREFIX + message, hint
+
+    patch.setattr(interpreter, "_reword", changed)
+    problem = signatures.WrongArgument.problem.fget
+    assert problem is not None
+    patch.setattr(
+        signatures.WrongArgument, "problem", property(lambda wrong: PREFIX + problem(wrong))
+    )
+
+
+def _with_prefix(call: Callable[..., object], position: int | str) -> Callable[..., object]:
+    def call_changed(*arguments: object, **named: object) -> object:
+        if isinstance(position, int) and len(arguments) > position:
+            message = arguments[position]
+            if message is not None:
+                changed = f"{PREFIX}{message}"
+                arguments = (*arguments[:position], changed, *arguments[position + 1 :])
+        elif isinstance(position, str):
+            named[position] = f"{PREFIX}{named[position]}"
+        return call(*arguments, **named)
+
+    return call_changed
+
+
+@pytest.mark.parametrize("mistake", MISTAKES, ids=[each.id for each in MISTAKES])
+def test_hints_and_places_do_not_hang_on_words(
+    mistake: Mistake, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = problems_of(mistake)
+    with monkeypatch.context() as patch:
+        change_words(patch)
+        after = problems_of(mistake)
+    assert [(each.span, each.hint) for each in after] == [(each.span, each.hint) for each in before]
+
+
+def test_words_are_changed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The messages of most mistakes are made at the places above."""
+    with monkeypatch.context() as patch:
+        change_words(patch)
+        messages = [problem.message for each in MISTAKES for problem in problems_of(each)]
+    unchanged = [message for message in messages if PREFIX not in message]
+    # A template that is compiled already has the messages of its first time.
+    assert len(unchanged) < len(messages) / 7, unchanged

@@ -1,0 +1,206 @@
+"""Texts can be followed: a flag or command that one names exists where the text is printed.
+
+The texts are those of the package's source that are more than a flag: errors, hints, help.
+"""
+
+import ast
+import contextlib
+import io
+import re
+from collections.abc import Iterator
+from functools import cache
+
+import pytest
+from support.paths import ROOT
+
+from function_script.cli import execute
+from function_script.request.limits import LIMITS
+
+PACKAGE = ROOT / "function_script"
+FLAG = re.compile(r"(?<![\w-])--[a-z][a-z-]*[a-z]")
+COMMAND = re.compile(r"function-script (render operation|package [a-z]+|[a-z]+)")
+# Another program in an example.
+OTHER_PROGRAM = re.compile(r"^ *(?:kustomize|kpt|crossplane) ")
+PIPELINE = ("render", "render operation", "test", "playground", "krm")
+PROGRAMS = (*PIPELINE, "run", "template", "serve")
+REGISTRY = ("package push", "package inspect")
+FILES = (*PIPELINE, "check", "template", "validate", "vendor", "package build", "package push")
+# "a bug in function-script or an attack".
+NO_COMMANDS = {"or"}
+# The commands that print the texts of a module. A module of a command prints those of its own; a
+# text that names the command needs no row.
+COMMANDS = {
+    ("cli/__init__.py", "--help"): ("",),
+    ("cli/__init__.py", "--insecure"): ("serve",),
+    ("cli/__init__.py", "--tls-certs-dir"): ("serve",),
+    ("cli/check.py", "--seed-file"): ("serve",),
+    # Printed where the command has the flag.
+    ("cli/exit_codes.py", "--debug"): ("check", "render", "run", "serve", "template", "test"),
+    ("cli/options.py", "--diagnostics"): ("check", "render", "test", "validate"),
+    ("cli/options.py", "--function"): PIPELINE,
+    ("cli/options.py", "--offline"): (*PIPELINE, "run"),
+    ("cli/options.py", "--output"): ("check", "render", "test", "validate"),
+    ("cli/package.py", "--package-root"): ("package build",),
+    ("cli/package.py", "--plain-http"): REGISTRY,
+    ("cli/validate.py", "--validate"): ("render",),
+    ("contribution/predictable_secrets.py", "--seed-file"): ("serve",),
+    ("step/function.py", "--remote-allow"): ("serve",),
+    ("inputs/program_source.py", "--program-root"): ("serve",),
+    ("sandbox/fork_server.py", "--require-sandbox"): ("serve",),
+    ("sandbox/outcome.py", "--max-recv-message-size"): ("serve",),
+    ("sandbox/outcome.py", "--workers"): ("serve",),
+    ("server/capture_writer.py", "--capture-limit"): ("serve",),
+    ("server/certificates.py", "--insecure"): ("serve",),
+    ("server/lifecycle.py", "--insecure"): ("serve",),
+    ("server/lifecycle.py", "--tls-certs-dir"): ("serve",),
+    ("server/preflight.py", "--workers"): ("serve",),
+    ("server/remote_programs.py", "--remote-allow"): ("serve",),
+    ("testing/plugin.py", "--seed-file"): ("test",),
+    ("tools/check/rules.py", "--program-root"): ("check",),
+    ("tools/check/rules.py", "--seed-file"): ("serve",),
+    ("tools/check/runs.py", "--variant"): ("check",),
+    ("tools/manual.py", "--capture-dir"): ("serve",),
+    ("tools/playground/server.py", "--port"): ("playground",),
+    ("tools/playground/workbench.py", "--function"): ("playground",),
+    ("tools/playground/workbench.py", "--insecure"): ("serve",),
+    ("tools/processes/server.py", "--function"): (*PIPELINE, "run"),
+    ("tools/project.py", "--allow-outside"): FILES,
+    ("tools/remote/fetching.py", "--offline"): (*PIPELINE, "run"),
+    ("tools/render/engine.py", "--insecure"): ("serve",),
+    ("tools/render/functions.py", "--function"): PIPELINE,
+    ("tools/render/functions.py", "--strict-versions"): PIPELINE,
+    ("tools/render/pipeline.py", "--function-credentials"): ("render", "render operation", "krm"),
+    ("tools/render/runtimes/address.py", "--function"): PIPELINE,
+    ("tools/render/runtimes/address.py", "--insecure"): ("serve",),
+    ("tools/render/runtimes/container.py", "--function"): PIPELINE,
+    ("tools/render/runtimes/model.py", "--allow-addresses"): PIPELINE,
+    ("tools/starters/example_project.py", "--from"): ("init",),
+    ("tools/template.py", "--step"): ("template",),
+    ("tools/xpkg/manifest.py", "--ignore"): ("package build",),
+    ("tools/xpkg/registry.py", "--plain-http"): REGISTRY,
+}
+# Flags of the official command, which starts the engine.
+OTHERS = {("tools/render/engine.py", "--crossplane-binary")}
+
+
+def _documentation(tree: ast.AST) -> Iterator[ast.AST]:
+    for node in ast.walk(tree):
+        match node:
+            case ast.Expr(value=ast.Constant() as value):
+                yield value
+
+
+def _constants(tree: ast.Module) -> dict[str, object]:
+    """Return the values of a module's own constants."""
+    values: dict[str, object] = {}
+    for node in tree.body:
+        match node:
+            case ast.AnnAssign(target=ast.Name(id=name), value=ast.Constant(value=value)):
+                values[name] = value
+            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Constant(value=value)):
+                values[name] = value
+    return values
+
+
+def texts_of(source: str) -> Iterator[str]:
+    """Yield the texts of a module that are more than a flag; values in them are {}."""
+    tree = ast.parse(source)
+    constants = _constants(tree)
+    inner = {id(part) for node in ast.walk(tree) for part in _parts(node)}
+    inner.update(map(id, _documentation(tree)))
+    for node in ast.walk(tree):
+        text = "" if id(node) in inner else _text(node, constants)
+        if " " in text:
+            yield text
+
+
+def _parts(node: ast.AST) -> Iterator[ast.AST]:
+    if isinstance(node, ast.JoinedStr):
+        yield from node.values
+
+
+def _text(node: ast.AST, constants: dict[str, object]) -> str:
+    match node:
+        case ast.Constant(value=str(text)):
+            return text
+        case ast.FormattedValue(value=ast.Name(id=name)):
+            return str(constants.get(name, "{}"))
+        case ast.JoinedStr(values=parts):
+            return "".join(_text(part, constants) for part in parts)
+    return "{}"
+
+
+@cache
+def named() -> dict[tuple[str, str], set[str]]:
+    """Return the modules' flags with the commands that they stand beside, "" for none."""
+    pairs: dict[tuple[str, str], set[str]] = {}
+    for path in PACKAGE.rglob("*.py"):
+        module = path.relative_to(PACKAGE).as_posix()
+        for text in texts_of(path.read_text("utf-8")):
+            for line in re.split(r"[\n|]", text.replace("\\\n", "")):
+                if OTHER_PROGRAM.search(line):
+                    continue
+                command = COMMAND.search(line)
+                for flag in FLAG.findall(line):
+                    pairs.setdefault((module, flag), set()).add(command[1] if command else "")
+    return pairs
+
+
+def _places() -> Iterator[tuple[str, str, str]]:
+    """Yield modules, flags, and the commands that must have them."""
+    for (module, flag), beside in sorted(named().items()):
+        if (module, flag) in OTHERS:
+            continue
+        commands = beside - {""}
+        if "" in beside:
+            own = module.removeprefix("cli/").removesuffix(".py")
+            commands.update(COMMANDS.get((module, flag)) or [own])
+        for command in sorted(commands):
+            yield module, flag, command
+
+
+def refuse(command: str, *flags: str) -> str:
+    """Run a command line as far as its usage; return why that is wrong, "" if it is right."""
+    errors = io.StringIO()
+    # With --help nothing runs. A flag after it that takes a value lacks one, and is known.
+    with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(errors):
+        code = execute([*command.split(), "--help", *flags])
+    text = errors.getvalue()
+    return "" if code == 0 or "requires an argument" in text else text
+
+
+def test_no_row_of_the_table_is_without_a_text() -> None:
+    assert set(COMMANDS) | OTHERS <= set(named())
+
+
+@pytest.mark.parametrize(("module", "flag", "command"), [*_places()])
+def test_flag_that_a_text_names_is_one_of_the_command(module: str, flag: str, command: str) -> None:
+    assert refuse(command, flag) == "", module
+
+
+@pytest.mark.parametrize("command", PROGRAMS)
+def test_limit_is_set_by_a_flag_of_the_command(command: str) -> None:
+    assert [refuse(command, limit.flag) for limit in LIMITS.values()] == [""] * len(LIMITS)
+
+
+def test_command_that_a_text_names_exists() -> None:
+    names = {
+        name
+        for path in PACKAGE.rglob("*.py")
+        for text in texts_of(path.read_text("utf-8"))
+        for name in COMMAND.findall(text)
+    } - NO_COMMANDS
+    assert names >= {"render", "init", "vendor", "run", "package build", "test"}
+    assert [each for name in sorted(names) if (each := refuse(name))] == []
+
+
+@pytest.mark.parametrize(
+    ("command", "flag"),
+    [
+        pytest.param("bulid", "--quiet", id="command"),
+        pytest.param("render", "--quite", id="flag"),
+        pytest.param("render", "--cred", id="beginning-of-a-flag"),
+    ],
+)
+def test_wrong_usage_is_refused(command: str, flag: str) -> None:
+    assert "Error: No such" in refuse(command, flag)

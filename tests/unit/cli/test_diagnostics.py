@@ -1,0 +1,156 @@
+"""`--diagnostics`: problems for other programs, in one shape for all commands."""
+
+import json
+from pathlib import Path
+
+import jsonschema
+import pytest
+from support.paths import ROOT
+
+from function_script import cli
+
+SCHEMA = json.loads((ROOT / "docs/reference/diagnostics.schema.json").read_text())
+XRD = """\
+apiVersion: apiextensions.crossplane.io/v2
+kind: CompositeResourceDefinition
+metadata: {name: apps.example.org}
+spec:
+  group: example.org
+  names: {kind: App, plural: apps}
+  versions:
+  - name: v1
+    served: true
+    referenceable: true
+    schema:
+      openAPIV3Schema:
+        type: object
+        properties:
+          spec: {type: object, properties: {size: {type: integer}}}
+"""
+XR = """\
+apiVersion: example.org/v1
+kind: App
+metadata: {name: shop, namespace: here}
+spec: {size: 1}
+"""
+HEAD = """\
+apiVersion: apiextensions.crossplane.io/v1
+kind: Composition
+metadata: {name: apps}
+spec:
+  compositeTypeRef: {apiVersion: example.org/v1, kind: App}
+  mode: Pipeline
+  pipeline:
+  - step: only
+    functionRef: {name: function-script}
+    input:
+      apiVersion: script.fn.crossplane.io/v1beta1
+      kind: StarlarkScript
+      script: |
+        def main(req):
+"""
+FAILING = f"""{HEAD}\
+            return helper(req)
+
+        def helper(req):
+            return req[1]
+"""
+PRINTING = HEAD + '            print("hello")\n            return {}\n'
+CASE = "xr: xr.yaml\ncomposition: composition.yaml\nexpect: {resources: {a: {kind: B}}}\n"
+
+
+@pytest.fixture(name="folder")
+def fixture_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    files = {"xr": XR, "xrd": XRD, "composition": FAILING, "case": CASE}
+    for name, text in files.items():
+        (tmp_path / f"{name}.yaml").write_text(text)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("NO_COLOR", "1")
+    return tmp_path
+
+
+def run(capsys: pytest.CaptureFixture[str], *command: str) -> tuple[int, str, str]:
+    code = cli.execute(command)
+    return (code, *capsys.readouterr())
+
+
+def objects(text: str) -> list[dict[str, object]]:
+    """The lines of a stream, each of which fits the schema."""
+    lines = [json.loads(line) for line in text.splitlines()]
+    for line in lines:
+        jsonschema.validate(line, SCHEMA)
+    return lines
+
+
+def test_error_of_render_is_on_stderr(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    del folder
+    code, out, err = run(capsys, "render", "--diagnostics", "line")
+    assert (code, out) == (1, "")
+    (line,) = (line for line in err.splitlines() if ": error: " in line)
+    assert line.startswith("composition.yaml:18:20: error: cannot run main: ")
+    code, out, err = run(capsys, "render", "--diagnostics", "json")
+    assert (code, out) == (1, "")
+    (problem,) = (each for each in objects(err) if each["severity"] == "error")
+    assert (problem["file"], problem["line"], problem["column"]) == ("composition.yaml", 18, 20)
+    related = problem["related"]
+    assert isinstance(related, list)
+    assert related[0]["file"] == "composition.yaml"
+
+
+def test_warning_and_output_of_render_are_lines(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "composition.yaml").write_text(PRINTING)
+    (folder / "xr.yaml").write_text(XR.replace("size", "sise"))
+    code, out, err = run(capsys, "render", "--diagnostics", "json")
+    assert code == 0
+    assert out.startswith("---\n")
+    warning, printed = objects(err)[-2:]
+    assert (warning["severity"], warning["file"], warning["line"]) == ("warning", "xr.yaml", 4)
+    assert (printed["severity"], printed["message"]) == ("info", "hello")
+    _, _, err = run(capsys, "render", "--diagnostics", "line")
+    assert "xr.yaml:4:8: warning: unknown field of the XR: spec.sise" in err
+
+
+REPORTS = [
+    pytest.param(["check", "--xrd", "xrd.yaml"], {"rule": "xr-field", "line": 4}, id="check"),
+    pytest.param(
+        ["test"], {"case": ".", "severity": "error", "file": "composition.yaml"}, id="test"
+    ),
+    pytest.param(
+        ["validate", "xrd.yaml", "xr.yaml"],
+        {"kind": "App", "name": "shop", "file": "xr.yaml", "line": 4, "column": 8},
+        id="validate",
+    ),
+]
+
+
+@pytest.mark.parametrize(("command", "expected"), REPORTS)
+def test_report_is_on_stdout(
+    command: list[str],
+    expected: dict[str, object],
+    folder: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    (folder / "xr.yaml").write_text(XR.replace("size", "sise"))
+    _, out, _ = run(capsys, *command, "--diagnostics", "json")
+    assert any(expected.items() <= each.items() for each in objects(out))
+    _, out, _ = run(capsys, *command, "--diagnostics", "line")
+    assert any(": error: " in line or ": warning: " in line for line in out.splitlines())
+
+
+@pytest.mark.parametrize("form", ["json", "line"])
+def test_report_without_problems_is_empty(
+    form: str, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "composition.yaml").write_text(PRINTING)
+    (folder / "case.yaml").write_text(CASE.replace("{a: {kind: B}}", "{}"))
+    for command in (["check"], ["test"], ["validate", "xrd.yaml", "xr.yaml"]):
+        assert run(capsys, *command, "--diagnostics", form)[:2] == (0, "")
+
+
+def test_other_output_has_no_second_form(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    del folder
+    for command in (["check"], ["test"], ["validate", "xrd.yaml", "xr.yaml"]):
+        arguments = [*command, "--output", "json", "--diagnostics", "line"]
+        assert run(capsys, *arguments)[0] == 2

@@ -1,0 +1,200 @@
+"""The part of a template that makes a rendered line wrong, in both languages of templates."""
+
+import pytest
+from support import builders
+
+from function_script.documents import outdents
+from function_script.proto.v1 import run_function_pb2 as pb
+from function_script.request.values import Object
+
+PEER = "gotemplating.fn.crossplane.io/v1beta1"
+HEAD = "apiVersion: example.org/v1\nkind: Thing\nmetadata:\n  annotations:\n    {}: a\nspec:\n"
+PARAMS: Object = {
+    "map": {"a": "1", "b": "2"},
+    "list": ["x", "y"],
+    "lines": "a\nb: c",
+    "colon": "a: b",
+    "number": "16",
+    "apostrophe": "it's",
+    "star": "*x",
+    "plain": "x",
+}
+
+
+def results(language: str, body: str) -> list[pb.Result]:
+    """The results of a template with a resource, whose spec is ``body``."""
+    if language == "jinja":
+        step_input = builders.jinja(HEAD.format(builders.NAME_KEY) + body, params=PARAMS)
+        return list(builders.call(builders.request(step_input)).results)
+    step_input = {"apiVersion": builders.API_VERSION, "kind": "GoTemplate", "params": PARAMS}
+    text = HEAD.format(builders.NAME_KEY) + body
+    step_input["inline"] = text
+    return list(builders.call(builders.request(step_input)).results)
+
+
+ERRORS = [
+    ("jinja", "  k: {{ params.map | to_yaml }}", "7:9", "{{ params.map | to_yaml | nindent(4) }}"),
+    ("jinja", "  {{ params.list | to_yaml }}", "7:6", "{{ params.list | to_yaml | indent(2) }}"),
+    (
+        "jinja",
+        "  k: {{ params.list | to_yaml | indent(4) }}",
+        "7:9",
+        "{{ params.list | to_yaml | nindent(4) }}",
+    ),
+    ("jinja", "  k: {{ params.colon }}", "7:9", "write {{ params.colon | quote }}"),
+    ("jinja", "  k: {{ params.star }}", "7:9", "write {{ params.star | quote }}"),
+    ("jinja", "  k: '{{ params.apostrophe }}'", "7:10", "| quote }}, without quotes around it"),
+    ("jinja", "  a: 1\n  {%- if true %}\n  b:\n  - x\n  {% endif %}", "8:3", "write {%"),
+    (
+        "jinja",
+        "  a: 1\n  {%- if true -%}\n  b:\n  - x\n  {% endif %}",
+        "8:3",
+        "{%- and -%} take away line breaks: write {% and %}",
+    ),
+    ("jinja", "  a: {{ 1 -}}\n  b:\n  - x", "7:11", "-}} takes away the line break behind it"),
+    ("jinja", "  a:\n    b: 1\n  {{- 'c' }}: 1", "9:3", "{{- takes away the line break before it"),
+    ("jinja", "  a: {% if true %}1{% endif %}\n  b: 1", "7:29", "write +%}"),
+    (
+        "jinja",
+        "  l:\n  {%- for x in params.list %}\n  - {{ x }}\n  {% endfor %}\n  b: 1",
+        "8:3",
+        "{%- takes away",
+    ),
+    ("go", "  k: {{ toYaml .params.map }}", "7:9", "{{ toYaml .params.map | nindent 4 }}"),
+    ("go", "  {{ toYaml .params.list }}", "7:6", "{{ toYaml .params.list | nindent 2 }}"),
+    (
+        "go",
+        "  k: {{ indent 4 (toYaml .params.map) }}",
+        "7:9",
+        "{{ (toYaml .params.map) | nindent 4",
+    ),
+    ("go", "  k: {{ .params.colon }}", "7:9", "write {{ .params.colon | quote }}"),
+    ("go", '  k: "{{ quote .params.plain }}"', "7:10", "{{ quote .params.plain }}, without quotes"),
+    ("go", '  a: 1\n  {{- with .params }}{{- end }}\n  {{- "b: 1" }}', "9:3", "write {{"),
+    (
+        "go",
+        "  l:\n  {{- range .params.list -}}\n  - {{ . }}\n  {{- end }}\n  b: 1",
+        "8:26",
+        "-}} takes away the line break behind it: write }}",
+    ),
+    ("go", "  a: 1\n  {{- /* c */ -}}\n  b: 1", "8:15", "write }}"),
+]
+
+
+@pytest.mark.parametrize(("language", "body", "place", "hint"), ERRORS)
+def test_error_names_the_part_of_the_template(
+    language: str, body: str, place: str, hint: str
+) -> None:
+    (result,) = results(language, body)
+    assert result.severity == pb.SEVERITY_FATAL
+    assert result.message.startswith(f"inline:{place}: cannot read document 1")
+    assert hint in result.message
+
+
+UNCERTAIN = [
+    ("jinja", "  k: {{ params.plain }}\n   c: d: e", "quote }}"),
+    ("jinja", "  k: {{ params.colon | quote }} x", "quote }}"),
+    ("go", "  {{- if .params }}\n  a: b: c\n  {{- end }}", "takes away"),
+    ("go", "  {{- if .params }}\n  a: [\n  {{- end }}", "takes away"),
+]
+
+
+@pytest.mark.parametrize(("language", "body", "hint"), UNCERTAIN)
+def test_correction_that_mends_nothing_is_no_hint(language: str, body: str, hint: str) -> None:
+    (result,) = results(language, body)
+    assert result.severity == pb.SEVERITY_FATAL
+    assert hint not in result.message
+
+
+def test_text_that_became_a_number_is_named() -> None:
+    labels = "  a: 1\n---\n" + HEAD.format(builders.NAME_KEY).replace(
+        "  annotations", "  labels:\n    size: {{ params.number }}\n  annotations"
+    )
+    (result,) = results("jinja", labels)
+    assert 'metadata.labels["size"] must be a string' in result.message
+    assert result.message.endswith("(write {{ params.number | quote }})")
+
+
+SILENT = [
+    (
+        "jinja",
+        "  k:\n    {{ params.map | to_yaml }}",
+        "8:8",
+        "{{ params.map | to_yaml | indent(4) }}",
+    ),
+    ("jinja", "  - {{ params.map | to_yaml }}", "7:8", "{{ params.map | to_yaml | indent(4) }}"),
+    ("jinja", "  k: {{ params.lines }}", "7:9", "{{ params.lines | quote }}"),
+    ("jinja", "  k: |\n    {{ params.lines }}", "8:8", "{{ params.lines | indent(4) }}"),
+    (
+        "jinja",
+        "  k:\n    l:\n      {{ params.map | to_yaml | indent(2) }}",
+        "9:10",
+        "{{ params.map | to_yaml | indent(6) }}",
+    ),
+    ("go", "  k:\n    {{ toYaml .params.map }}", "8:8", "{{ toYaml .params.map | nindent 4 }}"),
+    ("go", "  k:\n    {{ .params.map | toYaml | trim }}", "8:8", "toYaml | trim | nindent 4 }}"),
+    ("go", "  k: {{ .params.lines }}", "7:9", "{{ .params.lines | quote }}"),
+]
+
+
+@pytest.mark.parametrize(("language", "body", "place", "hint"), SILENT)
+def test_lines_that_became_fields_of_an_outer_object_are_a_warning(
+    language: str, body: str, place: str, hint: str
+) -> None:
+    (result,) = results(language, body)
+    assert result.severity == pb.SEVERITY_WARNING
+    assert result.message.startswith(f"inline:{place}: only the first line of this value has the")
+    assert hint in result.message
+
+
+def test_inputs_of_function_go_templating_have_the_same_warning() -> None:
+    text = HEAD.format("gotemplating.fn.crossplane.io/composition-resource-name")
+    text += "  k:\n    {{ toYaml .observed.composite.resource.spec }}\n"
+    step_input: Object = {
+        "apiVersion": PEER,
+        "kind": "GoTemplate",
+        "source": "Inline",
+        "inline": {"template": text},
+    }
+    (result,) = builders.call(builders.request(step_input)).results
+    assert result.severity == pb.SEVERITY_WARNING
+    assert result.message.startswith("inline.template:8:8: only the first line")
+
+
+MEANT = [
+    ("jinja", "  k:\n    {{ params.map | to_yaml | indent(4) }}"),
+    ("jinja", "  k: {{ params.map | to_yaml | nindent(4) }}"),
+    ("jinja", '  k: "{{ params.lines }}"'),
+    ("jinja", "  k: |\n    {{ params.lines | indent(4) }}"),
+    ("jinja", "  k: {{ params.map | to_json }}"),
+    ("jinja", "{% macro m() %}a: 1\n  b: 2{% endmacro %}  {{ m() }}"),
+    ("go", "  k: {{ toYaml .params.map | nindent 4 }}"),
+    ("go", "  k:\n    {{- toYaml .params.map | nindent 4 }}"),
+    ("go", '  k: "{{ .params.lines }}"'),
+    ("go", "  a: 1\n{{ toYaml .params.map }}"),
+]
+
+
+@pytest.mark.parametrize(("language", "body"), MEANT)
+def test_lines_in_their_place_are_no_warning(language: str, body: str) -> None:
+    assert not results(language, body)
+
+
+@pytest.mark.parametrize(
+    ("parts", "values", "ranges"),
+    [
+        (["a:\n  ", "b\nc"], ["b\nc"], [(5, 8)]),
+        (["a:\n", "  ", "b\n  c"], ["b\n  c"], []),
+        (["- ", "b\n  c"], ["b\n  c"], []),
+        (["- ", "b\nc"], ["b\nc"], [(2, 5)]),
+        (["a: ", "b\n c"], ["b\n c"], []),
+        (["a: ", "b\n\n"], ["b\n\n"], []),
+        (["", "b\nc"], ["b\nc"], []),
+        (["  ", "\nc"], ["\nc"], []),
+        (["  ", "x"], ["b\nc"], []),
+    ],
+)
+def test_outdented_values_are_found_in_the_parts(
+    parts: list[str], values: list[str], ranges: list[tuple[int, int]]
+) -> None:
+    assert outdents.find(parts, values) == ranges

@@ -1,0 +1,90 @@
+"""The place of each value of a script's result, whichever way it got there."""
+
+import pytest
+
+from function_script.engines.starlark import engine
+from function_script.request import objects
+from function_script.request.limits import Limits
+from function_script.request.program import Lazy, Program, Scope
+from function_script.texts.source import Source
+
+BODY = "desired.resources.a.resource"
+
+
+def places(text: str, modules: dict[str, str] | None = None) -> dict[str, str | None]:
+    """The lines of what is in the resource's spec, by path; None where nothing is known."""
+    sources = {name: Source(name=name, text=each) for name, each in (modules or {}).items()}
+    program = Program(main=Source(name="script", text=text), modules=sources)
+    parts = {"observed": {"composite": {"resource": {"spec": {"size": 3, "zone": "b"}}}}}
+    scope = Scope(request=Lazy.of(parts, lambda name: parts[name]))
+    trace = engine.evaluate(program, scope, Limits()).trace()
+    prefix = objects.parse_path(f"{BODY}.spec")
+    return {
+        ".".join(map(str, path[len(prefix) :])): span and f"{span.name}:{span.line}"
+        for path, span in trace.items()
+        if path[: len(prefix)] == prefix
+    }
+
+
+HEAD = "def main(req):\n"
+TAIL = """
+    body = {"apiVersion": "v1", "kind": "A", "spec": spec}
+    return {"desired": {"resources": {"a": {"resource": body}}}}
+"""
+WHOLE = "    xr = req['observed']['composite']['resource']\n"
+
+CASES = [
+    pytest.param('    spec = {"a": 1,\n      "b": [1,\n 2]}', "a:2 b:3 b.0:3 b.1:4", id="literal"),
+    pytest.param('    spec = {}\n    spec["a"] = 1', "a:3", id="assignment"),
+    pytest.param('    spec = {"a": 1}\n    spec["a"] = 2', "a:3", id="last-assignment"),
+    pytest.param('    spec = {"a": 1}\n    spec["a"] += 2', "a:3", id="augmented"),
+    pytest.param('    spec = {"a": {}}\n    spec["a"]["b"] = 2', "a:2 a.b:3", id="nested"),
+    pytest.param('    spec = {"a": 1} | {\n      "b": 1}', "a:2 b:3", id="union"),
+    pytest.param('    spec = merge({"a": 1}, {\n "b": 1})', "a:2 b:3", id="merge"),
+    pytest.param('    spec = compact({"a": 1, "b": None})', "a:2", id="compact"),
+    pytest.param('    spec = {k: 1 for k in "a b".split()}', "a:2 b:2", id="comprehension"),
+    pytest.param(
+        '    spec = {}\n    for k in ["a", "b"]:\n        spec[k] = {"c": k}',
+        "a:4 a.c:4 b:4 b.c:4",
+        id="loop",
+    ),
+    pytest.param(
+        '    one = {"a": 1}\n    spec = {}\n    for k, v in one.items(): spec[k] = v',
+        "a:2",
+        id="copy-in-a-loop",
+    ),
+    pytest.param(f"{WHOLE}    spec = xr['spec']", "", id="of-the-request"),
+    pytest.param(f"{WHOLE}    spec = {{'a': xr['spec']}}", "a:3", id="with-what-is-of-the-request"),
+    pytest.param('    spec = {"a": 1}\n    spec.setdefault("b", 1)', "a:2 b:?", id="setdefault"),
+    pytest.param('    spec = {"a": [1]}\n    spec["a"].append(2)', "a:2 a.0:2 a.1:?", id="append"),
+    pytest.param('    spec = {"a":\n      "é", "b": "é", "c": 1}', "a:3 b:3 c:3", id="not-ascii"),
+    pytest.param('    spec = {"a": json.encode({"b": 1})}', "a:2", id="encoded"),
+]
+
+
+@pytest.mark.parametrize(("text", "expected"), CASES)
+def test_place_of_each_value(text: str, expected: str) -> None:
+    (_, *below) = places(HEAD + text + TAIL).items()
+    lines = " ".join(f"{path}:{(place or '?').removeprefix('script:')}" for path, place in below)
+    assert lines == expected
+
+
+def test_place_in_a_module() -> None:
+    text = 'load("lib.star", "spec_of")\n' + HEAD + "    spec = spec_of(3)" + TAIL
+    lib = 'LABELS = {"c": 1}\n\ndef spec_of(size):\n    return {"a": size, "b": LABELS}\n'
+    assert places(text, {"lib.star": lib}) == {
+        "": "script:4",
+        "a": "lib.star:4",
+        "b": "lib.star:4",
+        "b.c": "lib.star:1",
+    }
+
+
+def test_script_that_counts_its_keys_has_no_false_place() -> None:
+    text = '    spec = {"a": 1}\n    spec["n"] = len(spec)'
+    assert places(HEAD + text + TAIL)["n"] == "script:3"
+
+
+def test_script_that_fails_with_marks_has_no_places() -> None:
+    text = '    spec = {"a": 1}\n    len(spec) == 1 or fail("more")'
+    assert places(HEAD + text + TAIL) == {}

@@ -1,0 +1,364 @@
+"""A captured request: a case without secrets whose replay gives the same response."""
+
+import base64
+import json
+from pathlib import Path
+
+import pytest
+from support import builders
+
+from function_script import cli, documents
+from function_script.proto.v1 import run_function_pb2 as pb
+from function_script.request import capture
+from function_script.request.limits import Limits
+from function_script.request.values import Object
+from function_script.step import function
+from function_script.texts.errors import InputError
+from function_script.texts.source import Source
+from function_script.tools.cases import command, discovery
+from function_script.tools.cases.runner import RunOptions
+from function_script.tools.cases.verdicts import CaseVerdict, Status
+
+MARKER = "hunter2-marker"
+
+
+def base64_of(text: str) -> str:
+    """Return a text as the data of a Secret has it."""
+    return base64.b64encode(text.encode()).decode()
+
+
+ENCODED = base64_of(MARKER)
+SECRET: Object = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "s"}}
+PLAIN = "def main(req):\n    return {}\n"
+DETAILS: Object = {"resource": builders.XR, "connection_details": {"value": ENCODED}}
+DATA: Object = {"resource": {**SECRET, "data": {"value": ENCODED}}}
+TEXT: Object = {"resource": {**SECRET, "stringData": {"value": MARKER}}}
+CREDENTIALS: Object = {"api": {"credential_data": {"data": {"value": ENCODED}}}}
+WRAPPED = f"{ENCODED[:8]}\n{ENCODED[8:]}\n"
+OLD = json.dumps({"data": {"value": ENCODED}})
+APPLIED: Object = {"annotations": {"kubectl.kubernetes.io/last-applied-configuration": OLD}}
+APPLIED_OTHER: Object = {
+    "annotations": {
+        "example.org/original": json.dumps({"kind": "List", "items": [DATA["resource"]]})
+    }
+}
+APPLIED_TWICE: Object = {
+    "annotations": {"a": json.dumps({"metadata": {"annotations": {"b": json.dumps(DATA)}}})}
+}
+NESTED: Object = {"kind": "Object", "spec": {"manifest": {**SECRET, "data": {"v": ENCODED}}}}
+ORIGINS = [
+    pytest.param({"credentials": CREDENTIALS}, id="credentials"),
+    pytest.param({"observed": {"composite": DETAILS}}, id="details of the XR"),
+    pytest.param({"observed": {"resources": {"a": DETAILS}}}, id="details of a resource"),
+    pytest.param({"desired": {"composite": DETAILS}}, id="desired details of the XR"),
+    pytest.param({"desired": {"resources": {"a": DETAILS}}}, id="desired details"),
+    pytest.param({"observed": {"resources": {"a": DATA}}}, id="observed Secret"),
+    pytest.param({"desired": {"resources": {"a": TEXT}}}, id="desired Secret"),
+    pytest.param({"required_resources": {"a": {"items": [DATA]}}}, id="required Secret"),
+    pytest.param({"extra_resources": {"a": {"items": [DATA]}}}, id="extra Secret"),
+    pytest.param({"observed": {"resources": {"a": {"resource": NESTED}}}}, id="Secret in another"),
+    pytest.param(
+        {"observed": {"resources": {"a": {"resource": {**SECRET, "metadata": APPLIED}}}}},
+        id="Secret as it was applied before",
+    ),
+    pytest.param(
+        {"observed": {"resources": {"a": {"resource": {"kind": "O", "metadata": APPLIED_OTHER}}}}},
+        id="Secret in another as it was applied before",
+    ),
+    pytest.param(
+        {"observed": {"resources": {"a": {"resource": {"kind": "O", "metadata": APPLIED_TWICE}}}}},
+        id="Secret in a text in a text",
+    ),
+    pytest.param(
+        {"desired": {"resources": {"a": {"resource": {**SECRET, "data": {"v": WRAPPED}}}}}},
+        id="base64 in lines",
+    ),
+    pytest.param({"context": {"made": {**SECRET, "data": {"value": ENCODED}}}}, id="in context"),
+]
+ELSEWHERE: Object = {"apiVersion": "v1", "kind": "Thing", "spec": {MARKER: [f"a {MARKER} b"]}}
+ECHOES = [
+    pytest.param({"context": {"a": f"postgres://u:{MARKER}@db", MARKER: ENCODED}}, id="context"),
+    pytest.param({"desired": {"resources": {MARKER: {"resource": ELSEWHERE}}}}, id="desired"),
+    pytest.param(
+        {
+            "observed": {"resources": {"a": {"resource": ELSEWHERE}}},
+            "required_resources": {"b": {"items": [{"resource": ELSEWHERE}]}},
+            "required_schemas": {"c": {"openapi_v3": {"default": MARKER}}},
+        },
+        id="observed, required, schemas",
+    ),
+    pytest.param({"input": builders.starlark(f"# {MARKER}\n{PLAIN}")}, id="program"),
+    pytest.param({"input": builders.starlark(PLAIN, params={"a": ENCODED})}, id="params"),
+]
+
+
+def captured(message: pb.RunFunctionRequest) -> str:
+    """Return the case of a request and its response."""
+    data = message.SerializeToString()
+    answer = function.handle(data, Limits(), lambda _: None)
+    return capture.to_case(data, answer.response, answer.diagnostics)
+
+
+def read(text: str) -> Object:
+    """Return the case as plain values."""
+    (document,) = documents.read_source(Source(name="case", text=text))
+    return document.value
+
+
+def replayed(text: str, directory: Path) -> CaseVerdict:
+    """Run the case, and return the report of `test`."""
+    path = directory / "a.case.yaml"
+    path.write_text(text)
+    (verdict,) = command.run_all(discovery.find([path]), RunOptions(), 1)
+    return verdict
+
+
+@pytest.mark.parametrize("parts", ORIGINS)
+def test_paths_of_secrets_are_not_recorded(parts: Object) -> None:
+    """The case has no secret, as text or as base64, from any place of secrets."""
+    text = captured(builders.request(builders.starlark(PLAIN), **parts))
+    assert MARKER not in text
+    assert ENCODED.rstrip("=") not in text
+
+
+def test_annotation_of_a_secret_that_is_no_valid_json_is_masked_as_a_whole() -> None:
+    secret: Object = {**SECRET, "metadata": {"annotations": {"a": OLD[:-1]}}}
+    parts: Object = {"observed": {"resources": {"a": {"resource": secret}}}}
+    text = captured(builders.request(builders.starlark(PLAIN), **parts))
+    assert ENCODED.rstrip("=") not in text
+
+
+@pytest.mark.parametrize("parts", ORIGINS)
+def test_secrets_of_any_place_are_masked_where_they_were_copied_to(parts: Object) -> None:
+    """Also a value that stands only in a former state of a Secret."""
+    copied = {"context": {**parts.get("context", {}), "copy": f"a {MARKER} b"}}
+    text = captured(builders.request(builders.starlark(PLAIN), **{**parts, **copied}))
+    assert MARKER not in text
+
+
+@pytest.mark.parametrize("parts", ECHOES)
+def test_copies_of_secrets_are_masked(parts: Object, tmp_path: Path) -> None:
+    """Values, keys, parts of texts and base64 get the same word, and the case passes."""
+    whole = {"input": builders.starlark(PLAIN), **parts, "credentials": CREDENTIALS}
+    text = captured(builders.request(**whole))
+    assert MARKER not in text
+    assert ENCODED.rstrip("=") not in text
+    assert "redacted1" in text or base64_of("redacted1") in text
+    assert replayed(text, tmp_path).status is Status.PASSED
+
+
+PARTS = [
+    pytest.param('{"key": "AKIA-marker", "n": 123456789}', ["AKIA-marker", "123456789"], id="JSON"),
+    pytest.param("[default]\nkey = AKIA-marker\n", ["AKIA-marker", "default"], id="INI"),
+    pytest.param("BEGIN\nabcdefgh-marker\nEND", ["abcdefgh-marker"], id="lines"),
+]
+
+
+@pytest.mark.parametrize(("secret", "parts"), PARTS)
+def test_parts_of_a_secret_are_secret(secret: str, parts: list[str]) -> None:
+    """Programs and providers copy parts of a secret to other fields."""
+    data = {"credential_data": {"data": {"value": base64_of(secret)}}}
+    message = builders.request(
+        builders.starlark(PLAIN), credentials={"api": data}, context={"taken": parts[0]}
+    )
+    text = captured(message)
+    stated = read(text)["request"]
+    assert isinstance(stated, dict)
+    assert all(part not in text and part not in unwrapped(stated) for part in parts)
+
+
+def unwrapped(request: Object) -> str:
+    """Return the credentials of a case, decoded."""
+    word = documents.to_yaml(request).partition("value: ")[2].split()[0]
+    return base64.b64decode(word).decode()
+
+
+PASSED_ON = """\
+def main(req):
+    key = from_json(get_credentials(req, "api")["value"])["key"]
+    secret = {"apiVersion": "v1", "kind": "Secret", "data": {"made": "bmV3LXNlY3JldA=="}}
+    thing = {"apiVersion": "v1", "kind": "Thing", "spec": {"key": key, "count": 2, "half": 0.5}}
+    return {
+        "desired": {
+            "composite": {"resource": {"status": {"phase": "new"}}},
+            "resources": {"s": {"resource": secret}, "t": {"resource": thing, "ready": True}},
+        },
+        "requirements": {"resources": {"r": {"api_version": "v1", "kind": "A", "match_name": "b"}}},
+        "conditions": [{"type": "Told", "status": "True", "reason": "Key", "message": key}],
+        "results": [{"severity": "Warning", "message": "key " + key}],
+        "context": {"key": key},
+    }
+"""
+JSON_DATA: Object = {"value": base64_of('{"key": "AKIA-marker"}')}
+WITH_JSON: Object = {"api": {"credential_data": {"data": JSON_DATA}}}
+
+
+def test_program_that_passes_secrets_on_gives_the_same_again(tmp_path: Path) -> None:
+    """Fields of JSON stay fields, and the case omits the data of the program's Secrets."""
+    step = builders.starlark(PASSED_ON, credentials=["api"])
+    text = captured(builders.request(step, credentials=WITH_JSON))
+    expected = read(text)["expect"]
+    assert expected == {
+        "conditions": [{"message": "redacted1", "reason": "Key", "status": "True", "type": "Told"}],
+        "context": {"key": "redacted1"},
+        "events": [{"message": "key redacted1", "severity": "Warning"}],
+        "ready": {"s": False, "t": True},
+        "requirements": {"resources": {"r": {"apiVersion": "v1", "kind": "A", "name": "b"}}},
+        "resources": {
+            "s": {"apiVersion": "v1", "kind": "Secret"},
+            "t": {
+                "apiVersion": "v1",
+                "kind": "Thing",
+                "spec": {"count": 2, "half": 0.5, "key": "redacted1"},
+            },
+        },
+        "status": {"phase": "new"},
+    }
+    assert "bmV3LXNlY3JldA" not in text.partition("request:")[0]
+    assert replayed(text, tmp_path).status is Status.PASSED
+
+
+def test_value_derived_from_a_secret_is_reported_to_differ(tmp_path: Path) -> None:
+    """The report of a failing case explains that the request's secrets are masked."""
+    program = PASSED_ON.replace('"count": 2', '"count": len(key)')
+    step = builders.starlark(program, credentials=["api"])
+    verdict = replayed(captured(builders.request(step, credentials=WITH_JSON)), tmp_path)
+    (problem,) = verdict.problems
+    assert problem.diagnostic.message == "resources.t.spec.count: expected 11, found 9"
+    assert problem.diagnostic.notes == (
+        "2 secrets of this request are redacted: what is made of them differs",
+    )
+
+
+FAILING = [
+    pytest.param(builders.starlark('def main(req):\n    fail("no way")\n'), id="fail"),
+    pytest.param(builders.starlark("def main(req):\n    return 1 + nothing\n"), id="program"),
+    pytest.param(builders.jinja("a: {{ observed.composite.nothing }}\n"), id="template"),
+    pytest.param(builders.jinja("a: b: c\n"), id="document"),
+    pytest.param({**builders.jinja("a"), "inlin": "b"}, id="input"),
+    pytest.param(None, id="no input"),
+]
+
+
+@pytest.mark.parametrize("step_input", FAILING)
+def test_failure_is_expected_again(step_input: Object | None, tmp_path: Path) -> None:
+    """The case expects the messages of the failure."""
+    text = captured(builders.request(step_input))
+    expected = read(text)["expect"]
+    assert isinstance(expected, dict)
+    assert list(expected) == ["error"]
+    assert replayed(text, tmp_path).status is Status.PASSED
+
+
+def test_language_is_replayed(tmp_path: Path) -> None:
+    """The request has resources of earlier steps with nulls, and a context."""
+    request = (
+        "apiVersion: v1\nkind: A\nmetadata: {annotations: {gotemplating.fn.crossplane.io/%s: %s}}"
+    )
+    inline = request % ("composition-resource-name", "a")
+    ours = inline.replace("gotemplating", "script")
+    before: Object = {"resource": {"apiVersion": "v1", "kind": "B", "spec": {"gone": None}}}
+    for step in (builders.jinja(ours), {**builders.jinja(ours), "kind": "GoTemplate"}):
+        message = builders.request(
+            step, desired={"resources": {"b": before}}, context={"zone": "a", "n": 1.5}
+        )
+        text = captured(message)
+        assert sorted(part(part(read(text), "expect"), "resources")) == ["a", "b"]
+        assert replayed(text, tmp_path).status is Status.PASSED
+
+
+def part(value: Object, key: str) -> Object:
+    """Return an object in an object."""
+    member = value[key]
+    assert isinstance(member, dict)
+    return member
+
+
+def test_same_request_gives_the_same_case() -> None:
+    """The tag and the order of maps do not matter."""
+    step = builders.starlark(PLAIN)
+    one = builders.request(step, context={"a": 1, "b": 2}, meta={"tag": "one"})
+    two = builders.request(step, context={"b": 2, "a": 1}, meta={"tag": "two"})
+    assert captured(one) == captured(two)
+
+
+def test_common_words_and_short_numbers_are_hidden_in_their_places_only() -> None:
+    """Connection Secrets have ports, and masking these numbers everywhere would break programs."""
+    details: Object = {"port": base64_of("5432"), "tls": base64_of("true"), "pin": base64_of("abc")}
+    message = builders.request(
+        builders.starlark(PLAIN),
+        observed={"composite": {"resource": builders.XR, "connection_details": details}},
+        context={"port": "5432", "tls": "true", "abc": "abc"},
+    )
+    text = captured(message)
+    assert part(part(read(text), "request"), "context") == {
+        "port": "5432",
+        "tls": "true",
+        "abc": "abc",
+    }
+    assert not [value for value in details.values() if str(value) in text]
+
+
+def test_more_secrets_than_can_be_looked_for_are_an_error() -> None:
+    """The alternative would be a file with secrets, or a very long search."""
+    data: Object = {"k": base64_of("\n".join(f"{index:08}" for index in range(600_000)))}
+    message = builders.request(
+        builders.starlark(PLAIN), credentials={"api": {"credential_data": {"data": data}}}
+    )
+    with pytest.raises(InputError, match="too many or too large"):
+        captured(message)
+
+
+ANNOTATED = [("true", True), ("false", False), ("True", False), (None, False)]
+
+
+@pytest.mark.parametrize(("value", "is_requested"), ANNOTATED)
+def test_xr_asks_by_its_annotation(*, value: str | None, is_requested: bool) -> None:
+    """An annotation of another object does not count."""
+    annotations = {} if value is None else {capture.ANNOTATION: value}
+    marked = {**builders.XR, "metadata": {"annotations": annotations}}
+    other = {"resource": {"metadata": {"annotations": {capture.ANNOTATION: "true"}}}}
+    observed = {"composite": {"resource": marked}, "resources": {"a": other}}
+    data = builders.request(observed=observed).SerializeToString()
+    assert capture.is_requested(data) is is_requested
+
+
+def test_run_captures(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """`run --capture` writes a case that `test` passes."""
+    step = builders.starlark(PASSED_ON, credentials=["api"])
+    request: Object = {
+        "observed": {"composite": {"resource": builders.XR}},
+        "input": step,
+        "credentials": WITH_JSON,
+    }
+    (tmp_path / "request.json").write_text(json.dumps(request))
+    case = tmp_path / "bug.case.yaml"
+    assert cli.execute(["run", str(tmp_path / "request.json"), "--capture", str(case)]) == 0
+    assert "AKIA-marker" in capsys.readouterr().out
+    assert "AKIA-marker" not in case.read_text()
+    assert cli.execute(["test", str(tmp_path)]) == 0
+
+
+def test_run_captures_what_took_too_long(tmp_path: Path) -> None:
+    """`run` prints no response then, but a server sends one, and the case expects it."""
+    endless = "def main(req):\n    [0 for i in range(1000000000) for j in range(1000000000) if 0]\n"
+    (tmp_path / "request.json").write_text(json.dumps({"input": builders.starlark(endless)}))
+    case = tmp_path / "slow.case.yaml"
+    arguments = [str(tmp_path / "request.json"), "--capture", str(case), "--timeout", "300ms"]
+    assert cli.execute(["run", *arguments]) == 1
+    (failure,) = part(read(case.read_text()), "expect").values()
+    assert failure == ["time than its limit"]
+
+
+@pytest.mark.parametrize(
+    ("name", "failure"),
+    [("bug.yaml", "not the name of a case"), ("no/bug.case.yaml", "no such file")],
+)
+def test_run_says_where_it_cannot_capture(
+    name: str, failure: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The file name is not that of a case, or the directory does not exist."""
+    (tmp_path / "request.json").write_text(json.dumps({"input": builders.starlark(PLAIN)}))
+    code = cli.execute(["run", str(tmp_path / "request.json"), "--capture", str(tmp_path / name)])
+    assert code == 1
+    assert failure in capsys.readouterr().err

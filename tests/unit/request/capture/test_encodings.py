@@ -1,0 +1,210 @@
+"""A captured request has no secret in any encoding; a mask is encoded as its secret was."""
+
+import base64
+import gzip
+import json
+from collections.abc import Callable
+from pathlib import Path
+from urllib.parse import quote
+
+import pytest
+from support import builders
+
+from function_script import documents
+from function_script.proto.v1 import run_function_pb2 as pb
+from function_script.request import capture
+from function_script.request.limits import Limits
+from function_script.request.values import Object
+from function_script.step import function
+from function_script.texts.source import Source
+from function_script.tools.cases import command, discovery
+from function_script.tools.cases.runner import RunOptions
+from function_script.tools.cases.verdicts import Status
+
+SECRET = 'hunter2 "marker"/é%'  # noqa: S105 # not a real one
+PLAIN = "def main(req):\n    return {}\n"
+
+
+def to_base64(text: str) -> str:
+    """Return a text in base64."""
+    return base64.b64encode(text.encode()).decode()
+
+
+def with_secret(secret: str) -> Object:
+    """Return the part of a request with this credential."""
+    return {"api": {"credential_data": {"data": {"value": to_base64(secret)}}}}
+
+
+def captured(message: pb.RunFunctionRequest) -> str:
+    """Return the case of a request and its response."""
+    data = message.SerializeToString()
+    answer = function.handle(data, Limits(), lambda _: None)
+    return capture.to_case(data, answer.response, answer.diagnostics)
+
+
+def context(secret: str, text: str) -> str:
+    """Return this text from the context of a case with a credential."""
+    message = builders.request(
+        builders.starlark(PLAIN), credentials=with_secret(secret), context={"text": text}
+    )
+    (document,) = documents.read_source(Source(name="case", text=captured(message)))
+    request = document.value["request"]
+    assert isinstance(request, dict)
+    context = request["context"]
+    assert isinstance(context, dict)
+    return str(context["text"])
+
+
+USER_DATA = f"#cloud-config\npassword: {SECRET}\nrun: [a, b]\n"
+MASKED_USER_DATA = USER_DATA.replace(SECRET, "redacted1")
+JSON = json.dumps({"a": [f"x {SECRET} y"]})
+MASKED_JSON = json.dumps({"a": ["x redacted1 y"]})
+ENCODED = [
+    pytest.param(to_base64(USER_DATA), to_base64(MASKED_USER_DATA), id="user data"),
+    pytest.param(to_base64(JSON), to_base64(MASKED_JSON), id="JSON in base64"),
+    pytest.param(
+        json.dumps({"b": to_base64(JSON)}),
+        json.dumps({"b": to_base64(MASKED_JSON)}),
+        id="JSON in base64 in JSON",
+    ),
+    pytest.param(JSON, MASKED_JSON, id="JSON"),
+    pytest.param(json.dumps({"j": JSON}), json.dumps({"j": MASKED_JSON}), id="JSON in JSON"),
+    pytest.param(
+        to_base64(to_base64(f"a{SECRET}")), to_base64(to_base64("aredacted1")), id="base64 twice"
+    ),
+    pytest.param(
+        base64.urlsafe_b64encode(f"??>{SECRET}".encode()).decode(),
+        base64.urlsafe_b64encode(b"??>redacted1").decode(),
+        id="base64 for URLs",
+    ),
+    pytest.param(
+        f"/opt/{to_base64(SECRET).rstrip('=')}/x",
+        f"/opt/{to_base64('redacted1').rstrip('=')}/x",
+        id="base64 in a path",
+    ),
+    pytest.param(f"{SECRET}!".encode().hex(), b"redacted1!".hex(), id="hex"),
+    pytest.param(SECRET.encode().hex().upper(), b"redacted1".hex().upper(), id="HEX"),
+    pytest.param(f"u:{quote(SECRET, safe='')}@db", "u:redacted1@db", id="URL"),
+    pytest.param(SECRET.upper(), "REDACTED1", id="upper case"),
+    pytest.param(f"a {SECRET.title()}".replace("É", "é"), "a redacted1", id="another case"),
+]
+
+
+@pytest.mark.parametrize(("text", "masked"), ENCODED)
+def test_word_is_encoded_as_its_secret_was(text: str, masked: str) -> None:
+    """A program that decodes it reads the mask, and the rest is unchanged."""
+    assert context(SECRET, text) == masked
+
+
+def test_compressed_values_stay_compressed() -> None:
+    """Cloud-init scripts are compressed, for example."""
+    text = base64.b64encode(gzip.compress(USER_DATA.encode(), mtime=0)).decode()
+    masked = context(SECRET, text)
+    assert gzip.decompress(base64.b64decode(masked)).decode() == MASKED_USER_DATA
+
+
+def test_base64_in_lines_is_known() -> None:
+    """The line break may be within the secret."""
+    for before in range(60):
+        text = base64.encodebytes(f"{'x' * before}{SECRET}{'y' * 60}".encode()).decode()
+        masked = base64.b64decode(context(SECRET, text)).decode()
+        assert masked == f"{'x' * before}redacted1{'y' * 60}"
+
+
+def test_bytes_are_known_in_base64() -> None:
+    """A key that is not UTF-8 has no textual form."""
+    key = bytes(range(128, 160))
+    data = {"credential_data": {"data": {"value": base64.b64encode(key).decode()}}}
+    text = base64.b64encode(key).decode()
+    message = builders.request(
+        builders.starlark(PLAIN), credentials={"api": data}, context={"text": f"k={text}"}
+    )
+    case = captured(message)
+    assert text.rstrip("=") not in case
+    assert f"k={to_base64('redacted1')}" in case
+
+
+HELD = [
+    pytest.param("postgres://admin:hunter2@db:5432/app", "hunter2", id="URL"),
+    pytest.param("postgres://admin:hunt%2fer2@db", "hunt/er2", id="URL, decoded"),
+    pytest.param("admin:hunter2@tcp(db)/app", "hunter2", id="MySQL"),
+    pytest.param("host=db user=admin password=hunter2 dbname=app", "hunter2", id="libpq"),
+    pytest.param("Server=db;User=admin;Password=hunter2;Encrypt=yes", "hunter2", id="ADO"),
+    pytest.param('{"dsn": "postgres://admin:hunter2@db"}', "hunter2", id="URL in JSON"),
+    pytest.param("users:\n- user:\n    token: hunter2\n", "hunter2", id="kubeconfig"),
+    pytest.param("export TOKEN='hunter2'\n", "hunter2", id="environment"),
+    pytest.param(f"client-key-data: {to_base64('hunter2-marker')}", "hunter2-marker", id="base64"),
+    pytest.param(to_base64("hunter2-marker"), "hunter2-marker", id="base64 of base64"),
+]
+
+
+@pytest.mark.parametrize(("secret", "part"), HELD)
+def test_passwords_in_a_secret_are_known_alone(secret: str, part: str) -> None:
+    """Providers combine them into one value, and programs split it."""
+    masked = context(secret, f"it is {part}.")
+    assert masked.startswith("it is redacted")
+    assert part not in masked
+
+
+def test_connection_details_of_required_resources_are_secret() -> None:
+    item = {"resource": builders.composed("a"), "connection_details": {"p": to_base64(SECRET)}}
+    message = builders.request(
+        builders.starlark(PLAIN),
+        required_resources={"a": {"items": [item]}},
+        context={"text": SECRET},
+    )
+    case = captured(message)
+    assert "hunter2" not in case
+    assert to_base64(SECRET) not in case
+
+
+PROGRAM = """\
+def main(req):
+    key = get_credentials(req, "api")["value"]
+    return {"context": {
+        "a": b64encode("#cloud-config: " + key + " etc."),
+        "b": b64encode(b64encode(key)),
+        "c": hex_encode("k=" + key),
+        "d": b64url_encode("??>" + to_json({"key": key})),
+        "e": "u:" + url_quote(key) + "@db",
+        "f": to_json({"j": to_json({"k": key})}),
+        "g": key.upper(),
+        "h": quote(key),
+    }}
+"""
+
+
+@pytest.mark.parametrize(
+    "secret", ["hunter2-marker", "hunter2\\marker's", "hunter2\tmärker", SECRET]
+)
+def test_program_that_encodes_secrets_gives_the_same_again(secret: str, tmp_path: Path) -> None:
+    """It encodes the mask, and the case expects the result."""
+    step = builders.starlark(PROGRAM, credentials=["api"])
+    text = captured(builders.request(step, credentials=with_secret(secret)))
+    assert "hunter2" not in text.lower()
+    path = tmp_path / "a.case.yaml"
+    path.write_text(text)
+    (verdict,) = command.run_all(discovery.find([path]), RunOptions(), 1)
+    assert [problem.diagnostic.message for problem in verdict.problems] == []
+    assert verdict.status is Status.PASSED
+
+
+def _nested(encode: Callable[[str], str], count: int) -> str:
+    text = SECRET
+    for _ in range(count):
+        text = encode(text)
+    return text
+
+
+def test_more_encodings_of_each_other_are_not_undone() -> None:
+    """The documentation states the depth."""
+    assert (
+        "redacted1"
+        in base64.b64decode(
+            base64.b64decode(
+                base64.b64decode(base64.b64decode(context(SECRET, _nested(to_base64, 4))))
+            )
+        ).decode()
+    )
+    text = _nested(to_base64, 5)
+    assert context(SECRET, text) == text

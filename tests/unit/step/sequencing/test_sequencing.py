@@ -1,0 +1,273 @@
+"""Readiness and order of a step's resources, the same from every language."""
+
+import json
+
+import pytest
+from support.readiness_steps import (
+    CREATING,
+    LANGUAGES,
+    READY,
+    condition,
+    desired,
+    fatal,
+    observed,
+    readiness,
+    run,
+    step,
+)
+
+from function_script.request.values import Object
+
+TRUE, FALSE, UNSPECIFIED = "READY_TRUE", "READY_FALSE", "READY_UNSPECIFIED"
+pytestmark = pytest.mark.parametrize("language", LANGUAGES)
+
+
+def test_readiness_is_not_judged_without_the_option(language: str) -> None:
+    """Readiness stays open, and nothing is reported."""
+    response = run(step(language, {"a": {}}), {"a": observed(status=READY)})
+    assert readiness(response) == {"a": UNSPECIFIED}
+    assert "conditions" not in response
+
+
+def test_auto_ready_judges_the_resources_of_the_step(language: str) -> None:
+    """By what is observed; what an earlier step desires is not looked at."""
+    response = run(
+        step(language, {"a": {}, "b": {}, "c": {}}, autoReady={}),
+        {"a": observed(status=READY), "b": observed(status=CREATING), "z": observed(status=READY)},
+        desired={"resources": {"z": observed()}},
+    )
+    assert readiness(response) == {"a": TRUE, "b": FALSE, "c": FALSE, "z": UNSPECIFIED}
+
+
+def test_auto_ready_of_all_leaves_what_was_stated(language: str) -> None:
+    """Earlier steps' words stand, and their resources are changed in nothing else."""
+    earlier = {
+        "open": observed(),
+        "said": {**observed(), "ready": "READY_FALSE"},
+        "details": {**observed(), "connection_details": {"a": "YQ=="}},
+    }
+    response = run(
+        step(language, {"a": {}}, autoReady={"resources": "All"}),
+        {name: observed(status=READY) for name in (*earlier, "a")},
+        desired={"resources": earlier},
+    )
+    assert readiness(response) == {"a": TRUE, "open": TRUE, "said": FALSE, "details": TRUE}
+    assert desired(response)["details"]["connection_details"] == {"a": "YQ=="}
+    assert desired(response)["open"]["resource"] == earlier["open"]["resource"]
+
+
+def test_auto_ready_overwrites_when_asked(language: str) -> None:
+    """Readiness of an earlier step is judged anew; the step's own is not."""
+    response = run(
+        step(
+            language, {"a": {"ready": "False"}}, autoReady={"resources": "All", "overwrite": True}
+        ),
+        {"a": observed(status=READY), "z": observed(status=READY)},
+        desired={"resources": {"z": {**observed(), "ready": "READY_FALSE"}}},
+    )
+    assert readiness(response) == {"a": FALSE, "z": TRUE}
+
+
+@pytest.mark.parametrize("stated", ["True", "False", "Unspecified"])
+def test_explicit_readiness_wins(language: str, stated: str) -> None:
+    """Even a word that leaves it open."""
+    response = run(
+        step(language, {"a": {"ready": stated}}, autoReady={}), {"a": observed(status=READY)}
+    )
+    words = {"True": TRUE, "False": FALSE, "Unspecified": UNSPECIFIED}
+    assert readiness(response) == {"a": words[stated]}
+
+
+def test_rule_of_its_own_needs_no_option(language: str) -> None:
+    """It holds for its resource, and only for that."""
+    response = run(
+        step(language, {"a": {"ready_when": "Exists"}, "b": {"ready_when": "Exists"}, "c": {}}),
+        {"a": observed(status=CREATING), "c": observed(status=READY)},
+    )
+    assert readiness(response) == {"a": TRUE, "b": FALSE, "c": UNSPECIFIED}
+
+
+def test_rule_that_cannot_be_read_is_refused(language: str) -> None:
+    """With what can be written instead."""
+    message = fatal(run(step(language, {"a": {"ready_when": "exists"}})))
+    assert 'cannot read the rule "exists"' in message
+
+
+def test_rule_beside_readiness_is_refused(language: str) -> None:
+    """One of them would be ignored."""
+    message = fatal(run(step(language, {"a": {"ready": "True", "ready_when": "Exists"}})))
+    assert "must not be set beside" in message
+
+
+def test_resource_waits_until_its_dependency_is_ready(language: str) -> None:
+    """It is withheld, the XR is not ready, and the condition says what it waits for."""
+    resources: dict[str, Object] = {"a": {}, "b": {"depends_on": ["a"]}}
+    states: list[dict[str, Object]] = [{}, {"a": observed(status=CREATING)}]
+    for exists in states:
+        response = run(step(language, resources), exists)
+        assert set(desired(response)) == {"a"}
+        assert response["desired"]["composite"]["ready"] == FALSE
+        assert condition(response)["reason"] == "Waiting"
+        assert condition(response)["message"].startswith("Waiting: b for a. Unready: a ")
+        assert response["meta"]["ttl"] == "10s"
+    response = run(step(language, resources), {"a": observed(status=READY)})
+    assert set(desired(response)) == {"a", "b"}
+    assert "composite" not in response["desired"]
+    assert condition(response)["message"] == "Unready: b does not exist yet"
+    assert int(response["meta"]["ttl"].removesuffix("s")) > 3000
+
+
+def test_resource_that_exists_is_never_withdrawn(language: str) -> None:
+    """However its dependency fares later, even when it is gone."""
+    resources: dict[str, Object] = {"a": {}, "b": {"depends_on": ["a"]}}
+    states: list[dict[str, Object]] = [{}, {"a": observed(status=CREATING)}]
+    for state in states:
+        response = run(step(language, resources), {**state, "b": observed(status=READY)})
+        assert set(desired(response)) == {"a", "b"}
+
+
+def test_chain_is_built_one_after_the_other(language: str) -> None:
+    """Each waits for the one before it."""
+    resources: dict[str, Object] = {
+        "a": {},
+        "b": {"depends_on": ["a"]},
+        "c": {"depends_on": ["a", "b"]},
+    }
+    names_by_call = []
+    exists: dict[str, Object] = {}
+    for name in ("a", "b", "c"):
+        response = run(step(language, resources), exists)
+        names_by_call.append(sorted(desired(response)))
+        exists[name] = observed(status=READY)
+    assert names_by_call == [["a"], ["a", "b"], ["a", "b", "c"]]
+
+
+def test_dependency_on_a_field(language: str) -> None:
+    """It is met when the field is there, ready or not."""
+    resources: dict[str, Object] = {"a": {}, "b": {"depends_on": ["a:status.id"]}}
+    waiting = run(step(language, resources), {"a": observed(status=READY)})
+    assert set(desired(waiting)) == {"a"}
+    assert condition(waiting)["message"] == "Waiting: b for a:status.id"
+    response_with_id = run(
+        step(language, resources), {"a": observed(status={**CREATING, "id": "x"})}
+    )
+    assert set(desired(response_with_id)) == {"a", "b"}
+
+
+def test_dependency_uses_the_rule_and_the_word_of_its_resource(language: str) -> None:
+    """The same readiness that Crossplane is told."""
+    exists = {"a": observed(status=CREATING)}
+    by_rule = step(language, {"a": {"ready_when": "Exists"}, "b": {"depends_on": ["a"]}})
+    assert "b" in desired(run(by_rule, exists))
+    by_word = step(language, {"a": {"ready": "True"}, "b": {"depends_on": ["a"]}})
+    assert "b" in desired(run(by_word, exists))
+    assert "b" not in desired(run(by_word, {}))
+    against = step(language, {"a": {"ready": "False"}, "b": {"depends_on": ["a"]}})
+    assert "b" not in desired(run(against, {"a": observed(status=READY)}))
+
+
+def test_dependency_on_an_earlier_steps_resource(language: str) -> None:
+    """Its name is known, and so is the readiness that was stated."""
+    resources: dict[str, Object] = {"b": {"depends_on": ["a"]}}
+    earlier = {"resources": {"a": {**observed(), "ready": "READY_TRUE"}}}
+    exists = {"a": observed(status=CREATING)}
+    assert "b" in desired(run(step(language, resources), exists, desired=earlier))
+
+
+def test_unknown_name_is_an_error_with_its_place(language: str) -> None:
+    """Nothing would ever meet it."""
+    message = fatal(run(step(language, {"network": {}, "b": {"depends_on": ["netwrok"]}})))
+    assert 'cannot order resource "b": it depends on "netwrok", which is not desired' in message
+    assert 'did you mean "network"?' in message
+    assert message.startswith("script:1:1" if language == "starlark" else "inline:3")
+
+
+def test_circle_is_an_error_that_shows_it(language: str) -> None:
+    """Each of its resources would wait for the others."""
+    resources: dict[str, Object] = {
+        "a": {"depends_on": ["c"]},
+        "b": {"depends_on": ["a"]},
+        "c": {"depends_on": ["b"]},
+    }
+    assert "it depends on itself: a → c → b → a" in fatal(run(step(language, resources)))
+    assert "a → a" in fatal(run(step(language, {"a": {"depends_on": ["a"]}})))
+
+
+@pytest.mark.parametrize("text", ["", ":status.a", "a:", "a:status["])
+def test_invalid_dependency_is_refused(language: str, text: str) -> None:
+    """A dependency is a name, or a name with a path."""
+    response = run(step(language, {"a": {}, "b": {"depends_on": [text]}}))
+    assert any(part in fatal(response) for part in ("cannot read", "must name a resource"))
+
+
+def test_waiting_resource_is_reported_once(language: str) -> None:
+    """An event when the waiting begins; none while the XR's condition says the same."""
+    ordered_step = step(language, {"a": {}, "b": {"depends_on": ["a"]}})
+    first = run(ordered_step)
+    assert [(each["severity"], each["message"]) for each in first["results"]] == [
+        ("SEVERITY_NORMAL", "Waiting: b for a")
+    ]
+    xr = {
+        "apiVersion": "example.org/v1",
+        "kind": "XThing",
+        "status": {"conditions": [{"type": "ResourcesReady", **_said(first)}]},
+    }
+    state = {"composite": {"resource": xr}, "resources": {"a": observed(status=CREATING)}}
+    assert "results" not in run(ordered_step, observed=state)
+
+
+def _said(response: Object) -> Object:
+    return {"message": condition(response)["message"], "status": "False"}
+
+
+def test_condition_has_the_type_that_was_asked_for(language: str) -> None:
+    """It is sorted, and bounded however many resources there are."""
+    many: dict[str, Object] = {f"resource-{number:03}": {} for number in range(99, -1, -1)}
+    response = run(step(language, many, resourcesCondition="PartsReady"))
+    report = condition(response)
+    assert (report["type"], report["reason"]) == ("PartsReady", "Unready")
+    assert str(report["message"]).startswith(
+        "Unready: resource-000 does not exist yet; resource-001"
+    )
+    assert len(str(report["message"]).encode()) <= 1024
+    ready = run(
+        step(language, {"a": {}}, resourcesCondition="PartsReady"), {"a": observed(status=READY)}
+    )
+    assert (condition(ready)["status"], condition(ready)["reason"]) == (
+        "STATUS_CONDITION_TRUE",
+        "Ready",
+    )
+
+
+def test_same_request_gives_the_same_response(language: str) -> None:
+    """The order of observed resources does not count."""
+    ordered_step = step(
+        language, {"c": {"depends_on": ["a", "b"]}, "a": {}, "b": {"depends_on": ["a"]}}, usages={}
+    )
+    exists = {name: observed(status=READY) for name in "abc"}
+    assert run(ordered_step, exists) == run(ordered_step, dict(reversed(exists.items())))
+
+
+def test_program_that_stops_is_not_told_of_its_order(language: str) -> None:
+    """Its own message is what counts."""
+    ordered_step = step(language, {"a": {"depends_on": ["gone"]}}, autoReady={})
+    if language == "starlark":
+        ordered_step["script"] = (
+            str(ordered_step["script"])
+            .replace("return ", "return FATAL | ")
+            .replace(
+                "def main",
+                'FATAL = {"results": [{"severity": "Fatal", "message": "own"}]}\ndef main',
+            )
+        )
+    else:
+        meta = {"apiVersion": "meta.script.fn.crossplane.io/v1beta1", "kind": "Results"}
+        results: Object = {**meta, "results": [{"severity": "Fatal", "message": "own"}]}
+        ordered_step["inline"] = f"{ordered_step['inline']}\n---\n{json.dumps(results)}"
+    assert fatal(run(ordered_step)) == "own"
+
+
+def test_operation_has_no_order(language: str) -> None:
+    """It observes nothing, so what waits would wait for ever."""
+    response = run(step(language, {"a": {}, "b": {"depends_on": ["a"]}}), observed={})
+    assert "an Operation observes no resources" in fatal(response)

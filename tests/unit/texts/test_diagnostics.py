@@ -1,0 +1,36 @@
+"""Frames: long lines are cut around the caret."""
+
+from function_script.texts import diagnostics
+from function_script.texts.diagnostics import Diagnostic
+from function_script.texts.source import Source, Span, excerpt
+
+
+def _frame(line: str, column: int, columns: int | None) -> list[str]:
+    source = Source(name="inline", text=f"short\n{line}\n")
+    span = Span(name="inline", line=2, column=column, width=3)
+    problem = Diagnostic(message="m", span=span, excerpt=excerpt(source, span))
+    return diagnostics.to_frame(problem, columns=columns).split("\n")
+
+
+def test_long_line_is_cut_around_the_caret() -> None:
+    _, _, _, _, text, caret = _frame("a" * 500 + "BAD" + "c" * 500, 501, columns=60)
+    assert len(text) <= 60
+    assert text[caret.index("^") :].startswith("BAD")
+    assert text.endswith("…")
+    assert "| …" in text
+
+
+def test_long_line_without_a_terminal_has_its_caret() -> None:
+    *_, text, caret = _frame("a" * 500 + "BAD", 501, columns=None)
+    assert text[caret.index("^") :] == "BAD"
+
+
+def test_short_line_is_whole() -> None:
+    *_, text, caret = _frame("abc BAD def", 5, columns=60)
+    assert text == "2 | abc BAD def"
+    assert caret == "  |     ^^^"
+
+
+def test_narrow_terminal_has_room_for_the_caret() -> None:
+    *_, text, caret = _frame("a" * 100 + "BAD", 101, columns=1)
+    assert text[caret.index("^") :].startswith("BAD")

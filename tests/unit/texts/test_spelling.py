@@ -1,0 +1,71 @@
+"""A misspelt name has one suggestion, or none."""
+
+import pytest
+
+from function_script.texts.spelling import nearest
+
+FIELDS = ("region", "size", "replicas", "storageClass", "labels", "env", "id")
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        pytest.param("szie", "size", id="swap"),
+        pytest.param("siz", "size", id="missing-letter"),
+        pytest.param("sizee", "size", id="added-letter"),
+        pytest.param("replcias", "replicas", id="swap-in-long-name"),
+        pytest.param("rplcas", "replicas", id="two-edits-in-long-name"),
+        pytest.param("Region", "region", id="case"),
+        pytest.param("storage_class", "storageClass", id="other-separator"),
+        pytest.param("evn", "env", id="swap-in-three-letters"),
+        pytest.param("sxzy", None, id="two-edits-in-short-name"),
+        pytest.param("end", None, id="another-letter-in-three"),
+        pytest.param("ix", None, id="two-letters"),
+        pytest.param("rolicatesx", None, id="three-edits"),
+        pytest.param("ezis", None, id="anagram"),
+        pytest.param("x" * 100, None, id="longer-than-any-name"),
+        pytest.param("", None, id="empty"),
+    ],
+)
+def test_misspelt_name_has_one_suggestion(name: str, expected: str | None) -> None:
+    assert nearest(name, FIELDS) == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "other"),
+    [
+        ("zone-a", "zone-b"),
+        ("zone-aa", "zone-a"),
+        ("zoneA", "zoneB"),
+        ("subnet1", "subnet2"),
+        ("function-kcl", "function-kro"),
+    ],
+)
+def test_name_of_another_thing_is_no_misspelling(name: str, other: str) -> None:
+    assert nearest(name, (other,)) is None
+
+
+@pytest.mark.parametrize(
+    ("name", "other"),
+    [
+        ("bukcet-a", "bucket-a"),
+        ("get_xrr", "get_xr"),
+        ("dbname", "dbName"),
+        ("function-scirpt", "function-script"),
+        ("toYAML", "toYaml"),
+    ],
+)
+def test_misspelt_word_of_a_name_is_one(name: str, other: str) -> None:
+    assert nearest(name, (other,)) == other
+
+
+def test_names_at_one_distance_are_not_suggested() -> None:
+    assert nearest("portx", ("ports", "porta")) is None
+    assert nearest("toYAML", ("toYaml", "to_yaml")) == "toYaml"
+
+
+def test_suggestion_prefers_the_style_of_the_name() -> None:
+    styles = ["to_yaml", "toYaml"]
+    assert nearest("to_yml", styles) == "to_yaml"
+    assert nearest("toYml", styles) == "toYaml"
+    assert nearest("toyaml", styles) == "toYaml"

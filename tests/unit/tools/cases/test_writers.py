@@ -1,0 +1,74 @@
+"""A case that fails names its own line, and the line of the program that wrote the value."""
+
+from pathlib import Path
+
+import pytest
+
+from function_script import cli
+
+COMPOSITION = """\
+apiVersion: apiextensions.crossplane.io/v1
+kind: Composition
+metadata: {name: things}
+spec:
+  compositeTypeRef: {apiVersion: example.org/v1, kind: XThing}
+  mode: Pipeline
+  pipeline:
+  - step: only
+    functionRef: {name: function-script}
+    input:
+      apiVersion: script.fn.crossplane.io/v1beta1
+      kind: JinjaTemplate
+      inline: |
+        apiVersion: v1
+        kind: ConfigMap
+        metadata:
+          annotations: {script.fn.crossplane.io/composition-resource-name: map}
+        data:
+          zone: north
+          size: "{{ spec.size }}"
+        ---
+        apiVersion: example.org/v1
+        kind: XThing
+        status:
+          zone: north
+"""
+CASE = """\
+xr:
+  apiVersion: example.org/v1
+  kind: XThing
+  metadata: {name: demo, namespace: here}
+  spec: {size: 2}
+composition: composition.yaml
+"""
+CASES = [
+    pytest.param("resources: {map: {data: {zone: south}}}", "written at {}:19:11", id="value"),
+    pytest.param("resources: {map: {data: {other: x}}}", "data is written at {}:18:9", id="field"),
+    pytest.param("absent: [map]", "written at {}:14:9", id="resource"),
+    pytest.param("status: {zone: south}", "written at {}:25:11", id="status"),
+    pytest.param("xr: {status: {zone: south}}", "written at {}:25:11", id="xr"),
+    pytest.param(
+        "checks: [{path: resources.map.data.size, equals: '3'}]", "written at {}:20:11", id="check"
+    ),
+    pytest.param("documents: expected.yaml", "written at {}:19:11", id="documents"),
+]
+EXPECTED = """\
+apiVersion: v1
+kind: ConfigMap
+metadata:
+  annotations: {crossplane.io/composition-resource-name: map}
+data: {zone: south, size: "2"}
+"""
+
+
+@pytest.mark.parametrize(("expectation", "note"), CASES)
+def test_failure_names_the_line_that_wrote_the_value(
+    expectation: str, note: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "composition.yaml").write_text(COMPOSITION)
+    (tmp_path / "case.yaml").write_text(f"{CASE}expect:\n  {expectation}\n")
+    (tmp_path / "expected.yaml").write_text(EXPECTED)
+    assert cli.execute(["test", str(tmp_path)]) == 1
+    text = capsys.readouterr().out
+    assert f"--> {tmp_path}/case.yaml:8:" in text
+    assert f"  = {note.format(tmp_path / 'composition.yaml')}\n" in text

@@ -1,0 +1,327 @@
+"""`check` finds mistakes by runs: each row is one, in the languages in which it can occur."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from textwrap import indent
+
+import pytest
+
+from function_script.sandbox import Pool
+from function_script.tools import check, local_pool
+from function_script.tools.check import runs
+from function_script.tools.check.report import Report
+
+XRD = """\
+apiVersion: apiextensions.crossplane.io/v2
+kind: CompositeResourceDefinition
+metadata: {name: xthings.example.org}
+spec:
+  group: example.org
+  scope: Namespaced
+  names: {kind: XThing, plural: xthings}
+  versions:
+  - name: v1
+    served: true
+    referenceable: true
+    schema:
+      openAPIV3Schema:
+        type: object
+        properties:
+          spec:
+            type: object
+            required: [region, size]
+            properties:
+              region: {type: string, enum: [eu, us, "NO"]}
+              size: {type: string, enum: [small, large]}
+              count: {type: integer, minimum: 0, maximum: 5}
+              debug: {type: boolean, default: false}
+              version: {type: string, default: "1.10"}
+              tags: {type: array, items: {type: string}}
+              network: {type: object, properties: {mode: {type: string, enum: [a, b]}}}
+              ports:
+                type: array
+                items:
+                  type: object
+                  required: [port]
+                  properties: {port: {type: integer, minimum: 1}}
+          status:
+            type: object
+            properties:
+              address: {type: string}
+"""
+_COMPOSITION = """\
+apiVersion: apiextensions.crossplane.io/v1
+kind: Composition
+metadata: {{name: things}}
+spec:
+  compositeTypeRef: {{apiVersion: example.org/v1, kind: XThing}}
+  mode: Pipeline
+  pipeline:
+  - step: compose
+    functionRef: {{name: function-script}}
+    input:
+      apiVersion: script.fn.crossplane.io/v1beta1
+      kind: {kind}
+      {field}: |
+"""
+_CONFIG = """\
+---
+apiVersion: v1
+kind: ConfigMap
+metadata:
+  annotations:
+    script.fn.crossplane.io/composition-resource-name: config
+data:
+  x: "1"
+"""
+_SET = {
+    "GoTemplate": "{{ $spec := .observed.composite.resource.spec }}\n",
+    "JinjaTemplate": "{% set spec = observed.composite.resource.spec %}\n",
+}
+_WORKLOAD = """\
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata:
+  annotations:
+    script.fn.crossplane.io/composition-resource-name: app
+spec:
+"""
+_STATUS = """\
+---
+apiVersion: example.org/v1
+kind: XThing
+status:
+"""
+
+
+def _script(*lines: str) -> str:
+    head = ["def main(req):", '    spec = get_xr(req)["spec"]', "    rsp = response()"]
+    return "\n".join([*head, *(f"    {line}" for line in lines), "    return rsp", ""])
+
+
+def _config(expression: str) -> str:
+    data = f'{{"x": {expression}}}'
+    return f'rsp.resource("config", {{"apiVersion": "v1", "kind": "ConfigMap", "data": {data}}})'
+
+
+def _app(spec: str) -> str:
+    return f'rsp.resource("app", {{"apiVersion": "apps/v1", "kind": "Deployment", "spec": {spec}}})'
+
+
+_GO, _JINJA, _STARLARK = "GoTemplate", "JinjaTemplate", "StarlarkScript"
+_CONTAINERS = "  selector: {matchLabels: {a: b}}\n  template:\n    metadata: {labels: {a: b}}\n"
+_POD = f"{_CONTAINERS}    spec:\n      containers:\n      - name: app\n        image: app\n"
+_POD_OBJECT = (
+    '"selector": {"matchLabels": {"a": "b"}}, "template": {"metadata": {"labels": {"a": "b"}}, '
+    '"spec": {"containers": [{"name": "app", "image": "app"}]}}'
+)
+
+# The name of a mistake; a text of its line; programs by language.
+MISTAKES: list[tuple[str, str, dict[str, str]]] = [
+    (
+        "optional-number",
+        "count",
+        {
+            _GO: _CONFIG + "  y: {{ $spec.count | quote }}\n",
+            _JINJA: _CONFIG + "  y: {{ spec.count | string }}\n",
+            _STARLARK: _script(_config('str(spec["count"])')),
+        },
+    ),
+    (
+        "optional-object",
+        "mode",
+        {
+            _GO: _CONFIG + "  y: {{ $spec.network.mode }}\n",
+            _JINJA: _CONFIG + "  y: {{ spec.network.mode }}\n",
+            _STARLARK: _script(_config('spec["network"]["mode"]')),
+        },
+    ),
+    (
+        "optional-list",
+        "tags",
+        {
+            _GO: _CONFIG + '{{- range $spec.tags }}\n  {{ . }}: "1"\n{{- end }}\n',
+            _JINJA: _CONFIG + '{% for tag in spec.tags %}\n  {{ tag }}: "1"\n{% endfor %}\n',
+            _STARLARK: _script(_config('",".join([tag for tag in spec["tags"]])')),
+        },
+    ),
+    (
+        "first-of-an-empty-list",
+        "ports",
+        {
+            _GO: _CONFIG
+            + '{{- if hasKey $spec "ports" }}\n  y: {{ (index $spec.ports 0).port | quote }}\n'
+            "{{- end }}\n",
+            _JINJA: _CONFIG
+            + "{% if spec.ports is defined %}\n  y: {{ spec.ports[0].port | string }}\n"
+            "{% endif %}\n",
+            _STARLARK: _script(
+                'if "ports" in spec:', "    " + _config('str(spec["ports"][0]["port"])')
+            ),
+        },
+    ),
+    (
+        "enum-without-entry",
+        "size",
+        {
+            _JINJA: _CONFIG + '  y: {{ {"small": "1"}[spec.size] }}\n',
+            _STARLARK: _script(_config('{"small": "1"}[spec["size"]]')),
+        },
+    ),
+    (
+        "division-by-zero",
+        "count",
+        {
+            _GO: _CONFIG + '{{- if hasKey $spec "count" }}\n'
+            "  y: {{ div 10 $spec.count | quote }}\n{{- end }}\n",
+            _JINJA: _CONFIG + "{% if spec.count is defined %}\n"
+            "  y: {{ (10 // spec.count) | string }}\n{% endif %}\n",
+            _STARLARK: _script('if "count" in spec:', "    " + _config('str(10 // spec["count"])')),
+        },
+    ),
+    (
+        "misspelt-field",
+        "replcas",
+        {
+            _GO: _WORKLOAD + _POD + "  replcas: 1\n",
+            _JINJA: _WORKLOAD + _POD + "  replcas: 1\n",
+            _STARLARK: _script(_app(f'{{{_POD_OBJECT}, "replcas": 1}}')),
+        },
+    ),
+    (
+        "misspelt-in-a-branch",
+        "replcas",
+        {
+            _GO: _WORKLOAD + _POD + '{{- if eq $spec.size "large" }}\n  replcas: 1\n{{- end }}\n',
+            _JINJA: _WORKLOAD + _POD + '{% if spec.size == "large" %}\n  replcas: 1\n{% endif %}\n',
+            _STARLARK: _script(
+                'extra = {"replcas": 1} if spec["size"] == "large" else {}',
+                _app(f"dict({{{_POD_OBJECT}}}, **extra)"),
+            ),
+        },
+    ),
+    (
+        "misspelt-for-debugging",
+        "pasued",
+        {
+            _GO: _WORKLOAD + _POD + "{{- if $spec.debug }}\n  pasued: true\n{{- end }}\n",
+            _JINJA: _WORKLOAD + _POD + "{% if spec.debug %}\n  pasued: true\n{% endif %}\n",
+            _STARLARK: _script(
+                'extra = {"pasued": True} if spec["debug"] else {}',
+                _app(f"dict({{{_POD_OBJECT}}}, **extra)"),
+            ),
+        },
+    ),
+    (
+        "text-for-a-number",
+        "replicas",
+        {
+            _GO: _WORKLOAD + _POD + '  replicas: "1"\n',
+            _JINJA: _WORKLOAD + _POD + '  replicas: "1"\n',
+            _STARLARK: _script(_app(f'{{{_POD_OBJECT}, "replicas": "1"}}')),
+        },
+    ),
+    (
+        "required-field-absent",
+        "",
+        {
+            _GO: _WORKLOAD + _CONTAINERS + "    spec: {}\n",
+            _JINJA: _WORKLOAD + _CONTAINERS + "    spec: {}\n",
+            _STARLARK: _script(_app('{"replicas": 1}')),
+        },
+    ),
+    (
+        "status-field-unknown",
+        "adress",
+        {
+            _GO: _STATUS + "  adress: x\n" + _CONFIG,
+            _JINJA: _STATUS + "  adress: x\n" + _CONFIG,
+            _STARLARK: _script('rsp.set_status("adress", "x")'),
+        },
+    ),
+    (
+        "status-of-another-type",
+        "address",
+        {
+            _GO: _STATUS + "  address: 5\n" + _CONFIG,
+            _JINJA: _STATUS + "  address: 5\n" + _CONFIG,
+            _STARLARK: _script('rsp.set_status("address", 5)'),
+        },
+    ),
+    (
+        "word-that-is-a-boolean",
+        "region",
+        {
+            _GO: _WORKLOAD + _POD + "        env:\n        - name: {{ $spec.region }}\n",
+            _JINJA: _WORKLOAD + _POD + "        env:\n        - name: {{ spec.region | safe }}\n",
+        },
+    ),
+    (
+        "version-that-is-a-number",
+        "subdomain",
+        {
+            _GO: _WORKLOAD + _POD + "      subdomain: {{ $spec.version }}\n",
+            _JINJA: _WORKLOAD + _POD + "      subdomain: 1.10\n",
+            _STARLARK: _script(
+                'pod = {"containers": [{"name": "app", "image": "app"}]}',
+                'pod["subdomain"] = 1.10',
+                'template = {"metadata": {"labels": {"a": "b"}}, "spec": pod}',
+                _app('{"selector": {"matchLabels": {"a": "b"}}, "template": template}'),
+            ),
+        },
+    ),
+    (
+        "wrong-operand",
+        "count",
+        {
+            _JINJA: _CONFIG + "{% if spec.debug %}\n"
+            '  y: {{ "n" + (spec.count | default(1)) }}\n{% endif %}\n',
+            _STARLARK: _script('if spec["debug"]:', "    " + _config('"n" + spec.get("count", 1)')),
+        },
+    ),
+]
+
+
+def _place(path: Path, kind: str, program: str) -> Path:
+    field = "script" if kind == _STARLARK else "inline"
+    head = _COMPOSITION.format(kind=kind, field=field)
+    text = head + indent(_SET.get(kind, "") + program, " " * 8)
+    path.joinpath("xrd.yaml").write_text(XRD)
+    file = path / "composition.yaml"
+    file.write_text(text)
+    return file
+
+
+@pytest.fixture(scope="module")
+def pool() -> Iterator[Pool]:
+    with local_pool.open_pool(None) as opened:
+        yield opened
+
+
+def _check(file: Path, pool: Pool, **options: int) -> Report:
+    return check.check([str(file)], run_options=runs.Options(pool=pool, **options))
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "program"),
+    [
+        pytest.param(kind, text, program, id=f"{name}-{kind}")
+        for name, text, programs in MISTAKES
+        for kind, program in programs.items()
+    ],
+)
+def test_check_finds_the_mistake_at_its_line(
+    kind: str, text: str, program: str, tmp_path: Path, pool: Pool
+) -> None:
+    file = _place(tmp_path, kind, program)
+    findings = _check(file, pool).findings
+    lines = file.read_text().split("\n")
+    spans = [finding.diagnostic.span for finding in findings]
+    assert spans
+    # Where a script sets a field of the status is not known: it is the step's.
+    assert any(
+        span is not None
+        and (text in lines[span.line - 1] or (kind == _STARLARK and "status" in program))
+        for span in spans
+    )

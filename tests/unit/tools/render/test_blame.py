@@ -1,0 +1,195 @@
+"""`render --blame` and `render --explain`: the line of each value, and what it was made of."""
+
+from pathlib import Path
+
+import pytest
+
+from function_script import cli
+
+XRD = """\
+apiVersion: apiextensions.crossplane.io/v2
+kind: CompositeResourceDefinition
+metadata: {name: apps.example.org}
+spec:
+  group: example.org
+  names: {kind: App, plural: apps}
+  versions:
+  - name: v1
+    served: true
+    referenceable: true
+    schema:
+      openAPIV3Schema:
+        type: object
+        properties:
+          spec:
+            type: object
+            properties: {size: {type: integer, default: 2}, zone: {type: string}}
+          status: {type: object, properties: {zone: {type: string}}}
+"""
+XR = """\
+apiVersion: example.org/v1
+kind: App
+metadata: {name: shop, namespace: here}
+spec:
+  zone: north
+"""
+COMPOSITION = """\
+apiVersion: apiextensions.crossplane.io/v1
+kind: Composition
+metadata: {name: apps}
+spec:
+  compositeTypeRef: {apiVersion: example.org/v1, kind: App}
+  mode: Pipeline
+  pipeline:
+  - step: first
+    functionRef: {name: function-script}
+    input:
+      apiVersion: script.fn.crossplane.io/v1beta1
+      kind: GoTemplate
+      inline: |
+        apiVersion: v1
+        kind: ConfigMap
+        metadata:
+          annotations: {script.fn.crossplane.io/composition-resource-name: my.map}
+        data:
+          zone: {{ .observed.composite.resource.spec.zone }}
+          size: "{{ .observed.composite.resource.spec.size }}"
+          text: |
+            two
+            lines
+        ---
+        apiVersion: example.org/v1
+        kind: App
+        status:
+          zone: {{ .context.zone | default "none" }}
+  - step: second
+    functionRef: {name: function-script}
+    input:
+      apiVersion: script.fn.crossplane.io/v1beta1
+      kind: StarlarkScript
+      script: |
+        def main(req):
+            rsp = response()
+            rsp.resource("script", {
+                "apiVersion": "v1",
+                "kind": "ConfigMap",
+                "data": {"zone": get_xr(req, "spec.zone"), "other": json.encode({"a": 1})},
+            })
+            return rsp
+"""
+
+
+@pytest.fixture(name="project")
+def fixture_project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    for name, text in {"xr": XR, "xrd": XRD, "composition": COMPOSITION}.items():
+        (tmp_path / f"{name}.yaml").write_text(text)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
+    code = cli.execute(["render", *arguments])
+    return (code, *capsys.readouterr())
+
+
+def test_blame_is_render_behind_a_margin(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    del project
+    _, plain, _ = run(capsys)
+    code, text, _ = run(capsys, "--blame")
+    assert code == 0
+    rows = [line.partition(" | ") for line in text.splitlines()]
+    assert [line for _, _, line in rows] == plain.splitlines()
+    assert len({len(margin) for margin, bar, _ in rows if bar}) == 1
+    margins = {line.strip(): margin.strip() for margin, _, line in rows}
+    assert margins['size: "2"'] == "composition.yaml:20"
+    assert margins["lines"] == margins["text: |"] == "composition.yaml:21"
+    assert margins["other: '{\"a\":1}'"] == "composition.yaml:40"
+    assert margins["zone: none"] == "composition.yaml:28"
+    assert margins["crossplane.io/composite: shop"] == ""
+
+
+EXPLAINED = [
+    pytest.param(
+        "my.map.data.zone",
+        'my.map.data.zone: "north"\n'
+        '  <- composition.yaml:19:11: step "first"\n'
+        "     zone: {{ .observed.composite.resource.spec.zone }}\n"
+        '    <- xr.yaml:5:3: spec.zone: "north"\n',
+        id="field-of-the-xr",
+    ),
+    pytest.param(
+        "my.map.data.size",
+        'my.map.data.size: "2"\n'
+        '  <- composition.yaml:20:11: step "first"\n'
+        '     size: "{{ .observed.composite.resource.spec.size }}"\n'
+        "    <- XR: spec.size: 2 (a default of the XRD)\n",
+        id="default",
+    ),
+    pytest.param(
+        "xr.status.zone",
+        'xr.status.zone: "none"\n'
+        '  <- composition.yaml:28:11: step "first"\n'
+        '     zone: {{ .context.zone | default "none" }}\n'
+        "    <- context: context.zone\n",
+        id="status-and-context",
+    ),
+    pytest.param(
+        "script.data.zone",
+        'script.data.zone: "north"\n'
+        '  <- composition.yaml:40:26: step "second"\n'
+        '     "data": {"zone": get_xr(req, "spec.zone"), "other": json.encode({"a": 1})},\n'
+        '    <- xr.yaml:5:3: spec.zone: "north"\n',
+        id="script",
+    ),
+    pytest.param(
+        "script.kind",
+        'script.kind: "ConfigMap"\n'
+        '  <- composition.yaml:39:17: step "second"\n'
+        '     "kind": "ConfigMap",\n'
+        "    <- nothing of the request that is certain\n",
+        id="constant",
+    ),
+    pytest.param(
+        "script.metadata.generateName",
+        'script.metadata.generateName: "shop-"\n  <- written by Crossplane, or by no step\n',
+        id="of-crossplane",
+    ),
+]
+
+
+@pytest.mark.parametrize(("target", "expected"), EXPLAINED)
+def test_explain(
+    target: str, expected: str, project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    del project
+    assert run(capsys, "--explain", target)[:2] == (0, expected)
+
+
+UNKNOWN = [
+    pytest.param("scrpt.data", 'no such resource\n  = hint: did you mean "script"?', id="resource"),
+    pytest.param("nothing", "no such resource\n  = hint: there are xr, my.map, script", id="alone"),
+    pytest.param(
+        "script.data.zones",
+        'script.data lacks zones\n  = hint: did you mean "zone"?',
+        id="field",
+    ),
+    pytest.param("script.data[", "cannot read the path 'data['", id="path"),
+]
+
+
+@pytest.mark.parametrize(("target", "error"), UNKNOWN)
+def test_explain_of_what_is_not_there(
+    target: str, error: str, project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    del project
+    code, out, err = run(capsys, "--explain", target)
+    assert (code, out) == (1, "")
+    assert f'error: cannot explain "{target}": {error}' in err
+
+
+@pytest.mark.parametrize("flag", ["--watch", "--validate"])
+def test_blame_is_for_documents_that_are_printed(
+    flag: str, project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    del project
+    assert run(capsys, "--blame", flag)[0] == 2

@@ -1,0 +1,247 @@
+"""Built-in functions: inputs that their schemas refuse, and objects that Go's types cannot hold."""
+
+from pathlib import Path
+
+import pytest
+from google.protobuf import json_format
+from support.paths import ROOT
+
+from function_script.cli import execute
+from function_script.proto.v1 import run_function_pb2 as fnv1
+from function_script.request.values import Object
+from function_script.tools.render import builtin
+from function_script.tools.render.builtin import Answer
+
+READY = "function-auto-ready"
+ENVIRONMENT = "function-environment-configs"
+EXTRA = "function-extra-resources"
+EARLY, LATE = "2024-01-01T00:00:00Z", "2024-01-01T00:00:01Z"
+
+
+def call(name: str, value: Object, **request: object) -> Answer:
+    function = builtin.find([name])
+    assert function is not None
+    whole = {"input": value, **request}
+    return builtin.call(function, json_format.ParseDict(whole, fnv1.RunFunctionRequest()))
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "problem", "hint"),
+    [
+        pytest.param(READY, {"ttll": "5m"}, "ttll: unknown field", "ttl", id="unknown"),
+        pytest.param(READY, {"ttl": 5}, "ttl: must be of type string", None, id="type"),
+        pytest.param(
+            READY, {"metadata": {"nme": "a"}}, "metadata.nme: unknown field", None, id="metadata"
+        ),
+        pytest.param(
+            ENVIRONMENT,
+            {"spec": {"defautlData": {}}},
+            "spec.defautlData: unknown field",
+            "defaultData",
+            id="nested",
+        ),
+        pytest.param(
+            ENVIRONMENT,
+            {"spec": {"environmentConfigs": [{"type": "Selector", "selector": {"mode": "multi"}}]}},
+            "spec.environmentConfigs[0].selector.mode: must be one of Single, Multiple",
+            None,
+            id="value",
+        ),
+        pytest.param(
+            EXTRA,
+            {"spec": {"extraResources": [{"into": "a", "toFieldPaht": "b", "ref": {"name": "c"}}]}},
+            "spec.extraResources[0].toFieldPaht: unknown field",
+            None,
+            id="item",
+        ),
+    ],
+)
+def test_input_that_its_schema_refuses_is_fatal(
+    name: str, value: Object, problem: str, hint: str | None
+) -> None:
+    """Whatever apiVersion and kind it has: the functions do not look at them."""
+    answer = call(name, {"apiVersion": "a.org/v1", "kind": "Any", **value})
+    prefix = "cannot get Function input from *v1.RunFunctionRequest: "
+    (result,) = answer.response.results
+    assert result.severity == fnv1.SEVERITY_FATAL
+    assert result.message == f"{prefix}{problem}"
+    assert [each.field for each in answer.problems] == [f"input.{problem.partition(':')[0]}"]
+    assert [each.hint for each in answer.problems] == [hint and f'did you mean "{hint}"?']
+
+
+def test_field_that_no_release_has_is_fatal_with_a_hint() -> None:
+    value: Object = {"spec": {"context": {"key": "a"}, "extraResources": []}}
+    (problem,) = call(EXTRA, value).problems
+    assert problem.field == "input.spec.context"
+    assert problem.hint == "no release of the function has it, only its main branch"
+
+
+def _condition(**fields: object) -> Object:
+    return {"status": {"conditions": [{"type": "Ready", "status": "True", **fields}]}}  # type: ignore[dict-item] # plain data
+
+
+def _cron_job(scheduled: object, succeeded: object) -> Object:
+    return {"status": {"lastScheduleTime": scheduled, "lastSuccessfulTime": succeeded}}  # type: ignore[dict-item] # plain data
+
+
+_COMPLETE: Object = {"status": {"conditions": [{"type": "Complete", "status": "True"}]}}
+
+
+@pytest.mark.parametrize(
+    ("kind", "fields", "is_ready"),
+    [
+        pytest.param("e.org/v1 Bucket", _condition(lastTransitionTime=EARLY), True, id="condition"),
+        pytest.param(
+            "e.org/v1 Bucket", _condition(lastTransitionTime="2024-01-01"), False, id="date"
+        ),
+        pytest.param("e.org/v1 Bucket", _condition(message=5), False, id="message"),
+        pytest.param("batch/v1 Job", _COMPLETE, True, id="job"),
+        pytest.param(
+            "batch/v1 Job", {"spec": {"backoffLimit": "3"}, **_COMPLETE}, False, id="number"
+        ),
+        pytest.param("batch/v1 CronJob", _cron_job(EARLY, LATE), True, id="succeeded"),
+        pytest.param(
+            "batch/v1 CronJob", _cron_job(EARLY, "2024-01-01T02:00:00+02:00"), True, id="zone"
+        ),
+        pytest.param(
+            "batch/v1 CronJob", _cron_job("2024-01-01T00:00:00", LATE), False, id="without-zone"
+        ),
+        pytest.param(
+            "v1 Pod",
+            {
+                "spec": {"containers": [{"resources": {"limits": {"cpu": "lots"}}}]},
+                "status": {"phase": "Succeeded"},
+            },
+            False,
+            id="quantity",
+        ),
+    ],
+)
+def test_object_that_go_cannot_decode_is_not_ready(
+    kind: str, fields: Object, is_ready: bool
+) -> None:
+    api_version, name = kind.split()
+    observed = {"apiVersion": api_version, "kind": name, **fields}
+    answer = call(
+        READY,
+        {},
+        observed={"resources": {"a": {"resource": observed}}},
+        desired={"resources": {"a": {"resource": {}}}},
+    )
+    ready = answer.response.desired.resources["a"].ready
+    assert ready == (fnv1.READY_TRUE if is_ready else fnv1.READY_UNSPECIFIED)
+
+
+@pytest.mark.parametrize(
+    ("quantity", "is_ready"),
+    [
+        pytest.param("1e400", True, id="beyond-the-largest"),
+        pytest.param("99999999999999999999M", True, id="many-digits"),
+        pytest.param("." + "1" * 25 + "Pi", True, id="many-decimals"),
+        pytest.param("G", True, id="unit-alone"),
+        pytest.param(" -.m ", True, id="blanks"),
+        pytest.param("Ei", False, id="large-unit-alone"),
+        pytest.param("e-10", False, id="exponent-alone"),
+        pytest.param("1Zi", False, id="unknown-unit"),
+        pytest.param("1\n", False, id="line-break"),
+        pytest.param("", False, id="empty"),
+    ],
+)
+def test_quantity_is_read_as_go_reads_it(quantity: str, is_ready: bool) -> None:
+    observed = {
+        "apiVersion": "v1",
+        "kind": "PersistentVolumeClaim",
+        "status": {"phase": "Bound", "capacity": {"storage": quantity}},
+    }
+    answer = call(
+        READY,
+        {},
+        observed={"resources": {"a": {"resource": observed}}},
+        desired={"resources": {"a": {"resource": {}}}},
+    )
+    ready = answer.response.desired.resources["a"].ready
+    assert ready == (fnv1.READY_TRUE if is_ready else fnv1.READY_UNSPECIFIED)
+
+
+@pytest.mark.parametrize(
+    ("api_version", "is_ready"),
+    [
+        pytest.param("v1", True, id="core"),
+        pytest.param("/v1", True, id="empty-group"),
+        pytest.param("v1/", False, id="empty-version"),
+        pytest.param("//v1", False, id="two-slashes"),
+    ],
+)
+def test_kind_is_read_as_go_reads_it(api_version: str, is_ready: bool) -> None:
+    answer = call(
+        READY,
+        {},
+        observed={"resources": {"a": {"resource": {"apiVersion": api_version, "kind": "Secret"}}}},
+        desired={"resources": {"a": {"resource": {}}}},
+    )
+    ready = answer.response.desired.resources["a"].ready
+    assert ready == (fnv1.READY_TRUE if is_ready else fnv1.READY_UNSPECIFIED)
+
+
+@pytest.mark.parametrize(
+    ("ttl", "nanoseconds"),
+    [
+        pytest.param("9007199254740993ns", 9007199254740993, id="beyond-53-bits"),
+        pytest.param("0.9999999999999ns", 0, id="cut"),
+        pytest.param("2562047h47m16.854775807s", 2**63 - 1, id="longest"),
+        pytest.param("0.00000000000000000000000000000000001s", 0, id="long-text"),
+        pytest.param("-1s", -1_000_000_000, id="negative"),
+    ],
+)
+def test_ttl_is_read_as_go_reads_it(ttl: str, nanoseconds: int) -> None:
+    response = call(READY, {"ttl": ttl}).response
+    assert [*response.results] == []
+    assert response.meta.ttl.ToNanoseconds() == nanoseconds
+
+
+@pytest.mark.parametrize("ttl", ["2562047h47m16.854775808s", "5", "1 s"])
+def test_ttl_that_go_refuses_is_fatal(ttl: str) -> None:
+    (result,) = call(READY, {"ttl": ttl}).response.results
+    assert result.severity == fnv1.SEVERITY_FATAL
+    assert result.message.startswith("cannot set ttl: time: ")
+
+
+def test_desired_resource_without_an_object_gets_an_empty_one() -> None:
+    answer = call(READY, {}, desired={"resources": {"a": {}}})
+    assert answer.response.desired.resources["a"].HasField("resource")
+
+
+def test_default_data_lies_below_context_and_configs() -> None:
+    """The number of the context hides nothing of the mapping below it."""
+    answer = call(
+        ENVIRONMENT,
+        {
+            "spec": {
+                "defaultData": {"deep": {"d": 1}},
+                "environmentConfigs": [{"ref": {"name": "a"}}],
+            }
+        },
+        context={"apiextensions.crossplane.io/environment": {"deep": 7}},
+        requiredResources={
+            "environment-config-0": {"items": [{"resource": {"data": {"deep": {"x": 2}}}}]}
+        },
+    )
+    context = json_format.MessageToDict(answer.response.context)
+    environment = context["apiextensions.crossplane.io/environment"]
+    assert environment["deep"] == {"d": 1, "x": 2}
+
+
+def test_render_shows_the_field_that_a_builtin_function_refuses(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = ROOT / "examples" / "built-in-functions"
+    for file in folder.iterdir():
+        if file.is_file():
+            (tmp_path / file.name).write_bytes(file.read_bytes())
+    composition = tmp_path / "composition.yaml"
+    composition.write_text(composition.read_text().replace("environmentConfigs:", "envConfigs:"))
+    assert execute(["render", str(tmp_path), "--quiet"]) == 1
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert "cannot get Function input from *v1.RunFunctionRequest: spec.envConfigs" in captured.err
+    assert f"--> {composition}:" in captured.err

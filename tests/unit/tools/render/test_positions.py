@@ -1,0 +1,233 @@
+"""The step and the line of the author's file that wrote each value."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import pytest
+
+from function_script import documents
+from function_script.proto.v1 import run_function_pb2 as pb
+from function_script.request.values import Object
+from function_script.sandbox import Pool
+from function_script.texts.source import Source
+from function_script.tools import local_pool
+from function_script.tools.render import RenderInputs, positions, renderer
+from function_script.tools.render.renderer import Renderer, Rendering
+from function_script.tools.render.requirements import StepResponse
+from function_script.tools.render.runtimes.local import Local
+from function_script.tools.render.runtimes.model import ListedFunctions, Runtime
+from function_script.tools.render.steps import Step
+
+XR = {
+    "apiVersion": "example.org/v1",
+    "kind": "XThing",
+    "metadata": {"name": "demo", "namespace": "default"},
+    "spec": {"size": 3},
+}
+HEAD = """\
+# A comment, so that lines differ.
+---
+apiVersion: apiextensions.crossplane.io/v1
+kind: Composition
+metadata: {name: things}
+spec:
+  compositeTypeRef: {apiVersion: example.org/v1, kind: XThing}
+  mode: Pipeline
+  pipeline:
+"""
+GO = """\
+  - step: first
+    functionRef: {name: function-script}
+    input:
+      apiVersion: script.fn.crossplane.io/v1beta1
+      kind: GoTemplate
+      inline: |
+        apiVersion: v1
+        kind: ConfigMap
+        metadata:
+          name: made
+          annotations: {script.fn.crossplane.io/composition-resource-name: thing}
+        data:
+          zone: here
+          size: {{ .observed.composite.resource.spec.size | quote }}
+          {{- range $i := until 2 }}
+          item-{{ $i }}: same
+          {{- end }}
+        ---
+        apiVersion: example.org/v1
+        kind: XThing
+        status:
+          address: there
+"""
+JINJA = """\
+  - step: second
+    functionRef: {name: function-script}
+    input:
+      apiVersion: script.fn.crossplane.io/v1beta1
+      kind: JinjaTemplate
+      inline: |
+        apiVersion: v1
+        kind: ConfigMap
+        metadata:
+          annotations: {script.fn.crossplane.io/composition-resource-name: thing}
+        data:
+          zone:
+            elsewhere
+"""
+OURS = {"function-script": Local()}
+
+
+@pytest.fixture(name="pool", scope="module")
+def fixture_pool() -> Iterator[Pool]:
+    with local_pool.open_pool(None) as pool:
+        yield pool
+
+
+def render(
+    pool: Pool,
+    *steps: str,
+    functions: Mapping[str, Runtime] = OURS,
+    observed: Sequence[Object] = (),
+) -> Rendering:
+    """Render the steps for the XR."""
+    (document,) = documents.read_source(Source(name="composition.yaml", text=HEAD + "".join(steps)))
+    inputs = RenderInputs(xr=XR, composition=document.value, observed=observed)
+    origin = renderer.Origin(document=document, programs=None)
+    listed = ListedFunctions(runtimes=functions)
+    return Renderer(pool, listed, renderer.Options()).render(inputs, origin)
+
+
+def place(position: positions.Position | None) -> str | None:
+    """Write a position as STEP FILE:LINE:COLUMN."""
+    return position and f"{position.step} {position.span}"
+
+
+def test_positions_are_those_of_the_step_that_wrote_the_value(pool: Pool) -> None:
+    positions_of = render(pool, GO, JINJA).positions
+    assert {
+        path: place(positions_of.locate("thing", path))
+        for path in [
+            ("data", "zone"),
+            ("data", "size"),
+            ("data", "item-0"),
+            ("data", "item-1"),
+            ("kind",),
+            ("metadata", "name"),
+            ("metadata", "namespace"),
+            ("metadata", "uid"),
+        ]
+    } == {
+        ("data", "zone"): "second composition.yaml:44:13",
+        ("data", "size"): "first composition.yaml:23:11",
+        ("data", "item-0"): "first composition.yaml:25:11",
+        ("data", "item-1"): "first composition.yaml:25:11",
+        ("kind",): "second composition.yaml:39:9",
+        ("metadata", "name"): "first composition.yaml:19:11",
+        ("metadata", "namespace"): None,
+        ("metadata", "uid"): None,
+    }
+    assert place(positions_of.locate(None, ("status", "address"))) == "first composition.yaml:31:11"
+    assert positions_of.locate("other", ("kind",)) is None
+    assert (
+        place(positions_of.nearest("thing", ("data", "lacking"))) == "second composition.yaml:42:9"
+    )
+
+
+SCRIPT = """\
+  - step: script
+    functionRef: {name: function-script}
+    input:
+      apiVersion: script.fn.crossplane.io/v1beta1
+      kind: StarlarkScript
+      script: |
+        def main(req):
+            thing = {"apiVersion": "v1", "kind": "ConfigMap", "data": {"zone": "here"}}
+            return {
+                "desired": {
+                    "composite": {"resource": {"status": {"address": "there"}}},
+                    "resources": {"thing": {"resource": thing}},
+                },
+            }
+"""
+
+
+def test_positions_of_a_script(pool: Pool) -> None:
+    of_script = render(pool, SCRIPT).positions
+    zone = of_script.locate("thing", ("data", "zone"))
+    assert place(zone) == "script composition.yaml:17:72"
+    address = of_script.locate(None, ("status", "address"))
+    assert place(address) == "script composition.yaml:20:59"
+
+
+OTHER = """\
+  - step: other
+    functionRef: {name: function-other}
+"""
+
+
+class Other(Runtime):
+    """A function that is not ours, and composes a ConfigMap."""
+
+    def describe(self) -> str:
+        return "is a double"
+
+    def call(
+        self, step: Step, request: pb.RunFunctionRequest, *_: object, **__: object
+    ) -> StepResponse:
+        del step
+        response = pb.RunFunctionResponse()
+        response.desired.CopyFrom(request.desired)
+        thing = {"apiVersion": "v1", "kind": "ConfigMap", "data": {"zone": "here", "side": "left"}}
+        response.desired.resources["thing"].resource.update(thing)
+        return StepResponse(response=response)
+
+
+def test_value_of_another_function_has_a_step_and_no_line(pool: Pool) -> None:
+    functions = {"function-other": Other(), "function-script": Local()}
+    positions_of = render(pool, OTHER, JINJA, functions=functions).positions
+    assert positions_of.locate("thing", ("data", "side")) == positions.Position("other", None)
+    assert place(positions_of.locate("thing", ("data", "zone"))) == "second composition.yaml:24:13"
+    positions_of = render(pool, JINJA, OTHER, functions=functions).positions
+    assert positions_of.locate("thing", ("data", "zone")) == positions.Position("other", None)
+    assert place(positions_of.locate("thing", ("kind",))) == "second composition.yaml:17:9"
+
+
+def test_rendering_that_nobody_asks_runs_no_program_twice(pool: Pool) -> None:
+    printed: list[str] = []
+    (document,) = documents.read_source(Source(name="c", text=HEAD + SCRIPT))
+    inputs = RenderInputs(xr=XR, composition=document.value)
+    options = renderer.Options(print=printed.append)
+    Renderer(pool, options.index(None), options).render(inputs)
+    assert printed == []
+
+
+MOVED = """\
+  - step: moved
+    functionRef: {name: function-script}
+    input:
+      apiVersion: script.fn.crossplane.io/v1beta1
+      kind: JinjaTemplate
+      inline: |
+        apiVersion: v1
+        kind: ConfigMap
+        metadata:
+          annotations:
+            script.fn.crossplane.io/composition-resource-name: new
+            script.fn.crossplane.io/moved-from: old
+        data: {zone: "{{ 'here' if 'new' in observed.resources else 'away' }}"}
+"""
+
+
+def test_moved_resource_has_positions_by_its_old_name(pool: Pool) -> None:
+    observed = {
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": {
+            "name": "made",
+            "namespace": "default",
+            "annotations": {"crossplane.io/composition-resource-name": "old"},
+        },
+    }
+    rendering = render(pool, MOVED, observed=[observed])
+    assert rendering.result.composition.resources["old"]["data"] == {"zone": "here"}
+    zone = rendering.positions.locate("old", ("data", "zone"))
+    assert place(zone) == "moved composition.yaml:22:9"

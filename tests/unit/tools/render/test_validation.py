@@ -1,0 +1,177 @@
+"""What a pipeline writes is compared with the schemas at hand, at the author's lines."""
+
+from pathlib import Path
+
+import pytest
+from support import one_step
+
+from function_script.cli import execute
+
+DEPLOYMENT = """\
+apiVersion: apps/v1
+kind: Deployment
+metadata:
+  annotations: {script.fn.crossplane.io/composition-resource-name: web}
+spec:
+  replcas: 3
+  selector: {matchLabels: {a: b}}
+  template: {spec: {containers: [{name: a, image: b}]}}
+"""
+BUCKET = """\
+apiVersion: s3.example.org/v1
+kind: Bucket
+metadata:
+  annotations: {script.fn.crossplane.io/composition-resource-name: bucket}
+spec:
+  region: 7
+"""
+STATUS = "apiVersion: example.org/v1\nkind: XThing\nstatus:\n  adress: a\n"
+XRD = """\
+apiVersion: apiextensions.crossplane.io/v2
+kind: CompositeResourceDefinition
+metadata: {name: xthings.example.org}
+spec:
+  group: example.org
+  scope: Cluster
+  names: {kind: XThing, plural: xthings}
+  versions:
+  - name: v1
+    served: true
+    referenceable: true
+    schema:
+      openAPIV3Schema:
+        type: object
+        properties:
+          status: {type: object, properties: {address: {type: string}}}
+"""
+CRD = """\
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: buckets.s3.example.org}
+spec:
+  group: s3.example.org
+  scope: Cluster
+  names: {kind: Bucket, plural: buckets}
+  versions:
+  - name: v1
+    served: true
+    storage: true
+    schema:
+      openAPIV3Schema:
+        type: object
+        properties:
+          spec: {type: object, properties: {region: {type: string}}}
+"""
+
+
+def write(directory: Path, document: str) -> None:
+    """Write a project of one Jinja template, whose text begins in line 15."""
+    program = "".join(f"          {line}\n" for line in document.splitlines())
+    (directory / "composition.yaml").write_text(
+        one_step.composition("JinjaTemplate", program, field="inline")
+    )
+    (directory / "xr.yaml").write_text(f"{one_step.XR}spec: {{}}\n")
+
+
+ROWS = [
+    pytest.param(
+        DEPLOYMENT,
+        "replcas",
+        'invalid resource "web": unknown field "spec.replcas"',
+        'did you mean "replicas"?',
+        id="kind-of-kubernetes",
+    ),
+    pytest.param(
+        BUCKET,
+        "region",
+        'invalid resource "bucket": spec.region: Invalid value: "number"',
+        "Bucket of s3.example.org/v1",
+        id="crd",
+    ),
+    pytest.param(
+        STATUS,
+        "adress",
+        'invalid XR: unknown field "status.adress"',
+        'did you mean "address"?',
+        id="status-of-the-xr",
+    ),
+]
+
+
+@pytest.mark.parametrize(("document", "text", "message", "advice"), ROWS)
+def test_problem_is_a_warning_at_its_line(
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    document: str,
+    text: str,
+    message: str,
+    advice: str,
+) -> None:
+    """The documents and the exit code are those of a rendering without schemas."""
+    write(tmp_path, document)
+    (tmp_path / "xrd.yaml").write_text(XRD)
+    (tmp_path / "crds").mkdir()
+    (tmp_path / "crds" / "bucket.yaml").write_text(CRD)
+    assert execute(["render", str(tmp_path)]) == 0
+    printed = capsys.readouterr()
+    composition = tmp_path / "composition.yaml"
+    lines = composition.read_text().splitlines()
+    (line,) = [number for number, each in enumerate(lines, 1) if each.strip().startswith(text)]
+    assert f"warning: {message}" in printed.err
+    assert f"--> {composition}:{line}:" in printed.err
+    assert advice in printed.err
+    assert execute(["render", str(tmp_path), "--quiet"]) == 0
+    quiet = capsys.readouterr()
+    assert (quiet.out, quiet.err) == (printed.out, "")
+
+
+def test_kind_without_a_schema_has_no_problem(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write(tmp_path, BUCKET)
+    assert execute(["render", str(tmp_path)]) == 0
+    assert "warning" not in capsys.readouterr().err
+
+
+def test_kind_without_a_schema_is_noted_where_crds_are_at_hand(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Silence would read as a comparison."""
+    write(tmp_path, BUCKET)
+    (tmp_path / "crd.yaml").write_text(CRD.replace("kind: Bucket", "kind: Queue"))
+    assert execute(["render", str(tmp_path), "--crds", str(tmp_path / "crd.yaml")]) == 0
+    note = "note: no schema, not compared: Bucket of s3.example.org/v1"
+    assert capsys.readouterr().err.count(note) == 1
+
+
+AUTOSCALER = """\
+apiVersion: autoscaling/v1
+kind: HorizontalPodAutoscaler
+metadata:
+  annotations: {script.fn.crossplane.io/composition-resource-name: scaler}
+spec:
+  maxReplicas: 3
+  scaleTargetRef: {kind: Deployment, name: a}
+  behavior: {}
+"""
+
+
+def test_field_of_another_version_names_that_version(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write(tmp_path, AUTOSCALER)
+    assert execute(["render", str(tmp_path)]) == 0
+    assert "hint: HorizontalPodAutoscaler of autoscaling/v2 has it" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("output", ["text", "json"])
+def test_report_names_the_resource_and_the_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], output: str
+) -> None:
+    """The line is that of the value in the author's file."""
+    write(tmp_path, DEPLOYMENT)
+    assert execute(["render", str(tmp_path), "--validate", "--output", output]) == 1
+    text = capsys.readouterr().out.replace('\\"', '"')
+    lines = (tmp_path / "composition.yaml").read_text().splitlines()
+    line = 1 + next(number for number, each in enumerate(lines) if "replcas" in each)
+    assert f'resource "web", {tmp_path}/composition.yaml:{line}' in text

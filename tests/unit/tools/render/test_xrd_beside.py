@@ -1,0 +1,104 @@
+"""The XRD beside a Composition, without a flag that names it."""
+
+from pathlib import Path
+
+import pytest
+
+from function_script import cli
+
+XRD = """\
+apiVersion: apiextensions.crossplane.io/v2
+kind: CompositeResourceDefinition
+metadata: {{name: xthings.example.org}}
+spec:
+  group: example.org
+  names: {{kind: {kind}, plural: xthings}}
+  versions:
+  - name: v1
+    served: true
+    referenceable: true
+    schema:
+      openAPIV3Schema:
+        type: object
+        properties:
+          spec: {{type: object, properties: {{size: {{type: string, default: {size}}}}}}}
+"""
+XR = "apiVersion: example.org/v1\nkind: XThing\nmetadata: {name: demo, namespace: here}\nspec: {}\n"
+COMPOSITION = """\
+apiVersion: apiextensions.crossplane.io/v1
+kind: Composition
+metadata: {name: things}
+spec:
+  compositeTypeRef: {apiVersion: example.org/v1, kind: XThing}
+  mode: Pipeline
+  pipeline:
+  - step: one
+    functionRef: {name: function-script}
+    input:
+      apiVersion: script.fn.crossplane.io/v1beta1
+      kind: GoTemplate
+      options: {missingKey: Default}
+      inline: |
+        apiVersion: v1
+        kind: ConfigMap
+        metadata: {annotations: {script.fn.crossplane.io/composition-resource-name: a}}
+        data: {size: "{{ .observed.composite.resource.spec.size }}"}
+"""
+NAMES = [
+    pytest.param({"xrd.yaml": ("XThing", "large")}, "large", id="xrd"),
+    pytest.param({"definition.yaml": ("XThing", "large")}, "large", id="definition"),
+    pytest.param({"xrd.yaml": ("XOther", "large")}, None, id="of-another-kind"),
+    pytest.param({"xrd.yml": ("XOther", "s"), "xrd.yaml": ("XThing", "m")}, "m", id="one-of-two"),
+    pytest.param({"xrd.yml": ("XThing", "s"), "definition.yaml": ("XThing", "m")}, None, id="two"),
+    pytest.param({}, None, id="none"),
+]
+
+
+def write(directory: Path, files: dict[str, tuple[str, str]]) -> list[str]:
+    """Write an XR, its Composition and these XRDs; return the paths of the first two."""
+    (directory / "xr.yaml").write_text(XR)
+    (directory / "composition.yaml").write_text(COMPOSITION)
+    for name, (kind, size) in files.items():
+        (directory / name).write_text(XRD.format(kind=kind, size=size))
+    return [str(directory / "xr.yaml"), str(directory / "composition.yaml")]
+
+
+@pytest.mark.parametrize(("files", "size"), NAMES)
+def test_files_are_rendered_with_the_xrd_beside_them(
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    files: dict[str, tuple[str, str]],
+    size: str | None,
+) -> None:
+    assert cli.execute(["render", *write(tmp_path, files)]) == 0
+    output = capsys.readouterr()
+    assert ("note: the XRD is " in output.err) is (size is not None)
+    assert f"size: {size or '<no value>'}\n" in output.out
+
+
+def test_xrd_none_renders_without_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    paths = write(tmp_path, {"xrd.yaml": ("XThing", "large")})
+    assert cli.execute(["render", *paths, "--xrd", "none"]) == 0
+    output = capsys.readouterr()
+    assert "the XRD is" not in output.err
+    assert "size: <no value>\n" in output.out
+
+
+@pytest.mark.parametrize(("name", "has_note"), [("definition.yaml", True), ("xrd.yaml", False)])
+def test_directory_is_rendered_as_its_files_are(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str, *, has_note: bool
+) -> None:
+    write(tmp_path, {name: ("XThing", "large")})
+    assert cli.execute(["render", str(tmp_path)]) == 0
+    output = capsys.readouterr()
+    assert "size: large\n" in output.out
+    assert ("note: the XRD is " in output.err) is has_note
+
+
+@pytest.mark.parametrize(("xrd", "size"), [("", "large"), ("xrd: none\n", "<no value>")])
+def test_case_has_the_xrd_beside_the_composition(tmp_path: Path, xrd: str, size: str) -> None:
+    write(tmp_path, {"definition.yaml": ("XThing", "large")})
+    (tmp_path / "case.yaml").write_text(
+        f"{xrd}expect: {{resources: {{a: {{data: {{size: '{size}'}}}}}}}}\n"
+    )
+    assert cli.execute(["test", str(tmp_path)]) == 0

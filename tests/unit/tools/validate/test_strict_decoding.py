@@ -1,0 +1,38 @@
+"""Verdicts on Kubernetes' own kinds are those of strict decoding into Go's types."""
+
+from pathlib import Path
+
+import pytest
+from support.mutated_manifests import mutate
+
+from function_script.request.values import Object
+from function_script.texts.source import Source
+from function_script.tools import sources
+from function_script.tools.render import validation
+from function_script.tools.validate.catalog import Catalog
+
+FILE = Path(__file__).with_name("kubernetes_manifests.yaml")
+ENTRIES = [
+    document.value for document in sources.read(Source(name=FILE.name, text=FILE.read_text()))
+]
+VALID = "."
+
+
+def to_id(entry: Object) -> str:
+    manifest = entry["manifest"]
+    assert isinstance(manifest, dict)
+    return f"{manifest['apiVersion']}-{manifest['kind']}"
+
+
+@pytest.mark.parametrize("entry", ENTRIES, ids=to_id)
+def test_verdicts_are_those_of_strict_decoding(entry: Object) -> None:
+    """Other names, other types, and missing fields, with the verdicts of Go."""
+    manifest, verdicts = entry["manifest"], entry["verdicts"]
+    assert isinstance(manifest, dict)
+    assert isinstance(verdicts, str)
+    wrong = [
+        mutated.change
+        for mutated, verdict in zip(mutate(manifest), verdicts, strict=True)
+        if any(validation.find_problems(mutated.manifest, Catalog())) == (verdict == VALID)
+    ]
+    assert wrong == []
