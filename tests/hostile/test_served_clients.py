@@ -191,22 +191,20 @@ def test_metadata_that_cannot_be_hurts_only_its_call(
     assert "Traceback" not in "".join(target.server.text)
 
 
-RETRIED = {
-    grpc.StatusCode.CANCELLED,
-    grpc.StatusCode.UNAVAILABLE,
-    grpc.StatusCode.RESOURCE_EXHAUSTED,
-    grpc.StatusCode.DEADLINE_EXCEEDED,
-}
+_ATTEMPTS = 3
 
 
 class GoodClients:
-    """Two clients that call one after the other within the block."""
+    """Two clients that call one after the other within the block, each call up to three times.
+
+    gRPC ends a call now and then that waits for long. Crossplane tries such calls again.
+    """
 
     def __init__(self, target: Target) -> None:
         self._target = target
         self._end = threading.Event()
         self._threads = [threading.Thread(target=self._run) for _ in range(2)]
-        self.latencies: list[float] = []
+        self.answered = 0
         self.errors: list[grpc.RpcError] = []
 
     def __enter__(self) -> Self:
@@ -222,12 +220,15 @@ class GoodClients:
     def _run(self) -> None:
         with self._target.channel() as channel:
             while not self._end.is_set():
-                began = time.monotonic()
-                try:
-                    assert is_answered(call(channel, GOOD, timeout=PATIENCE_SECONDS))
-                    self.latencies.append(time.monotonic() - began)
-                except grpc.RpcError as error:
-                    self.errors.append(error)
+                for _ in range(_ATTEMPTS):
+                    try:
+                        assert is_answered(call(channel, GOOD, timeout=PATIENCE_SECONDS))
+                        self.answered += 1
+                        break
+                    except grpc.RpcError as error:
+                        last = error
+                else:
+                    self.errors.append(last)
 
 
 @pytest.mark.attack
@@ -238,17 +239,13 @@ class GoodClients:
 def test_flood_neither_ends_calls_of_others_nor_keeps_memory(
     target: Target, flood: str, tmp_path: Path
 ) -> None:
-    """Good calls are answered, and the memory is back within a minute.
-
-    gRPC itself ends a call now and then that waits for long; its clients try it again.
-    """
+    """Good calls are answered, and the memory is back within a minute."""
     before = target.server.resident_bytes()
     certificates = [] if target.identity is None else [str(target.identity.write(tmp_path))]
     with attacking(flood, target.server.address, *certificates), GoodClients(target) as good:
         time.sleep(5.0)
-    assert good.latencies
-    assert len(good.errors) <= max(1, 0.01 * len(good.latencies)), good.errors
-    assert {error.code() for error in good.errors} <= RETRIED
+    assert good.answered
+    assert good.errors == []
     end = time.monotonic() + 60.0
     while target.server.resident_bytes() - before > 96 * MIB:
         assert time.monotonic() < end
