@@ -37,16 +37,21 @@ marked = $(shell grep -rl --include='test_*.py' 'mark\.$(1)' $(2))
 
 test: .venv/dev ## Run the whole test suite
 	@$(BIN)/python -m pytest -q -n 2 --dist worksteal -m "not serial and not attack"
-	@$(BIN)/python -m pytest -q -m serial $(call marked,serial,tests)
+	@$(BIN)/python -m pytest -q -m "serial and not attack" $(call marked,serial,tests)
 
 test-browser: .venv/dev ## Drive the playground in a real browser (Chromium)
 	@$(BIN)/python -m pytest -q -n 2 tests/browser
 
-test-attacks: .venv/dev ## Flood and load a real server in every way that its tests know
-	@$(BIN)/python -m pytest -q -m attack $(call marked,attack,tests)
-
 # Commands that tests start in this directory must not find the sources there instead.
 COMPILED = PYTHONSAFEPATH=1 PYTHONPATH=$(CURDIR)/build/compiled/lib
+
+build/compiled/done: .venv/dev setup.py pyproject.toml $(shell find function_script input_crds -type f -not -name '*.pyc')
+	@rm -rf build/compiled
+	@FUNCTION_SCRIPT_COMPILE=1 $(BIN)/python setup.py -q build --build-base build/compiled --build-lib build/compiled/lib
+	@touch $@
+
+test-attacks: build/compiled/done ## Flood and load a real server, on compiled modules, in every way that its tests know
+	@$(COMPILED) $(BIN)/pytest -q --compiled -m attack $(call marked,attack,tests)
 
 # Tests of what is compiled, and of everything that calls it; none of tools alone.
 OF_TOOLS = $(wildcard tests/e2e/test_package_*.py tests/e2e/test_registry_*.py) \
@@ -57,11 +62,9 @@ COMPILED_TESTS = tests/unit/wire tests/unit/sandbox tests/unit/server tests/unit
 	tests/unit/request tests/unit/step tests/unit/texts \
 	tests/unit/test_*.py tests/behaviour tests/property tests/scripts tests/hostile tests/e2e tests/test_*.py
 
-test-compiled: .venv/dev ## Run the tests of the request path once more, on compiled modules
-	@rm -rf build/compiled
-	@FUNCTION_SCRIPT_COMPILE=1 $(BIN)/python setup.py -q build --build-base build/compiled --build-lib build/compiled/lib
+test-compiled: build/compiled/done ## Run the tests of the request path once more, on compiled modules
 	@$(COMPILED) $(BIN)/pytest -q -n 2 --compiled -m "not serial and not attack" $(addprefix --ignore=,$(OF_TOOLS)) $(COMPILED_TESTS)
-	@$(COMPILED) $(BIN)/pytest -q --compiled -m serial $(filter-out $(OF_TOOLS),$(call marked,serial,$(COMPILED_TESTS)))
+	@$(COMPILED) $(BIN)/pytest -q --compiled -m "serial and not attack" $(filter-out $(OF_TOOLS),$(call marked,serial,$(COMPILED_TESTS)))
 
 # Everything that tests the tools, and what they are made of; tests/support/linux_only.py has what is left out.
 PORTABLE = tests/unit tests/test_examples.py tests/test_example_cases.py tests/test_walk.py \
