@@ -22,6 +22,8 @@ OK: Final = 0
 PROBLEM: Final = 1
 USAGE: Final = 2
 BUG: Final = 3
+REPORTED: Final = 10
+"""What ``--fail-on`` names is in the report."""
 INTERRUPTED: Final = 130
 # A full disk, a quota, a file that is too large, a broken device: whatever was written, the system
 # refused it.

@@ -90,6 +90,10 @@ NOT_RUN = {
     ("share-modules.md", "FROM function-script"): "lines of a Dockerfile",
     ("share-modules.md", "--remote-allow"): "flags; tests/e2e/test_serve_remote.py uses them",
     ("move-from-function-go-templating.md", "was: function-go-templating"): "a line of a pipeline",
+    (
+        "move-from-function-go-templating.md",
+        "and for 10 more",
+    ): "two functions; see test_compare.py",
     ("run-in-production.md", "{% set old"): "a part of a Secret; a server with a salt runs it",
     ("run-in-production.md", "startupProbe:"): "a part of a container",
     ("use-kustomize-and-kpt.md", "pipeline:\n  mutators"): "a part of a Kptfile",

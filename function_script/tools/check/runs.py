@@ -98,7 +98,7 @@ class Outcome:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Run:
+class Run:
     """The inputs of a run; ``label`` names its XR."""
 
     inputs: RenderInputs
@@ -106,7 +106,7 @@ class _Run:
     invented: frozenset[objects.Path] = frozenset()
 
 
-def _make_variants(subject: Subject, count: int) -> list[variants.Variant]:
+def make_variants(subject: Subject, count: int) -> list[variants.Variant]:
     """Return the variants of a Composition's XR; none without an XRD that has its type."""
     reference = manifests.object_at(subject.document.value, "spec", "compositeTypeRef")
     if subject.xrd is None or not count:
@@ -126,9 +126,9 @@ def find(subject: Subject, options: Options) -> Outcome:
     """Render the XRs at hand and the variants. Raises no FatalError."""
     outcome = Outcome()
     try:
-        made = _make_variants(subject, options.variants)
+        made = make_variants(subject, options.variants)
         outcome.variants.extend(each.xr for each in made)
-        runs = [*_plan(subject, made)]
+        runs = [*plan(subject, made)]
         functions = loading.find_render_paths(_directory(subject), subject.project).functions
         values = loading.load_values([functions] if functions else [], subject.project)
     except FatalError as error:
@@ -199,7 +199,7 @@ def _kinds(subject: Subject) -> set[tuple[str, str]]:
     return {(api_version, each) for each in (kind, claim) if each}
 
 
-def _plan(subject: Subject, made: Sequence[variants.Variant]) -> Iterator[_Run]:
+def plan(subject: Subject, made: Sequence[variants.Variant]) -> Iterator[Run]:
     """Yield the runs: of the XRs at hand, and of the variants. Raises FatalError."""
     directory = _directory(subject)
     paths = replace(loading.find_render_paths(directory, subject.project), xrd=None)
@@ -214,11 +214,11 @@ def _plan(subject: Subject, made: Sequence[variants.Variant]) -> Iterator[_Run]:
         if subject.xrd is not None and xr_validation.validate(xr, subject.xrd).errors:
             continue
         label = f'the XR in "{source.name}"' if source is not None else "the XR at hand"
-        yield _Run(inputs=replace(inputs, xr=xr, xrd=subject.xrd), label=label)
+        yield Run(inputs=replace(inputs, xr=xr, xrd=subject.xrd), label=label)
     shared = loading.load_shared(paths)
     for number, variant in enumerate(made):
         difference = variant.difference or "with all fields"
-        yield _Run(
+        yield Run(
             inputs=RenderInputs(
                 xr=variant.xr, composition=subject.document.value, xrd=subject.xrd, **shared
             ),
@@ -227,7 +227,7 @@ def _plan(subject: Subject, made: Sequence[variants.Variant]) -> Iterator[_Run]:
         )
 
 
-def _judge(subject: Subject, run: _Run, render: Renderer) -> Iterator[tuple[Fault, bool]]:
+def _judge(subject: Subject, run: Run, render: Renderer) -> Iterator[tuple[Fault, bool]]:
     """Yield the problems of a run, and whether each is certainly a fault of the program."""
     origin = Origin(document=subject.document, programs=subject.programs)
     try:
@@ -252,7 +252,7 @@ def _judge(subject: Subject, run: _Run, render: Renderer) -> Iterator[tuple[Faul
         yield Fault(step=failure.step.name, diagnostic=problem), False
 
 
-def _is_of_xr(problem: Diagnostic, step: Step, run: _Run) -> bool:
+def _is_of_xr(problem: Diagnostic, step: Step, run: Run) -> bool:
     """Report whether an error is about the XR for certain, and not about what is not at hand."""
     span = problem.span
     if span is None:
@@ -284,7 +284,7 @@ def _line(step: Step, span: Span) -> str:
 
 
 def _find_schema_faults(
-    subject: Subject, run: _Run, rendering: Rendering
+    subject: Subject, run: Run, rendering: Rendering
 ) -> Iterator[tuple[Fault, bool]]:
     """Yield what the schemas at hand do not allow in composed resources and the XR's status."""
     # A step that was left out may write what is missing.

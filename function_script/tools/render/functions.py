@@ -17,7 +17,13 @@ from function_script.tools import manifests
 from function_script.tools.render.builtin import repository_name
 from function_script.tools.render.runtimes import RUNTIMES
 from function_script.tools.render.runtimes.address import TARGET, Remote, RemoteKind
-from function_script.tools.render.runtimes.local import Builtin, BuiltinKind, LocalKind, SkipKind
+from function_script.tools.render.runtimes.local import (
+    Builtin,
+    BuiltinKind,
+    Local,
+    LocalKind,
+    SkipKind,
+)
 from function_script.tools.render.runtimes.model import (
     FunctionCaller,
     FunctionReference,
@@ -140,6 +146,28 @@ def find_runtimes(steps: Iterable[Step], index: FunctionIndex) -> dict[str, Runt
         for verdict in verdicts
         if isinstance(verdict, Choice)
     }
+
+
+def find_other_runtime(step: Step, index: FunctionIndex) -> Runtime:
+    """Return the runtime of a step's function elsewhere, though this one could run it.
+
+    Raises InputError if nothing says how it runs.
+    """
+    function = _describe(step, index)
+    choice = _select_by_flag(function, index) or _select_by_annotation(function)
+    if choice is not None and not isinstance(choice.runtime, Local):
+        return choice.runtime
+    verdicts = [
+        (kind, kind.judge(function)) for kind in RUNTIMES if not isinstance(kind, LocalKind)
+    ]
+    for kind, verdict in verdicts:
+        if verdict.is_suitable:
+            return kind.build(function)
+    raise InputError.of(
+        f'cannot compare step "{step.name}": nothing says how function "{function.name}" runs',
+        notes=tuple(verdict.reason for _, verdict in verdicts if verdict.reason),
+        hint=f"name its package in functions.yaml, or use --function {function.name}=HOST:PORT",
+    )
 
 
 def _confine(function: FunctionReference) -> Runtime:

@@ -1,0 +1,124 @@
+"""The command ``compare``: what changes when this function takes the place of another one."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Final, Literal, TypedDict, Unpack
+
+import click
+
+from function_script.cli import exit_codes, options, terminal
+
+
+class _Flags(TypedDict):
+    paths: tuple[str, ...]
+    variants: int
+    ignore: tuple[str, ...]
+    function: tuple[str, ...]
+    allow_outside: tuple[Path, ...]
+    allow_addresses: bool
+    offline: bool
+    timeout: float
+    output: Literal["text", "json", "markdown"]
+    fail_on: tuple[Literal["difference", "not-compared"], ...]
+    all: bool
+    debug: bool
+
+
+_EPILOG: Final = """\b
+Examples:
+  function-script compare
+  function-script compare platform --function function-go-templating=docker
+  function-script compare -o markdown --fail-on difference
+"""
+
+
+@click.command(
+    cls=options.Command,
+    short_help="Compare with function-go-templating.",
+    epilog=_EPILOG,
+    params=[
+        options.allow_outside(),
+        options.functions(),
+        options.allow_addresses(),
+        options.offline(),
+        options.timeout("all steps of an XR together"),
+        options.output("text", "json", "markdown"),
+        options.debug(),
+    ],
+)
+@click.argument("paths", nargs=-1, type=options.TEXT_PATH, metavar="[PATH]...")
+@options.flag(
+    "--variants",
+    group="Runs",
+    type=click.IntRange(min=0),
+    default=10,
+    show_default=True,
+    metavar="N",
+    help="Compare with the XRs at hand, and with at most N that the XRD allows.",
+)
+@options.flag(
+    "--ignore",
+    group="Input",
+    multiple=True,
+    metavar="GLOB",
+    help="Leave out files and folders of this name, or of this path below a directory; "
+    "* also stands for /. May be repeated.",
+)
+@options.flag(
+    "--fail-on",
+    group="Output",
+    multiple=True,
+    type=click.Choice(["difference", "not-compared"]),
+    help="End with exit code 10 if there is one. May be repeated.",
+)
+@options.flag(
+    "--all", group="Output", is_flag=True, help="List what differs and changes nothing, too."
+)
+def compare(**flags: Unpack[_Flags]) -> int:
+    """Compare function-go-templating with this function on the same requests.
+
+    Each step with an input of function-go-templating runs on both sides: by the function that
+    functions.yaml beside the Composition names, and here. Compared are desired state, readiness,
+    connection details, context, requirements, conditions, and the severity of results. What cannot
+    run on both sides is "not compared", and never equal.
+
+    PATH is a file with a Composition, or a directory, which is searched to any depth. By default it
+    is the current directory.
+    """
+    from function_script.tools import console, local_pool  # noqa: PLC0415 - slow to import
+
+    # The sandbox starts while the tool is imported.
+    with local_pool.open_pool(None) as pool:
+        from function_script.tools.compare import command, report  # noqa: PLC0415 - slow to import
+        from function_script.tools.project import Project  # noqa: PLC0415 - as above
+        from function_script.tools.render import renderer  # noqa: PLC0415 - as above
+        from function_script.tools.render.runtimes.servers import Servers  # noqa: PLC0415 - as above
+
+        paths = flags["paths"] or (".",)
+        project = Project.of([Path(path) for path in paths], allowed=flags["allow_outside"])
+        rendering = renderer.Options(
+            runtimes=options.read_runtimes(flags["function"]),
+            allows_addresses=flags["allow_addresses"],
+            servers=Servers(options.read_packages(is_offline=flags["offline"])),
+            timeout_seconds=flags["timeout"],
+            is_quiet=True,
+        )
+        with rendering.servers:
+            tool_options = command.Options(
+                rendering=rendering, variants=flags["variants"], ignored=flags["ignore"]
+            )
+            rows = command.run(paths, project, tool_options, pool)
+    if flags["output"] == "json":
+        text = report.to_json(rows)
+    elif flags["output"] == "markdown":
+        text = report.to_markdown(rows)
+    else:
+        text = report.to_text(rows, shows_all=flags["all"], columns=console.columns_of(sys.stdout))
+    terminal.echo(text)
+    fails = {
+        "difference": any(row.changes for row in rows),
+        "not-compared": any(row.uncompared for row in rows),
+    }
+    return exit_codes.REPORTED if any(fails[each] for each in flags["fail_on"]) else exit_codes.OK

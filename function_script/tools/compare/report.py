@@ -1,0 +1,119 @@
+"""The report of a comparison: as text for people, JSON, or Markdown for a pull request."""
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from function_script.texts import diagnostics
+from function_script.tools import console
+from function_script.tools.compare.command import Row
+from function_script.tools.compare.differences import Named
+
+
+def to_text(rows: Sequence[Row], *, shows_all: bool, columns: int | None = None) -> str:
+    """Return a line for each Composition, a frame for each difference, and the totals."""
+    titles = [_title(row) for row in rows]
+    width = max(map(len, titles), default=0)
+    lines = [
+        f"{title:<{width}}  {_count(row.compared, 'XR'):>7}  {row.verdict}"
+        for title, row in zip(titles, rows, strict=True)
+    ]
+    parts = ["\n".join(lines)] if lines else []
+    for row in rows:
+        for change in row.changes:
+            problem = change.problem
+            frame = diagnostics.to_frame(problem, "difference", columns)
+            parts.append(frame + (f"\n  = and for {change.xrs - 1} more" if change.xrs > 1 else ""))
+        for problem, count in row.uncompared.items():
+            frame = diagnostics.to_frame(problem, f"not compared: {_title(row)}", columns)
+            parts.append(frame + (f"\n  = for {count} XRs" if count > 1 else ""))
+    if shows_all:
+        named = [f"{_title(row)}: {_list_named(row.named)}" for row in rows if row.named]
+        parts += ["\n".join(named)] if named else []
+    parts.append("\n".join(_totals(rows)))
+    return "\n\n".join(parts)
+
+
+def to_json(rows: Sequence[Row]) -> str:
+    """Return one object with all of the report; values of secrets are null."""
+    return json.dumps(
+        {
+            "compositions": [
+                {
+                    "file": row.file,
+                    "composition": row.name,
+                    "verdict": row.verdict,
+                    "comparedXRs": row.compared,
+                    "differences": [
+                        {
+                            **diagnostics.to_object(change.problem, "difference"),
+                            "step": change.step,
+                            "resource": change.difference.resource,
+                            "path": [*change.difference.path],
+                            "theirs": None
+                            if change.difference.is_secret
+                            else change.difference.theirs,
+                            "ours": None if change.difference.is_secret else change.difference.ours,
+                            "xrs": change.xrs,
+                        }
+                        for change in row.changes
+                    ],
+                    "notCompared": [
+                        {**diagnostics.to_object(problem, "not compared"), "xrs": count}
+                        for problem, count in row.uncompared.items()
+                    ],
+                    "named": dict(row.named),
+                }
+                for row in rows
+            ],
+            "summary": [*_totals(rows)],
+        },
+        indent=2,
+        ensure_ascii=False,
+    )
+
+
+def to_markdown(rows: Sequence[Row]) -> str:
+    """Return a table of the Compositions, and a list of the differences."""
+    lines = ["| Composition | XRs | |", "|---|---:|---|"]
+    lines += [f"| `{_title(row)}` | {row.compared} | {row.verdict} |" for row in rows]
+    items = [
+        f"- `{change.problem.span or _title(row)}`: {console.one_line(change.problem.message)}"
+        for row in rows
+        for change in row.changes
+    ]
+    items += [
+        f"- not compared, `{_title(row)}`: {console.one_line(problem.message)}"
+        for row in rows
+        for problem in row.uncompared
+    ]
+    parts = ["\n".join(lines), *(["\n".join(items)] if items else []), "\n".join(_totals(rows))]
+    return "\n\n".join(parts)
+
+
+def _title(row: Row) -> str:
+    return console.one_line(f"{row.file} {row.name}".strip())
+
+
+def _totals(rows: Sequence[Row]) -> Iterator[str]:
+    judged = [row for row in rows if row.has_steps]
+    equal = sum(row.verdict == "equal" for row in judged)
+    verb = "changes" if equal == 1 else "change"
+    yield f"{equal} of {_count(len(judged), 'Composition')} {verb} nothing."
+    if uncompared := sum(bool(row.uncompared) for row in judged):
+        yield f"Not compared, or not with all XRs: {_count(uncompared, 'Composition')}."
+    if others := len(rows) - len(judged):
+        yield f"Without a step of function-go-templating: {_count(others, 'Composition')}."
+    named: Counter[Named] = Counter()
+    for row in judged:
+        named.update(row.named)
+    if named:
+        yield f"No changes, by XRs: {_list_named(named)}."
+
+
+def _list_named(named: Counter[Named]) -> str:
+    return ", ".join(f"{kind} ({count})" for kind, count in sorted(named.items()))
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

@@ -1,0 +1,390 @@
+"""Two sides of a comparison: this function, and a twin of it that answers otherwise."""
+
+import itertools
+import json
+import time
+from collections.abc import Callable, Iterator
+from concurrent import futures
+from pathlib import Path
+from textwrap import dedent
+
+import grpc
+import pytest
+
+from function_script import cli
+from function_script.cli import exit_codes
+from function_script.proto.v1 import run_function_pb2 as pb
+from function_script.request.limits import Limits
+from function_script.step import function
+
+COMPOSITION = """\
+apiVersion: apiextensions.crossplane.io/v1
+kind: Composition
+metadata:
+  name: buckets
+spec:
+  compositeTypeRef: {apiVersion: example.org/v1, kind: XBucket}
+  mode: Pipeline
+  pipeline:
+  - step: render
+    functionRef: {name: function-go-templating}
+    input:
+      apiVersion: gotemplating.fn.crossplane.io/v1beta1
+      kind: GoTemplate
+      source: Inline
+      inline:
+        template: |
+          {{ range $i := until (int .observed.composite.resource.spec.count) }}
+          ---
+          apiVersion: s3.example.org/v1
+          kind: Bucket
+          metadata:
+            annotations:
+              gotemplating.fn.crossplane.io/composition-resource-name: bucket-{{ $i }}
+              gotemplating.fn.crossplane.io/ready: "True"
+          spec:
+            region: {{ $.observed.composite.resource.spec.region }}
+            size: 1
+          {{ end }}
+          ---
+          apiVersion: meta.gotemplating.fn.crossplane.io/v1alpha1
+          kind: CompositeConnectionDetails
+          data:
+            password: c2VjcmV0
+          ---
+          apiVersion: example.org/v1
+          kind: XBucket
+          status:
+            region: {{ .observed.composite.resource.spec.region }}
+  - step: later
+    functionRef: {name: function-of-somebody-else}
+"""
+XR = """\
+apiVersion: example.org/v1
+kind: XBucket
+metadata: {name: demo}
+spec: {count: 2, region: eu}
+"""
+FUNCTIONS = """\
+apiVersion: pkg.crossplane.io/v1
+kind: Function
+metadata:
+  name: function-go-templating
+  annotations:
+    render.crossplane.io/runtime: Development
+    render.crossplane.io/runtime-development-target: {address}
+spec: {{package: example.org/function-go-templating:v0.11.0}}
+"""
+Change = Callable[[pb.RunFunctionResponse], None]
+numbers = itertools.count()
+
+
+class Twin:
+    """A server of this function whose responses are changed; ``seconds`` is how late they are."""
+
+    def __init__(self) -> None:
+        self.change: Change = _leave
+        self.seconds = 0.0
+        self._server = grpc.server(futures.ThreadPoolExecutor(2))
+        handler = grpc.unary_unary_rpc_method_handler(self._answer)
+        service = "apiextensions.fn.proto.v1.FunctionRunnerService"
+        self._server.add_generic_rpc_handlers(
+            (grpc.method_handlers_generic_handler(service, {"RunFunction": handler}),)
+        )
+        self.address = f"localhost:{self._server.add_insecure_port('127.0.0.1:0')}"
+        self._server.start()
+
+    def stop(self) -> None:
+        """End it, and the calls that wait."""
+        self._server.stop(0).wait()
+
+    def _answer(self, request: bytes, _: grpc.ServicerContext) -> bytes:
+        time.sleep(self.seconds)
+        result = function.handle(request, Limits(), lambda _: None)
+        response = pb.RunFunctionResponse.FromString(result.response)
+        self.change(response)
+        return response.SerializeToString()
+
+
+def _leave(_: pb.RunFunctionResponse) -> None:
+    pass
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Twin]:
+    """The twin of all tests."""
+    twin = Twin()
+    yield twin
+    twin.stop()
+
+
+@pytest.fixture
+def twin(server: Twin) -> Iterator[Twin]:
+    """The twin, which changes nothing yet."""
+    yield server
+    server.change, server.seconds = _leave, 0.0
+
+
+@pytest.fixture
+def project(tmp_path: Path, twin: Twin, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with a Composition, an XR and the address of the twin."""
+    (tmp_path / "composition.yaml").write_text(COMPOSITION)
+    (tmp_path / "xr.yaml").write_text(XR)
+    (tmp_path / "functions.yaml").write_text(FUNCTIONS.format(address=twin.address))
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def compare(capsys: pytest.CaptureFixture[str], *flags: str, code: int = 0) -> str:
+    """Run the command in the current directory; return what it prints."""
+    assert cli.execute(["compare", *flags]) == code
+    return capsys.readouterr().out
+
+
+@pytest.mark.usefixtures("project")
+def test_equal_sides_change_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    flags = ("--fail-on", "difference", "--fail-on", "not-compared")
+    assert compare(capsys, *flags) == dedent("""\
+        composition.yaml buckets     1 XR  equal
+
+        1 of 1 Composition changes nothing.
+        """)
+
+
+def _set(path: str, value: object) -> Change:
+    def change(response: pb.RunFunctionResponse) -> None:
+        resource = response.desired.resources["bucket-0"].resource
+        resource["spec"][path] = value
+
+    return change
+
+
+def _ready(response: pb.RunFunctionResponse) -> None:
+    response.desired.resources["bucket-0"].ready = pb.READY_FALSE
+
+
+def _drop_field(response: pb.RunFunctionResponse) -> None:
+    del response.desired.resources["bucket-0"].resource["spec"]["size"]
+
+
+def _drop(response: pb.RunFunctionResponse) -> None:
+    del response.desired.resources["bucket-1"]
+
+
+def _add(response: pb.RunFunctionResponse) -> None:
+    response.desired.resources["other"].resource.update({"apiVersion": "v1", "kind": "ConfigMap"})
+
+
+def _status(response: pb.RunFunctionResponse) -> None:
+    response.desired.composite.resource["status"]["region"] = "us"
+
+
+def _details(response: pb.RunFunctionResponse) -> None:
+    response.desired.composite.connection_details["password"] = b"canary"
+
+
+def _context(response: pb.RunFunctionResponse) -> None:
+    response.context["zone"] = "a"
+
+
+def _require(response: pb.RunFunctionResponse) -> None:
+    response.requirements.resources["all"].kind = "Zone"
+
+
+def _condition(response: pb.RunFunctionResponse) -> None:
+    response.conditions.add(type="Fine", status=pb.STATUS_CONDITION_TRUE, reason="Good")
+
+
+def _warn(response: pb.RunFunctionResponse) -> None:
+    response.results.add(severity=pb.SEVERITY_WARNING, message="careful")
+
+
+def _refuse(response: pb.RunFunctionResponse) -> None:
+    response.results.add(severity=pb.SEVERITY_FATAL, message="no\nat all")
+
+
+WITH = "with function-go-templating, and"
+CHANGES = [
+    pytest.param(
+        _set("size", 2), 27, f'resource "bucket-0": spec.size is 2 {WITH} 1 here', id="value"
+    ),
+    pytest.param(
+        _drop_field, 27, f'resource "bucket-0": spec.size is absent {WITH} 1 here', id="field"
+    ),
+    pytest.param(
+        _set("new", "x"), 25, f'resource "bucket-0": spec.new is "x" {WITH} absent here', id="new"
+    ),
+    pytest.param(_drop, 19, f'resource "bucket-1" is absent {WITH} "Bucket" here', id="resource"),
+    pytest.param(_add, 9, f'resource "other" is "ConfigMap" {WITH} absent here', id="other"),
+    pytest.param(
+        _ready, 19, f'resource "bucket-0": ready is "false" {WITH} "true" here', id="readiness"
+    ),
+    pytest.param(
+        _status, 38, f'the response: xr.status.region is "us" {WITH} "eu" here', id="status"
+    ),
+    pytest.param(
+        _details,
+        9,
+        "the response: xr.connectionDetails.password differs from that of function-go-templating",
+        id="connection details",
+    ),
+    pytest.param(
+        _context, 9, f'the response: context.zone is "a" {WITH} absent here', id="context"
+    ),
+    pytest.param(
+        _require,
+        9,
+        f'the response: requirements.resources is {{"all": {{"kind": "Zone"}}}} {WITH} absent here',
+        id="requirement",
+    ),
+    pytest.param(
+        _condition,
+        9,
+        f'the response: conditions.Fine is {{"status": "true", "reason": "Good", '
+        f'"target": "TARGET_UNSPECIFIED"}} {WITH} absent here',
+        id="condition",
+    ),
+    pytest.param(
+        _warn,
+        9,
+        f'the response: results is [{{"severity": "warning", "reason": "", "target": '
+        f'"TARGET_UNSPECIFIED"}}] {WITH} [] here',
+        id="warning",
+    ),
+    pytest.param(_refuse, 9, f'the response is "error: no" {WITH} "no error" here', id="refusal"),
+]
+
+
+@pytest.mark.usefixtures("project")
+@pytest.mark.parametrize(("change", "line", "message"), CHANGES)
+def test_change_of_one_side_is_reported_at_its_line(
+    twin: Twin,
+    capsys: pytest.CaptureFixture[str],
+    change: Change,
+    line: int,
+    message: str,
+) -> None:
+    twin.change = change
+    report = json.loads(
+        compare(capsys, "-o", "json", "--fail-on", "difference", code=exit_codes.REPORTED)
+    )
+    (row,) = report["compositions"]
+    assert row["verdict"] == "different"
+    (difference,) = row["differences"]
+    assert (difference["message"], difference["line"]) == (message, line)
+    assert report["summary"][0] == "0 of 1 Composition change nothing."
+    assert "canary" not in json.dumps(report)
+
+
+def _message(response: pb.RunFunctionResponse) -> None:
+    response.meta.ttl.seconds = 7
+
+
+def _random(response: pb.RunFunctionResponse) -> None:
+    response.desired.resources["bucket-0"].resource["spec"]["size"] = next(numbers)
+
+
+@pytest.mark.usefixtures("project")
+@pytest.mark.parametrize(
+    ("change", "kind"),
+    [
+        pytest.param(_message, "TTL", id="TTL"),
+        pytest.param(_random, "changes in every run", id="random value"),
+    ],
+)
+def test_named_difference_is_no_change(
+    twin: Twin, capsys: pytest.CaptureFixture[str], change: Change, kind: str
+) -> None:
+    twin.change = change
+    text = compare(capsys, "--all", "--fail-on", "difference")
+    assert "1 XR  equal" in text
+    assert f"composition.yaml buckets: {kind} (1)" in text
+    assert f"No changes, by XRs: {kind} (1)." in text
+
+
+def _write(project: Path, name: str, text: str) -> None:
+    (project / name).write_text(text)
+
+
+LEGACY = COMPOSITION.replace("mode: Pipeline", "mode: Resources").replace("pipeline:", "resources:")
+FAULTS = [
+    pytest.param("functions.yaml", None, "nothing says how function", id="no function"),
+    pytest.param(
+        "functions.yaml", FUNCTIONS.format(address="localhost:1"), "cannot run step", id="no server"
+    ),
+    pytest.param("xr.yaml", None, "no XR is at hand", id="no XR"),
+    pytest.param("composition.yaml", LEGACY, "which only Crossplane 1 runs", id="Crossplane 1"),
+    pytest.param(
+        "composition.yaml",
+        COMPOSITION.replace(
+            "  - step: render",
+            "  - {step: before, functionRef: {name: function-of-somebody-else}}\n  - step: render",
+        ),
+        "function-of-somebody-else",
+        id="other function before",
+    ),
+    pytest.param("xr.yaml", XR.replace("count: 2", "count: {}"), "", id="XR that both refuse"),
+]
+
+
+@pytest.mark.parametrize(("name", "text", "reason"), FAULTS)
+def test_step_that_cannot_run_on_both_sides_is_never_equal(
+    project: Path, capsys: pytest.CaptureFixture[str], name: str, text: str | None, reason: str
+) -> None:
+    """An XR that both refuse is compared, and equal."""
+    (project / name).unlink()
+    if text is not None:
+        _write(project, name, text)
+    printed = compare(
+        capsys, "--fail-on", "not-compared", code=exit_codes.REPORTED if reason else 0
+    )
+    verdict = "not compared" if reason else "equal"
+    assert printed.splitlines()[0].endswith(verdict)
+    assert reason in printed
+
+
+@pytest.mark.usefixtures("project")
+def test_function_that_answers_too_late_is_not_compared(
+    twin: Twin, capsys: pytest.CaptureFixture[str]
+) -> None:
+    twin.seconds = 3.0
+    assert "0 XRs  not compared" in compare(capsys, "--timeout", "1s")
+
+
+def test_difference_is_reported_once_for_all_xrs(
+    project: Path, twin: Twin, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """With the line, the values, and an XR that shows it."""
+    (project / "examples").mkdir()
+    _write(project / "examples", "other.yaml", XR.replace("demo", "other"))
+    twin.change = _set("size", 2)
+    text = compare(capsys)
+    assert text.count("spec.size is 2") == 1
+    assert "--> composition.yaml:27:" in text
+    assert 'for the XR in "xr.yaml"' in text
+    assert "and for 1 more" in text
+
+
+def test_composition_without_go_templates_has_nothing_to_compare(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    head, _, rest = COMPOSITION.partition("    input:\n")
+    _write(project, "composition.yaml", head + rest[rest.index("  - step: later") :])
+    assert "nothing to compare" in compare(capsys, "--fail-on", "not-compared")
+
+
+@pytest.mark.usefixtures("project")
+def test_markdown_has_a_table_and_the_differences(
+    twin: Twin, capsys: pytest.CaptureFixture[str]
+) -> None:
+    twin.change = _ready
+    sentence = f'resource "bucket-0": ready is "false" {WITH} "true" here'
+    assert compare(capsys, "-o", "markdown") == (
+        "| Composition | XRs | |\n"
+        "|---|---:|---|\n"
+        "| `composition.yaml buckets` | 1 | different |\n"
+        "\n"
+        f"- `composition.yaml:19:11`: {sentence}\n"
+        "\n"
+        "0 of 1 Composition change nothing.\n"
+    )
