@@ -68,6 +68,14 @@ class BatchCaller(Caller):
         await first
         return futures
 
+    async def whole_batch(self, *batch: bytes) -> list[asyncio.Future[Reply]]:
+        """Start a `batch` again until one worker has all of it, which a busy machine is late for."""
+        while True:
+            futures = await self.batch(*batch)
+            if self.sizes() == [len(batch)]:
+                return futures
+            await asyncio.gather(*futures)
+
     def sizes(self) -> list[int]:
         """Return the sizes of the batches that run."""
         return [len(batch.runs) for batch in self.dispatcher._running.values()]
@@ -236,8 +244,7 @@ def test_heavy_request_does_not_hold_the_others(position: int) -> None:
     async def test(caller: BatchCaller) -> None:
         batch = [b"echo xr-%d" % n for n in range(_BATCH)]
         batch[position] = b"work 1.5 heavy"
-        futures = await caller.batch(*batch)
-        assert caller.sizes() == [_BATCH]
+        futures = await caller.whole_batch(*batch)
         start = time.monotonic()
         heavy = futures.pop(position)
         await asyncio.gather(*futures)
