@@ -72,7 +72,7 @@ Exit codes:
   1    a problem in the input, reported on stderr
   2    wrong usage
   3    a bug of ours: please report it
-  10   the report has what compare must fail on
+  10   the report has what the command must fail on
   130  interrupted
 """
 
@@ -99,7 +99,7 @@ def version() -> None:
 _SECTIONS = {
     "Write and test": (
         *("init", "playground", "render", _OPERATION, "template"),
-        *("check", "test", "validate", "compare", "docs", "editor"),
+        *("check", "test", "validate", "compare", "plan", "docs", "editor"),
     ),
     "Publish": ("package", "vendor"),
     "Serve": ("serve", "run", "krm", "version", "internal"),

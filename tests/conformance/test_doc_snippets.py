@@ -89,6 +89,7 @@ NOT_RUN = {
     ("share-modules.md", "path: names.star"): "not pinned yet; tests/e2e/test_vendor.py pins such",
     ("share-modules.md", "FROM function-script"): "lines of a Dockerfile",
     ("share-modules.md", "--remote-allow"): "flags; tests/e2e/test_serve_remote.py uses them",
+    ("plan-a-change.md", "destroy: 1 object"): "a report; see test_plan.py",
     ("move-from-function-go-templating.md", "was: function-go-templating"): "a line of a pipeline",
     (
         "move-from-function-go-templating.md",

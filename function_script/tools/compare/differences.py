@@ -21,7 +21,7 @@ from function_script.tools.render import messages
 Named: TypeAlias = Literal["messages", "TTL", "warnings of this function", "changes in every run"]
 """A kind of difference that is no change."""
 
-_SECRETS: Final = (("v1", "Secret"), ("data", "stringData"))
+_SECRET: Final = ("v1", "Secret")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,7 +82,7 @@ def find(
         ("conditions", _by_type(our_conditions), _by_type(theirs.conditions)),
     )
     for part, our_value, their_value in parts:
-        for path, their_item, our_item in _compare(their_value, our_value, (part,)):
+        for path, their_item, our_item in compare_values(their_value, our_value, (part,)):
             differences.append(
                 Difference(resource=None, path=path, theirs=their_item, ours=our_item)
             )
@@ -117,14 +117,13 @@ def _compare_resources(
     prefix: Path = () if name is not None else ("xr",)
     our_object = messages.read_struct(ours.resource)
     their_object = messages.read_struct(theirs.resource)
-    is_secret = objects.api_version_and_kind(their_object) == _SECRETS[0]
-    for path, their_value, our_value in _compare(their_object, our_object, prefix):
+    for path, their_value, our_value in compare_values(their_object, our_object, prefix):
         yield Difference(
             resource=name,
             path=path,
             theirs=their_value,
             ours=our_value,
-            is_secret=is_secret and path[:1] in {(key,) for key in _SECRETS[1]} | {()},
+            is_secret=is_secret(their_object, path),
         )
     details = (dict(theirs.connection_details), dict(ours.connection_details))
     for key in sorted({*details[0], *details[1]}):
@@ -142,7 +141,13 @@ def _compare_resources(
         yield Difference(resource=name, path=(*prefix, "ready"), theirs=their_ready, ours=our_ready)
 
 
-def _compare(
+def is_secret(manifest: Object, path: Path) -> bool:
+    """Report whether a part of an object is the data of a Secret."""
+    is_data = path[:1] in {(), ("data",), ("stringData",)}
+    return is_data and objects.api_version_and_kind(manifest) == _SECRET
+
+
+def compare_values(
     theirs: Readable, ours: Readable, path: Path
 ) -> Iterator[tuple[Path, Readable, Readable]]:
     """Yield the least parts that differ, with both values."""
@@ -151,10 +156,10 @@ def _compare(
             if key not in theirs or key not in ours:
                 yield (*path, key), theirs.get(key), ours.get(key)
             else:
-                yield from _compare(theirs[key], ours[key], (*path, key))
+                yield from compare_values(theirs[key], ours[key], (*path, key))
     elif isinstance(theirs, list) and isinstance(ours, list) and len(theirs) == len(ours):
         for index, (their_item, our_item) in enumerate(zip(theirs, ours, strict=True)):
-            yield from _compare(their_item, our_item, (*path, index))
+            yield from compare_values(their_item, our_item, (*path, index))
     # In Python, True equals 1.
     elif theirs != ours or isinstance(theirs, bool) != isinstance(ours, bool):
         yield path, theirs, ours

@@ -1,5 +1,7 @@
 """Resolve a step's requirements: look them up, and call the function until they are stable."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final, Self, TypeAlias
@@ -39,29 +41,15 @@ class StepResponse:
 Runner: TypeAlias = Callable[[Step, fnv1.RunFunctionRequest], StepResponse]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PipelineInputs:
-    """The inputs that Compositions and Operations share: the objects of the cluster.
-
-    ``schemas`` are OpenAPI documents. ``is_prepared``: the official command has checked the
-    manifests and filled in defaults before it called its engine; what a real engine accepts is
-    accepted, such as two steps of one name.
-    """
-
-    required: Sequence[Object] = ()
-    credentials: Sequence[Object] = ()
-    schemas: Sequence[Object] = ()
-    context: Object = field(default_factory=dict)
-    is_prepared: bool = False
-
-
 class Store:
     """The objects that functions may require, in place of a cluster's API server.
 
-    Of two with one apiVersion, kind, namespace and name the last counts.
+    Of two with one apiVersion, kind, namespace and name the last counts, and those of ``below``
+    come first.
     """
 
-    def __init__(self, objects: Iterable[Object]) -> None:
+    def __init__(self, objects: Iterable[Object], below: Store | None = None) -> None:
+        self._below = below
         self._objects = {
             (
                 manifests.text_at(manifest, "apiVersion"),
@@ -74,7 +62,10 @@ class Store:
 
     def find(self, api_version: str, kind: str, namespace: str, name: str) -> Object | None:
         """Return the object of this type, namespace ("" for none) and name, or None."""
-        return self._objects.get((api_version, kind, namespace, name))
+        key = (api_version, kind, namespace, name)
+        if key not in self._objects and self._below is not None:
+            return self._below.find(*key)
+        return self._objects.get(key)
 
     def find_all(
         self, api_version: str, kind: str, namespace: str, labels: Mapping[str, str]
@@ -90,9 +81,33 @@ class Store:
             and namespace in {"", key[2]}
             and labels.items() <= manifests.labels(manifest).items()
         ]
+        if self._below is not None:
+            matches += (
+                manifest
+                for manifest in self._below.find_all(api_version, kind, namespace, labels)
+                if (api_version, kind, manifests.namespace(manifest), manifests.name(manifest))
+                not in self._objects
+            )
         return sorted(
             matches, key=lambda item: f"{manifests.namespace(item)}/{manifests.name(item)}"
         )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PipelineInputs:
+    """The inputs that Compositions and Operations share: the objects of the cluster.
+
+    ``schemas`` are OpenAPI documents. ``is_prepared``: the official command has checked the
+    manifests and filled in defaults before it called its engine; what a real engine accepts is
+    accepted, such as two steps of one name. ``cluster`` has more objects, for many renderings.
+    """
+
+    required: Sequence[Object] = ()
+    cluster: Store | None = None
+    credentials: Sequence[Object] = ()
+    schemas: Sequence[Object] = ()
+    context: Object = field(default_factory=dict)
+    is_prepared: bool = False
 
 
 class Schemas:
@@ -172,7 +187,7 @@ class RequirementSource:
     def build(cls, inputs: PipelineInputs, observed: Iterable[Object]) -> Self:
         """Build a source of ``observed`` and of the objects in ``inputs``."""
         secrets = messages.secrets(inputs.credentials)
-        store = Store([*observed, *inputs.required, *secrets])
+        store = Store([*observed, *inputs.required, *secrets], inputs.cluster)
         return cls(store=store, schemas=Schemas(inputs.schemas))
 
     def fetch(self, selector: wire.Selector) -> fnv1.Resources:

@@ -69,7 +69,7 @@ class BatchCaller(Caller):
         return futures
 
     async def whole_batch(self, *batch: bytes) -> list[asyncio.Future[Reply]]:
-        """Start a `batch` again until one worker has all of it, which a busy machine is late for."""
+        """Start a `batch` again until one worker has all of it: a busy machine may split it."""
         while True:
             futures = await self.batch(*batch)
             if self.sizes() == [len(batch)]:

@@ -1,0 +1,130 @@
+"""The command ``plan``: what a change of Compositions does to the XRs of a cluster."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Final, Literal, TypedDict, Unpack
+
+import click
+
+from function_script.cli import exit_codes, options, terminal
+
+
+class _Flags(TypedDict):
+    after: Path
+    cluster: Path
+    before: Path | None
+    function: tuple[str, ...]
+    allow_outside: tuple[Path, ...]
+    allow_addresses: bool
+    strict_versions: bool
+    offline: bool
+    timeout: float
+    output: Literal["text", "json", "markdown"]
+    names: bool
+    fail_on: tuple[Literal["change", "destroy", "invalid", "unknown"], ...]
+    debug: bool
+
+
+_EPILOG: Final = """\b
+Examples:
+  kubectl get -A -o yaml xdbs,compositions,compositionrevisions,xrds,managed > dump.yaml
+  function-script plan --cluster dump.yaml
+  function-script plan platform --cluster dump.yaml -o markdown --fail-on destroy
+"""
+
+
+@click.command(
+    cls=options.Command,
+    short_help="Show what a change does to live XRs.",
+    epilog=_EPILOG,
+    params=[
+        options.allow_outside(),
+        options.functions(),
+        options.allow_addresses(),
+        options.strict_versions(),
+        options.offline(),
+        options.timeout("all steps of an XR together"),
+        options.output("text", "json", "markdown"),
+        options.debug(),
+    ],
+)
+@click.argument("after", type=options.PATH, default=Path(), metavar="[PATH]")
+@options.flag(
+    "--cluster",
+    group="Input",
+    type=click.Path(exists=True, path_type=Path),
+    required=True,
+    metavar="DUMP",
+    help="Objects of the cluster: a file of kubectl get -o yaml or -o json, or a directory.",
+)
+@options.flag(
+    "--before",
+    group="Input",
+    type=click.Path(exists=True, path_type=Path),
+    metavar="PATH",
+    help="Compositions before the change: a file or a directory; default: those of the dump.",
+)
+@options.flag("--names", group="Output", is_flag=True, help="List every XR and object.")
+@options.flag(
+    "--fail-on",
+    group="Output",
+    multiple=True,
+    type=click.Choice(["change", "destroy", "invalid", "unknown"]),
+    help="End with exit code 10 if there is one; change is any difference. May be repeated.",
+)
+def plan(**flags: Unpack[_Flags]) -> int:
+    """Plan what changed Compositions do to the XRs of a cluster, without the cluster.
+
+    Each XR of the dump is rendered before and after the change, with the objects that it composed.
+    The report has one entry for each line that changes something, deletions first. An XR whose
+    change cannot be known is "unknown", with the reason, and never without changes.
+
+    PATH has the changed Compositions, and XRDs: a file or a directory. By default it is the current
+    directory.
+    """
+    from function_script.tools import console, local_pool  # noqa: PLC0415 - slow to import
+
+    # The sandbox starts while the tool is imported.
+    with local_pool.open_pool(None) as pool:
+        from function_script.tools.plan import dump, planning, report  # noqa: PLC0415 - slow
+        from function_script.tools.project import Project  # noqa: PLC0415 - as above
+        from function_script.tools.render import renderer  # noqa: PLC0415 - as above
+        from function_script.tools.render.runtimes.servers import Servers  # noqa: PLC0415 - same
+
+        before = flags["before"]
+        named = [flags["after"], *([] if before is None else [before])]
+        project = Project.of(named, allowed=flags["allow_outside"])
+        rendering = renderer.Options(
+            runtimes=options.read_runtimes(flags["function"]),
+            is_strict=flags["strict_versions"],
+            allows_addresses=flags["allow_addresses"],
+            servers=Servers(options.read_packages(is_offline=flags["offline"])),
+            timeout_seconds=flags["timeout"],
+            is_quiet=True,
+        )
+        with rendering.servers:
+            plans = planning.plan(
+                dump.load(flags["cluster"]),
+                flags["after"],
+                project,
+                planning.Options(rendering=rendering, before=before),
+                pool,
+            )
+            if flags["output"] == "json":
+                text = report.to_json(plans)
+            elif flags["output"] == "markdown":
+                text = report.to_markdown(plans, has_names=flags["names"])
+            else:
+                columns = console.columns_of(sys.stdout)
+                text = report.to_text(plans, has_names=flags["names"], columns=columns)
+    terminal.echo(text)
+    changes = [change for each in plans for change in each.changes]
+    fails = {
+        "change": bool(changes),
+        "destroy": any(change.verb == "destroy" for change in changes),
+        "invalid": any(each.verdict in {"invalid", "fails"} for each in plans),
+        "unknown": any(each.verdict == "unknown" for each in plans),
+    }
+    return exit_codes.REPORTED if any(fails[each] for each in flags["fail_on"]) else exit_codes.OK

@@ -1,0 +1,118 @@
+"""What a change of a Composition does to the objects of one XR."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final, Literal, TypeAlias
+
+from function_script.request import objects
+from function_script.request.objects import Path
+from function_script.request.values import Object, Readable
+from function_script.texts.source import Excerpt, Span
+from function_script.tools import manifests
+from function_script.tools.compare.differences import compare_values, is_secret
+from function_script.tools.render.positions import Positions
+from function_script.tools.render.renderer import Rendering
+
+Verb: TypeAlias = Literal["destroy", "rename", "add", "change"]
+
+# Crossplane writes them, and no program.
+_OWN: Final[tuple[Path, ...]] = (("metadata", "ownerReferences"), ("metadata", "resourceVersion"))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """One object that is added, destroyed or renamed, or one field of it that changes.
+
+    ``resource`` is the resource name, and None is the XR, of which the status changes. ``type`` is
+    the group and kind of the object. ``step`` and
+    ``span`` are the place that writes the value after the change; of what is destroyed it is the
+    place before it.
+    """
+
+    verb: Verb
+    resource: str | None
+    object: str
+    type: tuple[str, str]
+    step: str
+    span: Span | None
+    excerpt: Excerpt | None = None
+    path: Path = ()
+    before: Readable = None
+    after: Readable = None
+
+
+def find(observed: Mapping[str, Object], before: Rendering, after: Rendering) -> Iterator[Change]:
+    """Yield the changes of one XR; ``observed`` are its composed resources by resource name."""
+    old, new = before.result.composition.resources, after.result.composition.resources
+    added = {name: new[name] for name in new if name not in old and name not in observed}
+    for name, manifest in observed.items():
+        # What neither of both desires goes without this change.
+        if name not in old or (name in new and _is_same(manifest, new[name])):
+            continue
+        same = (other for other, each in added.items() if _is_same(manifest, each))
+        if name not in new and (other := next(same, None)) is not None:
+            del added[other]
+            yield _at(after.positions, "rename", other, manifest, before=name, after=other)
+            continue
+        yield _at(before.positions, "destroy", name, manifest)
+        if name in new:
+            added[name] = new[name]
+    for name, manifest in added.items():
+        yield _at(after.positions, "add", name, manifest)
+    for name, manifest in new.items():
+        if name in old and name not in added:
+            yield from _find_fields(after.positions, name, old[name], manifest)
+    yield from _find_fields(after.positions, None, _status(before), _status(after))
+
+
+def _status(rendering: Rendering) -> Object:
+    """Return the XR's status without conditions, which a cluster decides."""
+    status = manifests.object_at(rendering.result.composition.xr, "status")
+    return {"status": {key: value for key, value in status.items() if key != "conditions"}}
+
+
+def _is_same(manifest: Object, other: Object) -> bool:
+    """Report whether two manifests are of one object."""
+    types = [objects.api_version_and_kind(each) for each in (manifest, other)]
+    groups = [(manifests.group(api_version), kind) for api_version, kind in types]
+    return groups[0] == groups[1] and manifests.name(manifest) == manifests.name(other)
+
+
+def _find_fields(
+    positions: Positions, name: str | None, before: Object, after: Object
+) -> Iterator[Change]:
+    for path, old, new in compare_values(before, after, ()):
+        if path[:2] not in _OWN:
+            values: list[Readable] = [old, new]
+            if is_secret(after, path):
+                values = [None if each is None else "(a secret)" for each in values]
+            yield _at(
+                positions, "change", name, after, path=path, before=values[0], after=values[1]
+            )
+
+
+def _at(  # noqa: PLR0913 - the parts of a change
+    positions: Positions,
+    verb: Verb,
+    name: str | None,
+    manifest: Object,
+    *,
+    path: Path = (),
+    before: Readable = None,
+    after: Readable = None,
+) -> Change:
+    position = positions.nearest(name, path)
+    span = None if position is None else position.span
+    api_version, kind = objects.api_version_and_kind(manifest)
+    return Change(
+        type=(manifests.group(api_version), kind),
+        verb=verb,
+        resource=name,
+        object=manifests.describe(manifest) if name is not None else "the status",
+        step="" if position is None else position.step,
+        span=span,
+        excerpt=None if span is None else positions.excerpt(span),
+        path=path,
+        before=before,
+        after=after,
+    )

@@ -1,0 +1,97 @@
+"""The objects of a cluster as `kubectl get -o yaml` or `-o json` prints them, in files."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Final, TypeAlias
+
+from function_script.request import objects
+from function_script.request.values import Object, Value
+from function_script.texts.errors import InputError
+from function_script.texts.source import Source
+from function_script.tools import bounded, manifests
+from function_script.tools.render.requirements import Store
+
+# The group and kind, the namespace and the name.
+Key: TypeAlias = tuple[str, str, str, str]
+
+_SUFFIXES: Final = (".json", ".yaml", ".yml")
+
+
+class Dump:
+    """The objects of one cluster; ``store`` has them by apiVersion, kind, namespace and name.
+
+    ``kinds`` are the groups and kinds of which there is an object.
+    """
+
+    def __init__(self, manifests_: Iterable[Object]) -> None:
+        self._objects: dict[Key, Object] = {}
+        for manifest in manifests_:
+            key = key_of(manifest)
+            other = self._objects.get(key)
+            uids = {manifests.text_at(each, "metadata", "uid") for each in (manifest, other or {})}
+            if other is not None and len(uids - {""}) > 1:
+                raise InputError.of(
+                    "cannot plan with a dump of several clusters: "
+                    f"{manifests.describe(manifest)} has two UIDs in it"
+                )
+            self._objects[key] = manifest
+        if not self._objects:
+            raise InputError.of("cannot plan: the dump has no objects")
+        self.kinds = {key[:2] for key in self._objects}
+        self.store = Store(self._objects.values())
+
+    def __iter__(self) -> Iterator[Object]:
+        return iter(self._objects.values())
+
+    def find(self, key: Key) -> Object | None:
+        """Return an object, or None."""
+        return self._objects.get(key)
+
+
+def key_of(manifest: Object) -> Key:
+    """Return the key of an object. Of a resource with several versions there is one object."""
+    api_version, kind = objects.api_version_and_kind(manifest)
+    name = (manifests.namespace(manifest), manifests.name(manifest))
+    return (manifests.group(api_version), kind, *name)
+
+
+def load(path: Path) -> Dump:
+    """Load a file, or those of a directory. Raises InputError or DocumentError."""
+    files: Sequence[Path] = [path]
+    if path.is_dir():
+        files = sorted(each for each in path.rglob("*") if each.suffix in _SUFFIXES)
+    return Dump(manifest for file in files for manifest in _read(file))
+
+
+def _read(file: Path) -> Iterator[Object]:
+    try:
+        text = file.read_text("utf-8-sig")
+    except OSError as error:
+        cause = (error.strerror or str(error)).lower()
+        raise InputError.of(f'cannot read "{file}": {cause}') from error
+    except UnicodeDecodeError as error:
+        raise InputError.of(f'cannot read "{file}": it is not UTF-8 text') from error
+    if text.lstrip()[:1] in {"{", "["}:
+        try:
+            yield from _flatten(bounded.read_json(text), file)
+        except ValueError as error:
+            raise InputError.of(f'cannot read "{file}": {error}') from error
+        return
+    for document in bounded.read_documents(Source(name=str(file), text=text)):
+        yield from _flatten(document.value, file)
+
+
+def _flatten(value: Value, file: Path) -> Iterator[Object]:
+    """Yield an object, or the items of a list of objects, at any depth."""
+    items = value.get("items") if isinstance(value, dict) else value
+    if isinstance(items, list):
+        for item in items:
+            yield from _flatten(item, file)
+    elif isinstance(value, dict) and all(objects.api_version_and_kind(value)):
+        if not manifests.name(value):
+            raise InputError.of(f'cannot read "{file}": an object in it has no metadata.name')
+        yield value
+    else:
+        raise InputError.of(
+            f'cannot read "{file}": it holds a value that is no object of a cluster'
+        )

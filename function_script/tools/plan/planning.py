@@ -1,0 +1,415 @@
+"""Plan a change of Compositions for every XR of a dump: render each before and after the change.
+
+An XR is never without changes where this cannot know: then it is unknown, with the reason.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final, Literal, TypeAlias
+
+from function_script import wire
+from function_script.documents import Document
+from function_script.request import objects
+from function_script.request.values import Object, Value
+from function_script.sandbox import Pool
+from function_script.texts.errors import FatalError, InputError
+from function_script.tools import local_pool, manifests, xr_validation, xrds
+from function_script.tools.check import searching
+from function_script.tools.check.report import Skipped
+from function_script.tools.plan import changes
+from function_script.tools.plan.changes import Change
+from function_script.tools.plan.dump import Dump, Key, key_of
+from function_script.tools.project import Project
+from function_script.tools.render import RenderInputs, functions, loading, renderer
+from function_script.tools.render.functions import FunctionIndex
+from function_script.tools.render.renderer import Origin, Renderer, Rendering
+
+Verdict: TypeAlias = Literal["planned", "unchanged", "unknown", "stays", "fails", "invalid"]
+
+_FUNCTION: Final = ("pkg.crossplane.io", "Function")
+_REVISION: Final = ("apiextensions.crossplane.io", "CompositionRevision")
+_XRD: Final = ("apiextensions.crossplane.io", "CompositeResourceDefinition")
+# The fields of Crossplane are in `spec.crossplane`, and in `spec` of legacy XRs.
+_MACHINERY: Final = (("spec", "crossplane"), ("spec",))
+# The words by which programs read connection details.
+_DETAILS: Final = re.compile("connection", re.IGNORECASE)
+_MAX_DEPTH: Final = 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """``before`` is a directory of Compositions; None: those of the dump."""
+
+    rendering: renderer.Options
+    before: Path | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class XrPlan:
+    """The plan of one XR; ``reason`` is why it is unknown, stays, fails or is invalid."""
+
+    xr: str
+    composition: str
+    verdict: Verdict
+    reason: str = ""
+    changes: Sequence[Change] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Source:
+    """A Composition; ``document`` is None for one of the dump, which is in no file."""
+
+    value: Object
+    document: Document | None = None
+    programs: Path | None = None
+
+    def origin(self) -> Origin | None:
+        if self.document is None:
+            return None
+        return Origin(document=self.document, programs=self.programs)
+
+
+class _UnknownError(Exception):
+    """The change of an XR cannot be known; the text is the reason."""
+
+
+def plan(dump: Dump, after: Path, project: Project, options: Options, pool: Pool) -> list[XrPlan]:
+    """Plan for all XRs of a dump whose Compositions are below ``after``. Raises FatalError."""
+    new, new_xrds = _load(after, project)
+    if not new:
+        raise InputError.of(f'cannot plan: there is no Composition in "{after}"')
+    old = None if options.before is None else _load(options.before, project)[0]
+    return [*_Planner(dump, new, new_xrds, old, options, project, pool).plan()]
+
+
+def _load(directory: Path, project: Project) -> tuple[dict[str, _Source], list[Object]]:
+    """Load the Compositions below a path by their names, and the XRDs. Raises FatalError."""
+    sources: dict[str, _Source] = {}
+    definitions: list[Object] = []
+    for file in searching.find([str(directory)], project, ()):
+        if isinstance(file, Skipped):
+            continue
+        if file.error is not None:
+            raise file.error
+        for document in file.documents:
+            if xrds.is_xrd(document.value):
+                definitions.append(document.value)
+            if objects.api_version_and_kind(document.value) == manifests.COMPOSITION:
+                name = manifests.name(document.value)
+                if name in sources:
+                    raise InputError.of(
+                        f'cannot plan: two Compositions are called "{name}"', span=document.span()
+                    )
+                programs = local_pool.programs_beside(Path(file.name))
+                sources[name] = _Source(value=document.value, document=document, programs=programs)
+    return sources, definitions
+
+
+class _Planner:
+    """Plans the XRs of a dump, those first that compose others."""
+
+    def __init__(  # noqa: PLR0913, PLR0917 - what a plan is made of
+        self,
+        dump: Dump,
+        new: Mapping[str, _Source],
+        new_xrds: Sequence[Object],
+        old: Mapping[str, _Source] | None,
+        options: Options,
+        project: Project,
+        pool: Pool,
+    ) -> None:
+        self._dump = dump
+        self._new = new
+        self._old = old
+        self._options = options
+        self._project = project
+        self._pool = pool
+        # An XRD beside a new Composition takes the place of the dump's.
+        self._xrds = {
+            (
+                manifests.text_at(each, "spec", "group"),
+                manifests.text_at(each, "spec", "names", "kind"),
+            ): each
+            for each in (*(each for each in dump if key_of(each)[:2] == _XRD), *new_xrds)
+        }
+        self._packages = [each for each in dump if key_of(each)[:2] == _FUNCTION]
+        self._indexes: dict[str, FunctionIndex] = {}
+        # What a parent writes into the spec of an XR that it composes; None: it destroys the XR.
+        self._written: dict[Key, Object | None] = {}
+
+    def plan(self) -> Iterator[XrPlan]:
+        """Yield the plan of each XR."""
+        types = {self._type(each.value) for each in self._new.values()} | self._xrds.keys()
+        xrs = {key_of(each): each for each in self._dump if key_of(each)[:2] in types}
+        uids = {manifests.text_at(each, "metadata", "uid"): each for each in xrs.values()}
+        depths = {key: _depth(xr, uids) for key, xr in xrs.items()}
+        for key in sorted(xrs, key=lambda each: (depths[each], each)):
+            if plan := self._plan_xr(key, xrs):
+                yield plan
+                for change in plan.changes:
+                    if change.verb == "add" and change.type in types:
+                        yield XrPlan(
+                            xr=f"{change.object} of {plan.xr}",
+                            composition="",
+                            verdict="unknown",
+                            reason="it is a new XR: what it composes is not planned",
+                        )
+
+    def _type(self, composition: Object) -> tuple[str, str]:
+        reference = manifests.object_at(composition, "spec", "compositeTypeRef")
+        api_version, kind = objects.api_version_and_kind(reference)
+        return manifests.group(api_version), kind
+
+    def _plan_xr(self, key: Key, xrs: Mapping[Key, Object]) -> XrPlan | None:
+        """Plan one XR; None for one that the change does not concern."""
+        xr = xrs[key]
+        label = "/".join(part for part in (key[1], *key[2:]) if part)
+        name = _text_at_machinery(xr, "compositionRef", "name")
+        plan = XrPlan(xr=label, composition=name, verdict="unknown")
+        is_rewritten = key in self._written
+        try:
+            observed = self._find_observed(xr)
+            if is_rewritten and self._written[key] is None:
+                return self._destroy(plan, observed, xrs)
+            if not name:
+                is_of_change = any(self._type(each.value) == key[:2] for each in self._new.values())
+                reason = "it has no compositionRef: Crossplane has not selected one yet"
+                return replace(plan, reason=reason) if is_of_change else None
+            if name not in self._new and not is_rewritten:
+                return None
+            old = self._find_old(xr, name)
+            new = self._new.get(name, old)
+            if not is_rewritten and (reason := self._find_hold(xr, new)):
+                return replace(plan, verdict="stays", reason=reason)
+            return self._compare(plan, xr, (old, new), observed, xrs)
+        except _UnknownError as error:
+            return replace(plan, reason=str(error))
+
+    def _find_old(self, xr: Object, name: str) -> _Source:
+        """Return the Composition before the change."""
+        if self._old is not None:
+            if name not in self._old:
+                raise _UnknownError(f'there is no Composition "{name}" before the change')
+            return self._old[name]
+        revision = _text_at_machinery(xr, "compositionRevisionRef", "name")
+        value = self._dump.find((*_REVISION, "", revision)) if revision else None
+        if value is not None:
+            api_version, kind = manifests.COMPOSITION
+            metadata: Object = {**manifests.object_at(value, "metadata"), "name": name}
+            return _Source(
+                value={**value, "apiVersion": api_version, "kind": kind, "metadata": metadata}
+            )
+        if revision:
+            raise _UnknownError(f'the dump lacks CompositionRevision "{revision}"')
+        group, kind = manifests.group(manifests.COMPOSITION[0]), manifests.COMPOSITION[1]
+        value = self._dump.find((group, kind, "", name))
+        if value is None:
+            raise _UnknownError(f'the dump lacks Composition "{name}"')
+        return _Source(value=value)
+
+    def _find_hold(self, xr: Object, new: _Source) -> str:
+        """Return the reason for which an XR does not follow its Composition; empty if it does."""
+        if manifests.annotation(xr, "crossplane.io/paused") == "true":
+            return "it is paused"
+        if manifests.text_at(xr, "metadata", "deletionTimestamp"):
+            return "it is being deleted"
+        if _text_at_machinery(xr, "compositionUpdatePolicy") == "Manual":
+            return "its compositionUpdatePolicy is Manual"
+        for path in _MACHINERY:
+            selected = manifests.texts_at(xr, *path, "compositionRevisionSelector", "matchLabels")
+            labels = manifests.labels(new.value)
+            if selected and not selected.items() <= labels.items():
+                return "its compositionRevisionSelector does not select the new Composition"
+        return ""
+
+    def _find_observed(self, xr: Object) -> dict[str, Object]:
+        """Return the composed resources by resource name."""
+        observed: dict[str, Object] = {}
+        namespace = manifests.namespace(xr)
+        for path in _MACHINERY:
+            for reference in manifests.objects_at(xr, *path, "resourceRefs"):
+                if not reference.get("name"):
+                    continue
+                group = manifests.group(manifests.text_at(reference, "apiVersion"))
+                kind, name = (manifests.text_at(reference, each) for each in ("kind", "name"))
+                place = manifests.text_at(reference, "namespace") or namespace
+                manifest = self._dump.find((group, kind, place, name))
+                if manifest is None:
+                    raise _UnknownError(f'the dump lacks {kind} "{name}", which it composes')
+                if resource := manifests.resource_name(manifest):
+                    observed[resource] = manifest
+                else:
+                    raise _UnknownError(
+                        f'{kind} "{name}" has no annotation "{manifests.RESOURCE_NAME}"'
+                    )
+        return observed
+
+    def _destroy(
+        self, plan: XrPlan, observed: Mapping[str, Object], xrs: Mapping[Key, Object]
+    ) -> XrPlan:
+        """Plan an XR that the XR above it destroys: so is all that it composes."""
+        destroyed = []
+        for name, manifest in observed.items():
+            if key_of(manifest) in xrs:
+                self._written[key_of(manifest)] = None
+            destroyed.append(
+                Change(
+                    verb="destroy",
+                    resource=name,
+                    object=manifests.describe(manifest),
+                    type=key_of(manifest)[:2],
+                    step="",
+                    span=None,
+                )
+            )
+        reason = "the XR above it no longer composes it"
+        return replace(plan, verdict="planned", reason=reason, changes=destroyed)
+
+    def _compare(
+        self,
+        plan: XrPlan,
+        xr: Object,
+        sources: tuple[_Source, _Source],
+        observed: Mapping[str, Object],
+        xrs: Mapping[Key, Object],
+    ) -> XrPlan:
+        old, new = sources
+        key = key_of(xr)
+        written = self._written.get(key)
+        xrd = self._xrds.get(key[:2])
+        if xrd is None:
+            raise _UnknownError("the dump lacks its XRD")
+        api_version = manifests.text_at(new.value, "spec", "compositeTypeRef", "apiVersion")
+        if api_version != xr["apiVersion"]:
+            raise _UnknownError(
+                f"the dump has it as {xr['apiVersion']}, and its Composition is for {api_version}"
+            )
+        new_xr = xr if written is None else written
+        if problems := xr_validation.validate(new_xr, xrd).errors:
+            return replace(plan, verdict="invalid", reason=problems[0].message)
+        before = self._render(old, xr, xrd, observed, is_after=False)
+        after = self._render(new, new_xr, xrd, observed, is_after=True)
+        if failure := before.result.failure:
+            raise _UnknownError(f"before the change it fails: {failure.diagnostics[0].message}")
+        if failure := after.result.failure:
+            return replace(plan, verdict="fails", reason=failure.diagnostics[0].message)
+        found = [*changes.find(observed, before, after)]
+        self._hand_down(before, after, xrs, [*observed.values()])
+        return replace(plan, verdict="planned" if found else "unchanged", changes=found)
+
+    def _render(
+        self,
+        source: _Source,
+        xr: Object,
+        xrd: Object,
+        observed: Mapping[str, Object],
+        *,
+        is_after: bool,
+    ) -> Rendering:
+        options = self._options.rendering
+        index = self._indexes.get(name := manifests.name(source.value))
+        if index is None:
+            index = self._indexes[name] = self._load_functions(name)
+        render = Renderer(self._pool, index, options)
+        inputs = RenderInputs(
+            xr=xr,
+            composition=source.value,
+            observed=[*observed.values()],
+            xrd=xrd,
+            cluster=self._dump.store,
+        )
+        when = "after" if is_after else "before"
+        try:
+            rendering = render.reconcile(inputs, source.origin())
+        except FatalError as error:
+            reason = error.diagnostics[0].message
+            raise _UnknownError(f"{when} the change it cannot be rendered: {reason}") from error
+        if rendering.skipped:
+            raise _UnknownError(f'step "{rendering.skipped[0]}" was left out')
+        self._check_requirements(rendering)
+        self._check_details(source, observed)
+        return rendering
+
+    def _load_functions(self, composition: str) -> FunctionIndex:
+        """Load the Functions beside a Composition, else those of the dump. Raises FatalError."""
+        values: Sequence[Object] | None = self._packages or None
+        document = self._new[composition].document if composition in self._new else None
+        if document is not None and document.origin.source is not None:
+            directory = Path(document.origin.source.name).parent
+            paths = loading.find_render_paths(directory, self._project)
+            if paths.functions is not None:
+                values = loading.load_values([paths.functions], self._project)
+                functions.check_kinds(values)
+        return self._options.rendering.index(values)
+
+    def _check_requirements(self, rendering: Rendering) -> None:
+        """Raise _UnknownError if a step requires a kind of which the dump has no object."""
+        requirements = rendering.result.requirements
+        selectors: Sequence[wire.Selector] = requirements.requested if requirements else ()
+        for selector in selectors:
+            kind = selector.kind
+            if (manifests.group(selector.api_version), kind) not in self._dump.kinds:
+                raise _UnknownError(f"a step requires {kind} objects, and the dump has none")
+
+    def _check_details(self, source: _Source, observed: Mapping[str, Object]) -> None:
+        """Raise _UnknownError if a program may read connection details that the dump lacks."""
+        if not _DETAILS.search(str(source.value.get("spec"))):
+            return
+        for manifest in observed.values():
+            reference = manifests.object_at(manifest, "spec", "writeConnectionSecretToRef")
+            name = manifests.text_at(reference, "name")
+            place = manifests.namespace(manifest) or manifests.text_at(reference, "namespace")
+            if name and self._dump.find(("", "Secret", place, name)) is None:
+                raise _UnknownError(f'the dump lacks Secret "{name}" with connection details')
+
+    def _hand_down(
+        self,
+        before: Rendering,
+        after: Rendering,
+        xrs: Mapping[Key, Object],
+        observed: Sequence[Object],
+    ) -> None:
+        """Note what the change writes into the XRs that an XR composes."""
+        old = {key_of(each): each for each in before.result.composition.resources.values()}
+        new = {key_of(each): each for each in after.result.composition.resources.values()}
+        for key in map(key_of, observed):
+            if key in xrs and key in old and key not in new:
+                self._written[key] = None
+        for key, manifest in new.items():
+            if key in xrs and key in old and old[key].get("spec") != manifest.get("spec"):
+                spec = objects.deep_copy(manifests.object_at(xrs[key], "spec"))
+                written: Object = {**xrs[key], "spec": spec}
+                _apply(manifests.object_at(written, "spec"), old[key]["spec"], manifest["spec"])
+                self._written[key] = written
+
+
+def _depth(xr: Object, uids: Mapping[str, Object]) -> int:
+    """Return how many XRs are above one; ``uids`` are all XRs by their UIDs."""
+    depth = 0
+    while depth < _MAX_DEPTH and (owner := manifests.controller(xr)) is not None:
+        above = uids.get(str(owner.get("uid")))
+        if above is None:
+            break
+        xr, depth = above, depth + 1
+    return depth
+
+
+def _apply(target: Object, before: Value, after: Value) -> None:
+    """Write ``after`` into an object, as a server-side apply after that of ``before``."""
+    old = before if isinstance(before, dict) else {}
+    new = after if isinstance(after, dict) else {}
+    for key in old.keys() - new.keys():
+        target.pop(key, None)
+    for key, value in new.items():
+        current = target.get(key)
+        if isinstance(current, dict) and isinstance(value, dict):
+            _apply(current, old.get(key), value)
+        else:
+            target[key] = objects.deep_copy(value)
+
+
+def _text_at_machinery(xr: Object, *path: str) -> str:
+    texts = (manifests.text_at(xr, *each, *path) for each in _MACHINERY)
+    return next((text for text in texts if text), "")

@@ -1,0 +1,175 @@
+"""The report of a plan: one entry for each line of a program that changes XRs, deletions first."""
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final, NamedTuple
+
+from function_script.request.reader import format_path
+from function_script.request.values import Readable
+from function_script.texts import diagnostics
+from function_script.texts.diagnostics import Diagnostic
+from function_script.tools import console
+from function_script.tools.plan.changes import Change
+from function_script.tools.plan.planning import Verdict, XrPlan
+
+_VERBS: Final = ("destroy", "rename", "add", "change")
+_VERDICTS: Final[Mapping[Verdict, str]] = {
+    "unknown": "unknown",
+    "fails": "fails after the change",
+    "invalid": "invalid by its XRD",
+    "stays": "does not follow the change",
+}
+_MAX_NAMES: Final = 3
+_MAX_VALUE: Final = 60
+# A platform's limit for a comment, less what is around the report.
+_MAX_MARKDOWN: Final = 60_000
+
+
+class _Entry(NamedTuple):
+    """The changes of one cause, each with its XR."""
+
+    verb: str
+    changes: list[tuple[str, Change]]
+
+    @property
+    def first(self) -> Change:
+        return self.changes[0][1]
+
+    def message(self) -> str:
+        change = self.first
+        number = len({(xr, each.resource) for xr, each in self.changes})
+        xrs = _count(len({xr for xr, _ in self.changes}), "XR")
+        subject = f"{_count(number, 'object')} of {xrs}"
+        if change.verb == "change":
+            values = f"{_show(change.before)} becomes {_show(change.after)}"
+            return f"{subject}: {format_path(change.path)}: {values}"
+        if change.verb == "rename":
+            return f'{subject}: "{change.before}" becomes "{change.after}", the object stays'
+        return f"{subject}: {change.object}"
+
+    def names(self, *, has_all: bool) -> list[str]:
+        names = [f"{each.object} of {xr}" for xr, each in self.changes]
+        names = [*dict.fromkeys(map(console.one_line, names))]
+        if has_all or len(names) <= _MAX_NAMES:
+            return names
+        return [*names[:_MAX_NAMES], f"and {len(names) - _MAX_NAMES} more"]
+
+
+def to_text(plans: Sequence[XrPlan], *, has_names: bool, columns: int | None = None) -> str:
+    """Return a frame for each cause, the XRs without a plan by their reasons, and the totals."""
+    parts = []
+    for entry in _group(plans):
+        problem = Diagnostic(
+            message=entry.message(),
+            span=entry.first.span,
+            excerpt=entry.first.excerpt,
+            notes=tuple(entry.names(has_all=has_names)),
+        )
+        parts.append(diagnostics.to_frame(problem, entry.verb, columns))
+    for title, names in _list_unplanned(plans):
+        shown = names if has_names or len(names) <= _MAX_NAMES else names[:_MAX_NAMES]
+        rest = len(names) - len(shown)
+        lines = [*shown, *([f"and {rest} more"] if rest else [])]
+        parts.append("\n".join([title, *(f"  = {line}" for line in lines)]))
+    return "\n\n".join([*parts, "\n".join(total_lines(plans))])
+
+
+def to_markdown(plans: Sequence[XrPlan], *, has_names: bool) -> str:
+    """Return the totals and a list of the causes, cut at the limit of a comment."""
+    lines = [f"**{' '.join(total_lines(plans))}**", ""]
+    for entry in _group(plans):
+        place = f" `{entry.first.span}`" if entry.first.span is not None else ""
+        lines.append(f"- **{entry.verb}**{place}: {console.one_line(entry.message())}")
+        lines += [f"  - {name}" for name in entry.names(has_all=has_names)]
+    for title, names in _list_unplanned(plans):
+        lines.append(f"- {console.one_line(title)}: {', '.join(names[:_MAX_NAMES])}")
+    size = 0
+    for number, line in enumerate(lines):
+        size += len(line) + 1
+        if size > _MAX_MARKDOWN:
+            return "\n".join([*lines[:number], f"\n{len(lines) - number} lines are left out."])
+    return "\n".join(lines)
+
+
+def to_json(plans: Sequence[XrPlan]) -> str:
+    """Return one object with all of the plan."""
+    value = {
+        "xrs": [
+            {
+                "xr": plan.xr,
+                "composition": plan.composition,
+                "verdict": plan.verdict,
+                "reason": plan.reason,
+                "changes": [
+                    {
+                        "verb": change.verb,
+                        "resource": change.resource,
+                        "object": change.object,
+                        "step": change.step,
+                        "position": None if change.span is None else str(change.span),
+                        "path": [*change.path],
+                        "before": change.before,
+                        "after": change.after,
+                    }
+                    for change in plan.changes
+                ],
+            }
+            for plan in plans
+        ],
+        "summary": [*total_lines(plans)],
+    }
+    return json.dumps(value, indent=2, ensure_ascii=False)
+
+
+def total_lines(plans: Sequence[XrPlan]) -> Iterator[str]:
+    """Yield the sentence with the numbers of objects, and one with those of XRs without a plan."""
+    objects = Counter(
+        verb
+        for plan in plans
+        for verb, _ in {
+            ("change" if each.verb == "rename" else each.verb, each.resource)
+            for each in plan.changes
+        }
+    )
+    numbers = (objects["add"], objects["change"], objects["destroy"])
+    yield "Plan: {} to add, {} to change, {} to destroy.".format(*numbers)
+    verdicts = Counter(plan.verdict for plan in plans)
+    parts = [f"{_count(len(plans), 'XR')} looked at"]
+    parts += [f"{verdicts[each]} {text}" for each, text in _VERDICTS.items() if verdicts[each]]
+    yield f"{', '.join(parts)}."
+
+
+def _group(plans: Sequence[XrPlan]) -> list[_Entry]:
+    """Return the causes: one for each verb, place and field."""
+    entries: dict[object, _Entry] = {}
+    for plan in plans:
+        for change in plan.changes:
+            place = change.span and (change.span.name, change.span.line)
+            field = () if change.verb in {"destroy", "add"} and place else change.path
+            values = (str(change.before), str(change.after)) if change.verb == "change" else ()
+            key = (change.verb, plan.composition, change.step, place, field, values)
+            entries.setdefault(key, _Entry(change.verb, [])).changes.append((plan.xr, change))
+    order = sorted(entries.values(), key=lambda entry: -len(entry.changes))
+    return sorted(order, key=lambda entry: _VERBS.index(entry.verb))
+
+
+def _list_unplanned(plans: Sequence[XrPlan]) -> Iterator[tuple[str, list[str]]]:
+    """Yield the reasons for which XRs have no plan, with the XRs of each."""
+    reasons: dict[str, list[str]] = {}
+    for plan in plans:
+        if text := _VERDICTS.get(plan.verdict):
+            title = f"{text}: {plan.reason}"
+            reasons.setdefault(title, []).append(console.one_line(plan.xr))
+    yield from sorted(reasons.items())
+
+
+def _show(value: Readable) -> str:
+    if value is None:
+        return "absent"
+    text = json.dumps(value, ensure_ascii=False, default=str)
+    return text if len(text) <= _MAX_VALUE else f"{text[:_MAX_VALUE]}…"
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

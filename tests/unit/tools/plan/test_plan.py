@@ -1,0 +1,484 @@
+"""Plans of changed Compositions over dumps of a cluster."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from function_script import cli
+from function_script.cli import exit_codes
+from function_script.documents import to_yaml_stream
+from function_script.request.values import Object
+
+COMPOSITION = """\
+apiVersion: apiextensions.crossplane.io/v1
+kind: Composition
+metadata:
+  name: buckets
+spec:
+  compositeTypeRef: {apiVersion: example.org/v1, kind: XBucket}
+  mode: Pipeline
+  pipeline:
+  - step: render
+    functionRef: {name: function-script}
+    input:
+      apiVersion: script.fn.crossplane.io/v1beta1
+      kind: JinjaTemplate
+      inline: |
+        {% for i in range(spec.count) %}
+        ---
+        apiVersion: s3.example.org/v1
+        kind: Bucket
+        metadata:
+          annotations:
+            script.fn.crossplane.io/composition-resource-name: bucket-{{ i }}
+        spec:
+          region: {{ spec.region }}
+          size: 1
+        {% endfor %}
+"""
+XRD: Object = {
+    "apiVersion": "apiextensions.crossplane.io/v2",
+    "kind": "CompositeResourceDefinition",
+    "metadata": {"name": "xbuckets.example.org", "uid": "xrd"},
+    "spec": {
+        "group": "example.org",
+        "scope": "Cluster",
+        "names": {"kind": "XBucket", "plural": "xbuckets"},
+        "versions": [
+            {
+                "name": "v1",
+                "served": True,
+                "referenceable": True,
+                "schema": {
+                    "openAPIV3Schema": {
+                        "type": "object",
+                        "properties": {
+                            "spec": {
+                                "type": "object",
+                                "properties": {
+                                    "count": {"type": "integer"},
+                                    "region": {"type": "string"},
+                                },
+                            }
+                        },
+                    }
+                },
+            }
+        ],
+    },
+}
+
+
+def xr(name: str = "demo", count: int = 2, **crossplane: object) -> Object:
+    """A live XR with references to what it composes."""
+    return {
+        "apiVersion": "example.org/v1",
+        "kind": "XBucket",
+        "metadata": {
+            "name": name,
+            "uid": f"uid-{name}",
+            "labels": {"crossplane.io/composite": name},
+        },
+        "spec": {
+            "count": count,
+            "region": "eu",
+            "crossplane": {
+                "compositionRef": {"name": "buckets"},
+                "resourceRefs": [
+                    {
+                        "apiVersion": "s3.example.org/v1",
+                        "kind": "Bucket",
+                        "name": f"{name}-{number}",
+                    }
+                    for number in range(count)
+                ],
+                **crossplane,
+            },
+        },
+    }
+
+
+def buckets(name: str = "demo", count: int = 2) -> list[Object]:
+    """The composed resources of an XR."""
+    return [
+        {
+            "apiVersion": "s3.example.org/v1",
+            "kind": "Bucket",
+            "metadata": {
+                "name": f"{name}-{number}",
+                "uid": f"uid-{name}-{number}",
+                "annotations": {"crossplane.io/composition-resource-name": f"bucket-{number}"},
+                "ownerReferences": [
+                    {
+                        "apiVersion": "example.org/v1",
+                        "kind": "XBucket",
+                        "name": name,
+                        "uid": f"uid-{name}",
+                        "controller": True,
+                    }
+                ],
+            },
+            "spec": {"region": "eu", "size": 1},
+        }
+        for number in range(count)
+    ]
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with the Composition before the change in ``old`` and after it in ``new``."""
+    for name in ("old", "new"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "composition.yaml").write_text(COMPOSITION)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def change(project: Path, *edits: tuple[str, str]) -> None:
+    """Edit the new Composition."""
+    text = COMPOSITION
+    for before, after in edits:
+        assert before in text
+        text = text.replace(before, after)
+    (project / "new" / "composition.yaml").write_text(text)
+
+
+def plan(
+    capsys: pytest.CaptureFixture[str],
+    *manifests: Object,
+    flags: tuple[str, ...] = (),
+    code: int = 0,
+) -> str:
+    """Plan the change for a dump of these objects; return what is printed."""
+    Path("dump.yaml").write_text(to_yaml_stream([XRD, *manifests]))
+    args = ["plan", "new", "--cluster", "dump.yaml", "--before", "old", *flags]
+    printed_code = cli.execute(args)
+    output = capsys.readouterr()
+    assert printed_code == code, output.err
+    return output.out
+
+
+@pytest.mark.usefixtures("project")
+def test_same_compositions_change_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    flags = ("--fail-on", "change", "--fail-on", "unknown")
+    assert plan(capsys, xr(), *buckets(), flags=flags) == (
+        "Plan: 0 to add, 0 to change, 0 to destroy.\n1 XR looked at.\n"
+    )
+
+
+def test_change_is_reported_once_for_all_xrs(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """At the line that writes the value after the change."""
+    change(project, ("size: 1", "size: 2"))
+    text = plan(capsys, xr(), *buckets(), xr("other", 1), *buckets("other", 1))
+    assert (
+        "change: 3 objects of 2 XRs: spec.size: 1 becomes 2\n  --> new/composition.yaml:24:" in text
+    )
+    assert text.count("spec.size") == 1
+    assert 'Bucket "other-0" of XBucket/other' in text
+    assert "Plan: 0 to add, 3 to change, 0 to destroy." in text
+
+
+def test_resource_that_is_composed_no_longer_is_destroyed(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Deletions come first, at the line that composed it."""
+    change(project, ("range(spec.count)", "range(spec.count - 1)"), ("size: 1", "size: 2"))
+    flags = ("--fail-on", "destroy")
+    text = plan(capsys, xr(), *buckets(), flags=flags, code=exit_codes.REPORTED)
+    assert text.startswith(
+        'destroy: 1 object of 1 XR: Bucket "demo-1"\n  --> old/composition.yaml:17:'
+    )
+    assert "Plan: 0 to add, 1 to change, 1 to destroy." in text
+
+
+def test_resource_under_a_new_name_is_destroyed_and_added(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    change(project, ("resource-name: bucket-", "resource-name: store-"))
+    assert "Plan: 2 to add, 0 to change, 2 to destroy." in plan(capsys, xr(), *buckets())
+
+
+def test_other_kind_under_the_same_name_destroys_the_object(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    change(project, ("kind: Bucket", "kind: Store"))
+    assert "Plan: 2 to add, 0 to change, 2 to destroy." in plan(capsys, xr(), *buckets())
+
+
+def test_moved_resource_keeps_its_object(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    change(
+        project,
+        (
+            "resource-name: bucket-{{ i }}",
+            (
+                "resource-name: store-{{ i }}\n            "
+                "script.fn.crossplane.io/moved-from: bucket-{{ i }}"
+            ),
+        ),
+    )
+    text = plan(capsys, xr(), *buckets())
+    assert "0 to destroy." in text
+    assert "0 to add" in text
+
+
+def test_program_that_fails_after_the_change_is_no_change(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    change(project, ("spec.region", "spec.regoin"))
+    flags = ("--fail-on", "invalid")
+    text = plan(capsys, xr(), *buckets(), flags=flags, code=exit_codes.REPORTED)
+    assert text.startswith("fails after the change: cannot render template: ")
+    assert "  = XBucket/demo" in text
+
+
+REQUIRED = """\
+    requirements:
+      requiredResources:
+      - {requirementName: all, apiVersion: v1, kind: ConfigMap}
+"""
+DETAILS = {"writeConnectionSecretToRef": {"name": "password", "namespace": "default"}}
+
+
+def unknown_cases() -> list[object]:
+    """Dumps, and Compositions, that leave a question open."""
+    hidden = buckets()
+    secretive = buckets()
+    secretive[0]["spec"] = {**DETAILS, "region": "eu", "size": 1}
+    unnamed = buckets()
+    unnamed[0]["metadata"] = {"name": "demo-0", "uid": "x"}
+    without = xr()
+    assert isinstance(without["spec"], dict)
+    without["spec"] = {"count": 2, "region": "eu"}
+    return [
+        pytest.param([xr(), hidden[0]], (), 'the dump lacks Bucket "demo-1"', id="composed object"),
+        pytest.param([xr(), *unnamed], (), "has no annotation", id="resource name"),
+        pytest.param([without], (), "it has no compositionRef", id="Composition"),
+        pytest.param(
+            [{**xr(), "apiVersion": "example.org/v2"}, *buckets()],
+            (),
+            "the dump has it as example.org/v2",
+            id="version",
+        ),
+        pytest.param(
+            [xr(), *buckets()],
+            (("    input:\n", f"{REQUIRED}    input:\n"),),
+            "a step requires ConfigMap objects, and the dump has none",
+            id="required objects",
+        ),
+        pytest.param(
+            [xr(), *secretive],
+            (("size: 1", "size: {{ observed.resources['bucket-0'].connectionDetails | length }}"),),
+            'the dump lacks Secret "password" with connection details',
+            id="connection details",
+        ),
+        pytest.param(
+            [xr(), *buckets()],
+            (("  - step: render", "  - {step: a, functionRef: {name: b}}\n  - step: render"),),
+            "it cannot be rendered",
+            id="function",
+        ),
+    ]
+
+
+@pytest.mark.parametrize(("manifests", "edits", "reason"), unknown_cases())
+def test_xr_whose_change_cannot_be_known_is_unknown(
+    project: Path,
+    capsys: pytest.CaptureFixture[str],
+    manifests: list[Object],
+    edits: tuple[tuple[str, str], ...],
+    reason: str,
+) -> None:
+    change(project, *edits)
+    flags = ("--fail-on", "unknown")
+    text = plan(capsys, *manifests, flags=flags, code=exit_codes.REPORTED)
+    assert text.startswith("unknown: ")
+    assert reason in text
+    assert "1 XR looked at, 1 unknown." in text
+
+
+HELD = [
+    pytest.param({"compositionUpdatePolicy": "Manual"}, "Manual", id="policy"),
+    pytest.param(
+        {"compositionRevisionSelector": {"matchLabels": {"channel": "stable"}}},
+        "compositionRevisionSelector",
+        id="selector",
+    ),
+]
+
+
+@pytest.mark.parametrize(("crossplane", "reason"), HELD)
+def test_xr_that_does_not_follow_stays(
+    project: Path,
+    capsys: pytest.CaptureFixture[str],
+    crossplane: dict[str, object],
+    reason: str,
+) -> None:
+    change(project, ("size: 1", "size: 2"))
+    text = plan(capsys, xr(**crossplane), *buckets())
+    assert text.startswith("does not follow the change: ")
+    assert reason in text
+    assert "Plan: 0 to add, 0 to change, 0 to destroy." in text
+
+
+def test_compositions_of_the_dump_are_those_before(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The revision that the XR has counts more than the Composition."""
+    change(project, ("size: 1", "size: 3"))
+    (project / "dump").mkdir()
+    revision = COMPOSITION.replace("kind: Composition\n", "kind: CompositionRevision\n")
+    revision = revision.replace("name: buckets", "name: buckets-1").replace("size: 1", "size: 2")
+    live = xr(compositionRevisionRef={"name": "buckets-1"})
+    (project / "dump" / "a.yaml").write_text(to_yaml_stream([XRD, live]))
+    (project / "dump" / "b.json").write_text(
+        json.dumps({"apiVersion": "v1", "kind": "List", "items": buckets()})
+    )
+    (project / "dump" / "c.yml").write_text(f"\N{ZERO WIDTH NO-BREAK SPACE}{revision}")
+    assert cli.execute(["plan", "new", "--cluster", "dump"]) == 0
+    assert "spec.size: 2 becomes 3" in capsys.readouterr().out
+
+
+def test_new_xrd_is_compared_with_every_xr(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = json.dumps(XRD).replace('"integer"', '"integer", "maximum": 1')
+    (project / "new" / "xrd.yaml").write_text(text)
+    report = json.loads(plan(capsys, xr(), *buckets(), flags=("-o", "json")))
+    (row,) = report["xrs"]
+    assert row["verdict"] == "invalid"
+    assert "count" in row["reason"]
+
+
+OUTER = """\
+apiVersion: apiextensions.crossplane.io/v1
+kind: Composition
+metadata:
+  name: outer
+spec:
+  compositeTypeRef: {apiVersion: example.org/v1, kind: XOuter}
+  mode: Pipeline
+  pipeline:
+  - step: render
+    functionRef: {name: function-script}
+    input:
+      apiVersion: script.fn.crossplane.io/v1beta1
+      kind: JinjaTemplate
+      inline: |
+        apiVersion: example.org/v1
+        kind: XBucket
+        metadata:
+          annotations:
+            script.fn.crossplane.io/composition-resource-name: inner
+        spec:
+          count: 2
+          region: eu
+"""
+
+
+def nested() -> list[Object]:
+    """An XR that composes the usual one."""
+    text = json.dumps(XRD).replace("XBucket", "XOuter").replace("xbuckets", "xouters")
+    inner = xr()
+    metadata = inner["metadata"]
+    assert isinstance(metadata, dict)
+    metadata["annotations"] = {"crossplane.io/composition-resource-name": "inner"}
+    metadata["ownerReferences"] = [
+        {
+            "apiVersion": "example.org/v1",
+            "kind": "XOuter",
+            "name": "top",
+            "uid": "t",
+            "controller": True,
+        }
+    ]
+    outer: Object = {
+        "apiVersion": "example.org/v1",
+        "kind": "XOuter",
+        "metadata": {"name": "top", "uid": "t"},
+        "spec": {
+            "crossplane": {
+                "compositionRef": {"name": "outer"},
+                "resourceRefs": [
+                    {"apiVersion": "example.org/v1", "kind": "XBucket", "name": "demo"}
+                ],
+            }
+        },
+    }
+    return [json.loads(text), outer, inner, *buckets()]
+
+
+def test_what_a_new_xr_composes_is_unknown(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (project / "old" / "outer.yaml").write_text(OUTER)
+    more = OUTER[OUTER.index("        apiVersion: example.org") :].replace(
+        "name: inner", "name: more"
+    )
+    (project / "new" / "outer.yaml").write_text(f"{OUTER}        ---\n{more}")
+    text = plan(capsys, *nested(), flags=("--fail-on", "unknown"), code=exit_codes.REPORTED)
+    assert "Plan: 1 to add, 0 to change, 0 to destroy." in text
+    assert "unknown: it is a new XR: what it composes is not planned" in text
+
+
+@pytest.mark.parametrize(
+    ("edit", "totals"),
+    [
+        pytest.param(
+            ("region: eu", "region: us"), "0 to add, 3 to change, 0 to destroy", id="its spec"
+        ),
+        pytest.param(("count: 2", "count: 1"), "0 to add, 1 to change, 1 to destroy", id="less"),
+        pytest.param(
+            ("        apiVersion: example.org/v1\n", "        # none\n        apiVersion: v1\n"),
+            "1 to add, 0 to change, 3 to destroy",
+            id="the XR",
+        ),
+    ],
+)
+def test_change_of_an_outer_xr_reaches_the_objects_of_inner_ones(
+    project: Path, capsys: pytest.CaptureFixture[str], edit: tuple[str, str], totals: str
+) -> None:
+    (project / "old" / "outer.yaml").write_text(OUTER)
+    (project / "new" / "outer.yaml").write_text(OUTER.replace(*edit))
+    assert totals in plan(capsys, *nested())
+
+
+def test_data_of_a_secret_is_not_printed(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for name, text in (("old", "canary-1"), ("new", "canary-2")):
+        composition = COMPOSITION.replace("s3.example.org/v1", "v1").replace("Bucket\n", "Secret\n")
+        composition = composition.replace("  size: 1", f"  size: 1\n        data: {{a: {text}}}")
+        composition = composition.replace("kind: XSecret", "kind: XBucket")
+        (project / name / "composition.yaml").write_text(composition)
+    live = xr()
+    text = json.dumps([live, *buckets()]).replace("s3.example.org/v1", "v1")
+    objects = json.loads(text.replace('"Bucket"', '"Secret"'))
+    for form in ("text", "json", "markdown"):
+        printed = plan(capsys, *objects, flags=("-o", form))
+        assert "data.a" in printed or '"data"' in printed
+        assert "canary" not in printed.replace("canary-2}", "")
+
+
+BROKEN = [
+    pytest.param("", "the dump has no objects", id="empty"),
+    pytest.param('{"apiVersion": "v1", "kind"', "it is not JSON", id="truncated"),
+    pytest.param("a: 1\n", "a value that is no object", id="other"),
+    pytest.param("kind: Pod\napiVersion: v1\nmetadata: {}\n", "no metadata.name", id="no name"),
+    pytest.param(
+        "kind: Pod\napiVersion: v1\nmetadata: {name: a, uid: b}\n---\n"
+        "kind: Pod\napiVersion: v1\nmetadata: {name: a, uid: c}\n",
+        "several clusters",
+        id="two clusters",
+    ),
+]
+
+
+@pytest.mark.parametrize(("text", "message"), BROKEN)
+@pytest.mark.usefixtures("project")
+def test_broken_dump_is_an_error(
+    capsys: pytest.CaptureFixture[str], text: str, message: str
+) -> None:
+    Path("dump.yaml").write_text(text)
+    assert cli.execute(["plan", "new", "--cluster", "dump.yaml"]) == exit_codes.PROBLEM
+    assert message in capsys.readouterr().err
