@@ -99,7 +99,8 @@ def version() -> None:
 _SECTIONS = {
     "Write and test": (
         *("init", "playground", "render", _OPERATION, "template"),
-        *("check", "test", "validate", "compare", "plan", "docs", "editor"),
+        *("check", "test", "validate", "compare", "plan", "snapshot"),
+        *("docs", "editor"),
     ),
     "Publish": ("package", "vendor"),
     "Serve": ("serve", "run", "krm", "version", "internal"),

@@ -1,0 +1,116 @@
+"""The command ``snapshot``: a dump of a cluster for ``plan``."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from pathlib import Path
+from typing import Final, TypedDict, Unpack
+
+import click
+
+from function_script.cli import exit_codes, options, terminal
+from function_script.texts.errors import InputError
+
+
+class _Flags(TypedDict):
+    file: Path
+    context: str | None
+    namespace: str | None
+    kubectl: str
+    also: tuple[str, ...]
+    dry_run: bool
+    quiet: bool
+    debug: bool
+
+
+_EPILOG: Final = """\b
+Examples:
+  function-script snapshot dump.json
+  function-script snapshot dump.json --context production --also environmentconfigs
+  function-script snapshot dump.json --dry-run
+"""
+
+
+@click.command(
+    cls=options.Command,
+    short_help="Dump the XRs of a cluster for plan.",
+    epilog=_EPILOG,
+    params=[options.quiet("what is read"), options.debug()],
+)
+@click.argument("file", type=options.PATH, metavar="FILE")
+@options.flag(
+    "--context", group="Input", metavar="NAME", help="Context of kubectl; default: the current one."
+)
+@options.flag(
+    "--namespace",
+    group="Input",
+    metavar="NAME",
+    help="Read objects of this namespace, and those without one; default: of all namespaces.",
+)
+@options.flag(
+    "--also",
+    group="Input",
+    multiple=True,
+    metavar="KIND",
+    help="Another kind to read, as kubectl names it: one that steps require. May be repeated.",
+)
+@options.flag(
+    "--kubectl",
+    group="Input",
+    default="kubectl",
+    show_default=True,
+    metavar="PROGRAM",
+    help="The program that reads the cluster.",
+)
+@options.flag(
+    "--dry-run",
+    group="Output",
+    is_flag=True,
+    help="Print the first commands and run none. Those for XRs and what they compose depend on "
+    "the cluster.",
+)
+def snapshot(**flags: Unpack[_Flags]) -> int:
+    """Write the XRs of a cluster and what they compose to a new file, for plan.
+
+    kubectl get reads XRDs, Compositions and their revisions, Functions, all XRs, and the kinds
+    that they refer to. Nothing is changed, and no Secret is read. Only you can read the file. The
+    exit code is 1 when a kind could not be read.
+    """
+    from function_script.tools.plan import snapshot as tool  # noqa: PLC0415 - slow to import
+
+    arguments = [*(["--context", flags["context"]] if flags["context"] else [])]
+    arguments += ["--namespace", flags["namespace"]] if flags["namespace"] else []
+    tool_options = tool.Options(
+        kubectl=flags["kubectl"],
+        arguments=arguments,
+        others=flags["also"],
+        is_namespaced=bool(flags["namespace"]),
+    )
+    if flags["dry_run"]:
+        for command in tool.commands(tool_options):
+            terminal.echo(shlex.join(command))
+        return exit_codes.OK
+
+    def report(name: str) -> None:
+        if not flags["quiet"]:
+            terminal.echo(f"reading {name}", err=True)
+
+    taken = tool.take(tool_options, report)
+    _write(flags["file"], taken.to_text())
+    for name, reason in taken.unread.items():
+        terminal.echo(f"cannot read {name}: {reason}", err=True)
+    return exit_codes.PROBLEM if taken.unread else exit_codes.OK
+
+
+def _write(path: Path, text: str) -> None:
+    """Write a new file that nobody else can read. Raises InputError."""
+    try:
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    except FileExistsError as error:
+        raise InputError.of(f'cannot write "{path}": it exists') from error
+    except OSError as error:
+        cause = (error.strerror or str(error)).lower()
+        raise InputError.of(f'cannot write "{path}": {cause}') from error
+    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+        file.write(text)
