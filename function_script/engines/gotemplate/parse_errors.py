@@ -16,6 +16,7 @@ from function_script.engines.gotemplate.syntax.parser import Grammar, ParseFailu
 _MAX_ERRORS: Final = 20
 # Characters that may be parsed again to find the next mistakes: some tens of milliseconds.
 _MAX_PARSED: Final = 200_000
+_OUTSIDE_BLOCKS: Final = frozenset({Code.ELSE_MISPLACED, Code.END_MISPLACED})
 
 
 class Mistake(NamedTuple):
@@ -60,14 +61,20 @@ def find(source: str, errors: Sequence[ParseError], grammar: Grammar) -> list[Mi
 
 
 def _without_followers(mistakes: Sequence[Mistake], source: str, left: str) -> Iterator[Mistake]:
-    """Yield mistakes without those behind a keyword of another language, in the same action."""
+    """Yield mistakes without those that only follow from one that has no correction."""
     foreign: set[int] = set()
+    is_sound = True
     for mistake in mistakes:
         action = source.rfind(left, 0, mistake.position + 1)
-        if action in foreign:
+        # The action that is not understood may be what begins the block.
+        is_follower = not is_sound and mistake.error.code in _OUTSIDE_BLOCKS
+        if action in foreign or is_follower:
             continue
-        if mistake.correction is None and hints.is_foreign(mistake.error):
-            foreign.add(action)
+        if mistake.correction is None:
+            is_sound = False
+            if hints.is_foreign(mistake.error):
+                # What is behind a keyword of another language means nothing here.
+                foreign.add(action)
         yield mistake
 
 
