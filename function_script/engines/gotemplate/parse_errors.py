@@ -7,8 +7,12 @@ from the first is no mistake of its own.
 from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
-from function_script.engines.gotemplate import corrections, hints
-from function_script.engines.gotemplate.corrections import Correction
+from function_script.engines.gotemplate import hints
+from function_script.engines.gotemplate.corrections.actions import (
+    Correction,
+    correct,
+    find_unclosed,
+)
 from function_script.engines.gotemplate.errors import Code, LimitExceededError, ParseError
 from function_script.engines.gotemplate.syntax import parser
 from function_script.engines.gotemplate.syntax.parser import Grammar, ParseFailure
@@ -39,7 +43,7 @@ def find(source: str, errors: Sequence[ParseError], grammar: Grammar) -> list[Mi
             position = _position(error)
             if text.to_source(position) in positions or text.is_corrected(position):
                 continue
-            unclosed = corrections.find_unclosed(text.text, position, grammar.delims)
+            unclosed = find_unclosed(text.text, position, grammar.delims)
             if unclosed is not None:
                 # The parser reads what follows as one action: nothing that it says is certain.
                 problem = ParseError("unclosed action", unclosed, code=Code.ACTION_RUNS_ON)
@@ -48,7 +52,7 @@ def find(source: str, errors: Sequence[ParseError], grammar: Grammar) -> list[Mi
             if room > 0 and error.cause is None:
                 # The correction is parsed, and then the text with it.
                 room -= 2 * len(text.text)
-                correction = corrections.correct(text.text, position, grammar)
+                correction = correct(text.text, position, grammar)
             mistakes.append(Mistake(error, text.to_source(position), correction))
             if correction is not None:
                 text.apply(correction)
