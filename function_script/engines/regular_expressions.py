@@ -1,6 +1,7 @@
 """Patterns in RE2's syntax: those of the languages' functions, and those of schemas."""
 
 from collections.abc import Iterator
+from enum import StrEnum
 from functools import lru_cache
 from typing import Final, Protocol, cast
 
@@ -13,12 +14,39 @@ _MAX_PATTERN_BYTES = 1 << 20
 _CACHED_PATTERNS = 128
 
 
-# By words of google-re2, whose version `requirements/runtime.txt` pins.
+class Cause(StrEnum):
+    """Causes of bad patterns, in the words of google-re2.
+
+    The file `requirements/runtime.txt` pins its version.
+    """
+
+    BRACKET_MISSING = "missing ]"
+    PARENTHESIS_MISSING = "missing )"
+    PERL_OPERATOR = "invalid perl operator"
+    GROUP_NAME = "invalid named capture group"
+    REPETITION_OF_NOTHING = "no argument for repetition operator"
+    REPETITION_REPEATED = "bad repetition operator"
+    REPETITION_SIZE = "invalid repetition size"
+    BACKSLASH_LAST = "trailing \\"
+
+
 _HINTS: Final = {
-    "missing )": r"close it with ), or write \( where the character itself is meant",
-    "missing ]": r"close it with ], or write \[ where the character itself is meant",
+    Cause.PARENTHESIS_MISSING: r"close it with ), or write \( where the character itself is meant",
+    Cause.BRACKET_MISSING: r"close it with ], or write \[ where the character itself is meant",
 }
 _ESCAPE: Final = r"write \ before a character that is meant as such, or use regex_escape"
+
+
+class PatternError(HintedError):
+    """A bad pattern: ``cause`` is a Cause or other words, ``part`` what it is about, or ""."""
+
+    def __init__(self, words: str, hint: str | None = None) -> None:
+        super().__init__(f"pattern: {words}", hint)
+        self.cause, _, self.part = words.partition(": ")
+
+
+class TooLargeError(PatternError):
+    """A pattern that needs more memory than its bound."""
 
 
 class Match(Protocol):
@@ -50,20 +78,16 @@ class Pattern(Protocol):
         """Find all matches that do not overlap, from left to right."""
 
 
-class TooLargeError(ValueError):
-    """A pattern that needs more memory than its bound."""
-
-
 @lru_cache(maxsize=_CACHED_PATTERNS)
 def compiled(pattern: str) -> Pattern:
-    """Compile a pattern, or take it from the cache; raises ValueError."""
+    """Compile a pattern, or take it from the cache; raises PatternError."""
     if len(pattern) > MAX_PATTERN_CHARACTERS:
-        raise ValueError(f"pattern: more than {MAX_PATTERN_CHARACTERS:,} characters")
+        raise PatternError(f"more than {MAX_PATTERN_CHARACTERS:,} characters")
     return compile_within(pattern, _MAX_PATTERN_BYTES)
 
 
 def compile_within(pattern: str, max_bytes: int) -> Pattern:
-    """Compile a pattern of any length; raises TooLargeError, and ValueError for an invalid one."""
+    """Compile a pattern of any length; raises PatternError."""
     options = re2.Options()
     options.max_mem = max_bytes
     options.log_errors = False
@@ -73,6 +97,6 @@ def compile_within(pattern: str, max_bytes: int) -> Pattern:
         cause = error.args[0] if error.args else b""
         text = cause.decode("utf-8", "replace") if isinstance(cause, bytes) else str(cause)
         if "too large" in text:
-            raise TooLargeError(f"pattern: {text}") from error
-        hint = next((hint for words, hint in _HINTS.items() if words in text), _ESCAPE)
-        raise HintedError(f"pattern: {text}", hint) from error
+            raise TooLargeError(text) from error
+        hint = next((hint for cause, hint in _HINTS.items() if text.startswith(cause)), _ESCAPE)
+        raise PatternError(text, hint) from error

@@ -7,7 +7,7 @@ of our own take less than ``any``.
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from function_script.engines.gotemplate import corrections
+from function_script.engines.gotemplate.corrections import order
 from function_script.engines.gotemplate.function import Function
 from function_script.engines.gotemplate.positions import Finding
 from function_script.engines.gotemplate.syntax import nodes, parser
@@ -61,8 +61,8 @@ def _find_problem(
     for wrong in find_wrong_types(signature, types, {}):
         argument = arguments[int(wrong.at)]
         text = nodes.to_source(argument)
-        order = corrections.reorder(source, command.position, grammar)
-        hint = f"write {order}" if order is not None else f"write {signature.usage}"
+        reordered = order.reorder(source, command.position, grammar)
+        hint = f"write {reordered}" if reordered is not None else f"write {signature.usage}"
         if wrong.type == "string" and wrong.parameter.name == "request":
             hint = f"write {function.name} {text}"
         elif wrong.type == "string" and wrong.parameter.name == "resource":
@@ -109,5 +109,5 @@ def _type_of(word: nodes.Operand, grammar: parser.Grammar) -> str:
         ):
             return _LITERALS[name]
         case _:
-            (type_,) = _TYPES.get(corrections.type_of(word, grammar), ("",))[:1]
+            (type_,) = _TYPES.get(order.type_of(word, grammar), ("",))[:1]
             return type_

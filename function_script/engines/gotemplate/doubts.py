@@ -8,7 +8,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from typing import Final, TypeAlias
 
-from function_script.engines.gotemplate import arguments, corrections, programs
+from function_script.engines.gotemplate import arguments, programs
+from function_script.engines.gotemplate.corrections import actions, order
 from function_script.engines.gotemplate.positions import Finding, read_source_parts
 from function_script.engines.gotemplate.programs import Settings
 from function_script.engines.gotemplate.run import MAIN
@@ -84,7 +85,7 @@ def _find_in_nodes(trees: parser.Trees, source: Source, settings: Settings) -> I
                 _function(last) in _OF_TEXT
             ):
                 name = _function(last)
-                correction = corrections.correct(source.text, last.position, settings.grammar())
+                correction = actions.correct(source.text, last.position, settings.grammar())
                 if correction is not None:
                     message = (
                         f"{name} changes what the template is given, not the text that it writes"
@@ -132,8 +133,8 @@ def _find_constant_subjects(commands: Sequence[nodes.Command]) -> Iterator[Findi
         is_useless = not is_empty if name == "default" else isinstance(value, nodes.String)
         if _is_constant(arguments[0]) or not is_useless:
             continue
-        text = " ".join(map(corrections.argument_source, (*arguments[1:], arguments[0])))
-        last = corrections.argument_source(value)
+        text = " ".join(map(order.argument_source, (*arguments[1:], arguments[0])))
+        last = order.argument_source(value)
         message = f"{name} works on the constant {last}"
         if name == "default":
             message = f"default gives {last} every time, for this is never empty"
@@ -155,7 +156,7 @@ def _find_odd_counts(command: nodes.Command, count: int) -> Iterator[Finding]:
             message = f"printf has {len(verbs)} verbs and {count - 1} values"
             yield Finding(
                 format_.position,
-                len(corrections.argument_source(format_)),
+                len(order.argument_source(format_)),
                 message,
                 "each verb takes one value",
             )
@@ -325,7 +326,7 @@ def _find_comparisons(
             case nodes.Command(words=(nodes.Identifier(name=function), *words)) if (
                 function in _COMPARISONS
             ):
-                types = [_TYPES.get(corrections.type_of(word, grammar), "") for word in words]
+                types = [_TYPES.get(order.type_of(word, grammar), "") for word in words]
             case _:
                 continue
         first = types[0] if types else ""

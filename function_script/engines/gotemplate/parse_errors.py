@@ -7,8 +7,12 @@ from the first is no mistake of its own.
 from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
-from function_script.engines.gotemplate import corrections, hints
-from function_script.engines.gotemplate.corrections import Correction
+from function_script.engines.gotemplate import hints
+from function_script.engines.gotemplate.corrections.actions import (
+    Correction,
+    correct,
+    find_unclosed,
+)
 from function_script.engines.gotemplate.errors import Code, LimitExceededError, ParseError
 from function_script.engines.gotemplate.syntax import parser
 from function_script.engines.gotemplate.syntax.parser import Grammar, ParseFailure
@@ -16,6 +20,7 @@ from function_script.engines.gotemplate.syntax.parser import Grammar, ParseFailu
 _MAX_ERRORS: Final = 20
 # Characters that may be parsed again to find the next mistakes: some tens of milliseconds.
 _MAX_PARSED: Final = 200_000
+_OUTSIDE_BLOCKS: Final = frozenset({Code.ELSE_MISPLACED, Code.END_MISPLACED})
 
 
 class Mistake(NamedTuple):
@@ -38,7 +43,7 @@ def find(source: str, errors: Sequence[ParseError], grammar: Grammar) -> list[Mi
             position = _position(error)
             if text.to_source(position) in positions or text.is_corrected(position):
                 continue
-            unclosed = corrections.find_unclosed(text.text, position, grammar.delims)
+            unclosed = find_unclosed(text.text, position, grammar.delims)
             if unclosed is not None:
                 # The parser reads what follows as one action: nothing that it says is certain.
                 problem = ParseError("unclosed action", unclosed, code=Code.ACTION_RUNS_ON)
@@ -47,7 +52,7 @@ def find(source: str, errors: Sequence[ParseError], grammar: Grammar) -> list[Mi
             if room > 0 and error.cause is None:
                 # The correction is parsed, and then the text with it.
                 room -= 2 * len(text.text)
-                correction = corrections.correct(text.text, position, grammar)
+                correction = correct(text.text, position, grammar)
             mistakes.append(Mistake(error, text.to_source(position), correction))
             if correction is not None:
                 text.apply(correction)
@@ -60,14 +65,20 @@ def find(source: str, errors: Sequence[ParseError], grammar: Grammar) -> list[Mi
 
 
 def _without_followers(mistakes: Sequence[Mistake], source: str, left: str) -> Iterator[Mistake]:
-    """Yield mistakes without those behind a keyword of another language, in the same action."""
+    """Yield mistakes without those that only follow from one that has no correction."""
     foreign: set[int] = set()
+    is_sound = True
     for mistake in mistakes:
         action = source.rfind(left, 0, mistake.position + 1)
-        if action in foreign:
+        # The action that is not understood may be what begins the block.
+        is_follower = not is_sound and mistake.error.code in _OUTSIDE_BLOCKS
+        if action in foreign or is_follower:
             continue
-        if mistake.correction is None and hints.is_foreign(mistake.error):
-            foreign.add(action)
+        if mistake.correction is None:
+            is_sound = False
+            if hints.is_foreign(mistake.error):
+                # What is behind a keyword of another language means nothing here.
+                foreign.add(action)
         yield mistake
 
 

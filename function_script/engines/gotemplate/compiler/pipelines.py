@@ -148,7 +148,7 @@ class PipelineCompiler:
             return Value(slot)
         is_null = value.null and converted is value.expression
         origin = value.origin
-        if origin is not None and _changes(origin.start):
+        if origin is not None and isinstance(origin.start, Slot) and origin.start.changes:
             origin = None
         return Value(slot, value.type, nil=value.nil, null=is_null, origin=origin)
 
@@ -466,11 +466,6 @@ class PipelineCompiler:
         result = value.copy(self.missing.convert_nil(value, accepts))
         result.null = False
         return result
-
-
-def _changes(expression: Expression) -> bool:
-    """Report whether an expression is a variable that may be assigned again."""
-    return isinstance(expression, Slot) and expression.changes
 
 
 def stage_of(command: nodes.Command) -> nodes.Placed:

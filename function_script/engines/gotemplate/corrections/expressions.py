@@ -145,25 +145,13 @@ class ExpressionParser:
         return self.comparison()
 
     def comparison(self) -> Term:
-        """Read one comparison, or a chain such as ``0 < a < 9``."""
+        """Read an operand, or one comparison."""
         left = self.sum()
-        parts: list[Term] = []
-        while operator := self.comparison_operator():
-            right = self.sum()
-            parts.append(terms.compare(operator, left, right))
-            left = right
-        if not parts:
-            return left
-        return parts[0] if len(parts) == 1 else call("and", *parts, is_boolean=True)
-
-    def comparison_operator(self) -> str:
-        """Consume an operator of comparisons, and return it; "" if there is none."""
-        if self.accept("not"):
+        operator = self.accept(*terms.COMPARISONS, *terms.NAMED_COMPARISONS, "in", "not")
+        if operator == "not":
             self.expect("in")
-            return "not in"
-        if self.accept("is"):
-            return "is not" if self.accept("not") else "is"
-        return self.accept(*terms.COMPARISONS, *terms.NAMED_COMPARISONS, "=~", "in")
+            operator = "not in"
+        return terms.compare(operator, left, self.sum()) if operator else left
 
     def sum(self) -> Term:
         """Read ``a + b``, ``a - b`` and ``a ~ b``."""
@@ -183,16 +171,11 @@ class ExpressionParser:
     def product(self) -> Term:
         """Read ``a * b``, ``a / b`` and ``a % b``."""
         value = self.unary()
-        while operator := self.accept("*", "/", "//", "%"):
+        while operator := self.accept("*", "/", "%"):
             right = self.unary()
             if value.is_text:
-                if operator != "%":
-                    raise Unreadable
-                if value.text.count("%") != 1:
-                    raise Unreadable
-                value = call("printf", value, right, is_text=True)
-            else:
-                value = call(terms.PRODUCTS[operator], value, right)._replace(is_number=True)
+                raise Unreadable
+            value = call(terms.PRODUCTS[operator], value, right)._replace(is_number=True)
         return value
 
     def unary(self) -> Term:
@@ -300,7 +283,9 @@ class ExpressionParser:
                 key = Term(json.dumps(token.text[1:]), is_text=True)
                 value, holder = self.index(value, key), None
             elif token.text == "[" and token.kind == "operator":
-                value, holder = self.subscript(value), None
+                self.take()
+                value, holder = self.index(value, self.disjunction()), None
+                self.expect("]")
             elif token.text == "." and token.kind == "operator":
                 self.take()
                 if self.token.kind != "number" or self.token.has_gap:
@@ -309,7 +294,8 @@ class ExpressionParser:
             elif token.text == "(" and token.kind == "operator":
                 if holder is None:
                     raise Unreadable
-                value, holder = self.method(holder, name), None
+                # The function that is like the method.
+                value, holder = terms.call_method(holder, name, self.arguments()), None
             else:
                 return value
 
@@ -320,28 +306,6 @@ class ExpressionParser:
         if value.is_call and value.text.startswith("index "):
             return Term(f"{value.text} {key.argument}", is_call=True)
         return call("index", value, key)
-
-    def subscript(self, value: Term) -> Term:
-        """Read ``[key]`` or ``[from:to]``."""
-        self.expect("[")
-        if self.accept(":"):
-            end = self.disjunction()
-            self.expect("]")
-            return call("slice", value, Term("0"), end)
-        key = self.disjunction()
-        if self.accept(":"):
-            arguments = [value, key]
-            if self.token.text != "]":
-                arguments.append(self.disjunction())
-            self.expect("]")
-            return call("slice", *arguments)
-        self.expect("]")
-        return self.index(value, key)
-
-    def method(self, value: Term, name: str) -> Term:
-        """Read the arguments of a method, and return the call of the function like it."""
-        arguments = self.arguments()
-        return terms.find_method(name, len(arguments))(value, arguments)
 
     def primary(self) -> Term:
         """Read an operand without anything behind it."""

@@ -66,7 +66,7 @@ def rewrite(action: RawAction, scope: Scope) -> Proposal:
         return _named_template(match, body[match.end() :], scope)
     if match := _ASSIGNMENT.match(body):
         return _assignment(match, body[match.end() :], scope)
-    return _output(body.removesuffix(";"), scope)
+    return _output(body, scope)
 
 
 def _slip(body: str, scope: Scope) -> Proposal | None:
@@ -84,27 +84,17 @@ def _slip(body: str, scope: Scope) -> Proposal | None:
 
 
 def _conditional(match: re.Match[str], rest: str, scope: Scope) -> Proposal:
-    """Return an if, a with or an else-if."""
+    """Return an if or an else-if."""
     keyword = match[1].removeprefix("#")
-    if keyword not in {"if", "unless", "with"}:
-        return Proposal(f"else if {_condition(rest, scope)}")
-    if keyword == "with" and (alias := _AS.fullmatch(rest)):
-        return Proposal(f"with ${alias[2]} := {_expression(alias[1], scope)}")
-    condition = _condition(rest, scope)
-    if keyword == "unless":
-        keyword = "if"
-        parser = ExpressionParser(read_tokens(f"not ({condition})"), scope.names)
-        condition = parser.pipeline().text
-    return Proposal(f"{keyword} {condition}")
+    return Proposal(f"{'if' if keyword == 'if' else 'else if'} {_condition(rest, scope)}")
 
 
 def _condition(text: str, scope: Scope) -> str:
-    """Return the condition of an if, which may end as in Python, Lua, shells or C."""
+    """Return the condition of an if, which may end as in Python."""
     prefix = ""
     if match := _DECLARATION.match(text):
         prefix, text = match[0].strip() + " ", text[match.end() :]
-    text = re.sub(r"(?:\s*:|\s+then|;\s*then|\s*\{)$", "", text.strip())
-    return prefix + _expression(text, scope)
+    return prefix + _expression(text.strip().removesuffix(":"), scope)
 
 
 def _expression(text: str, scope: Scope) -> str:
@@ -137,47 +127,16 @@ def _output(text: str, scope: Scope) -> Proposal:
 
 def _loop(text: str, scope: Scope) -> Proposal:
     """Return a range over what a loop of another language goes over."""
-    text = re.sub(r"(?:\s*:|\s+do|\s*\{)$", "", text.strip())
-    if text.startswith("(") and text.endswith(")"):
-        text = text[1:-1]
+    text = text.strip().removesuffix(":")
     match = _LOOP_NAMES.match(text)
     if match is None:
-        if as_match := _AS.fullmatch(text):
-            names = [name for name in as_match.groups()[1:] if name]
-            items = _items(as_match[1], scope)
-            return _range(names, items, text)
-        return Proposal(f"range {_items(text, scope)}")
-    names = [name for name in (match[1], match[2]) if name]
-    return _range(names, _items(text[match.end() :], scope), text)
-
-
-def _range(names: list[str], items: str, text: str) -> Proposal:
+        return Proposal(f"range {_expression(text, scope)}")
+    names = [name for name in match.groups() if name]
+    items = text[match.end() :].removeprefix("range ").removesuffix(".items()")
     variables = ", ".join(f"${name}" for name in names)
     bare = [name for name in names if not re.search(rf"\${name}\b", text)]
     aside = f", and {' and '.join(f'${name}' for name in bare)} inside" if bare else ""
-    return Proposal(f"range {variables} := {items}", aside)
-
-
-def _items(text: str, scope: Scope) -> str:
-    text = text.strip().removeprefix("range ")
-    text = re.sub(r"\.(?:items|iteritems|entries)\(\)$", "", text)
-    if match := re.fullmatch(r"(?:enumerate|Object\.entries)\((.+)\)", text):
-        text = match[1]
-    if match := re.fullmatch(r"range\s*\((.+)\)", text):
-        arguments = match[1].split(",")
-        if len(arguments) == 1:
-            return f"until {_argument(arguments[0], scope)}"
-        if len(arguments) == len(("start", "end")):
-            return f"untilStep {' '.join(_argument(each, scope) for each in arguments)} 1"
-        raise Unreadable
-    return _expression(text, scope)
-
-
-def _argument(text: str, scope: Scope) -> str:
-    parser = ExpressionParser(read_tokens(text), scope.names)
-    value = parser.pipeline()
-    parser.finish()
-    return value.argument
+    return Proposal(f"range {variables} := {_expression(items, scope)}", aside)
 
 
 def _named_template(match: re.Match[str], rest: str, scope: Scope) -> Proposal:
@@ -193,7 +152,7 @@ def _named_template(match: re.Match[str], rest: str, scope: Scope) -> Proposal:
         return Proposal(text)
     if keyword == "template" and "|" in rest:
         # A pipe would be about the data; `include` returns the text.
-        keyword, text = "include", f'include "{name}"'
+        text = f'include "{name}"'
     return Proposal(f"{text} {_expression(rest or '.', scope)}")
 
 
@@ -211,32 +170,30 @@ def _assignment(match: re.Match[str], rest: str, scope: Scope) -> Proposal:
         if is_new:
             raise Unreadable
         rest = f"{name} {operator[0]} ({rest})"
-    value = _expression(rest.strip().removesuffix(";"), scope)
+    value = _expression(rest, scope)
     is_declaration = is_new or (operator == ":=" and match[1] is None)
     return Proposal(f"{name} {':=' if is_declaration else '='} {value}", aside)
 
 
 _PLAIN_TEXT: Final = re.compile(r'"[\w ./:-]*"')
 _DECLARED: Final = re.compile(r"(\$\w+)\s*(?:,\s*(\$\w+)\s*)?:=")
-# An action with a comment of Python or Go behind it, and no text in which such a mark may be.
-_TRAILING_COMMENT: Final = re.compile(r"""(?P<code>[^"'`#/]*[^"'`#/\s])\s+(?:#|//)\s*[^"'`]*""")
+# An action with a comment of Python or Go behind it, and no text in which such a mark may be. A
+# number or a variable behind ``//`` is divided by.
+_TRAILING_COMMENT: Final = re.compile(
+    r"""(?P<code>[^"'`#/]*[^"'`#/\s])\s+(?:#|//\s*(?=[A-Za-z]))[^"'`]*"""
+)
 _RANGE_WITHOUT_COMMA: Final = re.compile(r"range\s+(?P<key>\$\w+)\s+(?P<value>\$\w+)\s*:=\s*(?=\S)")
 _ASSIGNMENTS: Final = re.compile(r"""\$\w+\s*:?=[^;"'`=]+(?:;\s*\$\w+\s*:?=[^;"'`=]+)+""")
 _COMMENT: Final = re.compile(
     r"/\*(.*)\*/|//(.*)|\#(?!if|each|with|unless)(.*)|!?--(.*?)(?:--)?|!(?!=)\s(.*)", re.DOTALL
 )
 _END: Final = re.compile(
-    r"end(?:if|for|foreach|range|with|block|define|macro|each|unless)|end\s+(?:if|for|range|with|"
-    r"define|block)|/(?:if|each|with|range|unless|for)|fi|done|esac|END|End"
+    r"end[ \t]*(?:if|for|range|with|block|define|macro)|/(?:if|each|with|unless)"
 )
-_CONDITIONAL: Final = re.compile(
-    r"(else[ \t]+if|elseif|elif|elsif|elsIf|elseIf|\#?if|\#?unless|\#?with)\b\s*"
-)
-_LOOP: Final = re.compile(r"(?:range|foreach|for\s+each|for|\#each|each)(?:\s+|(?=\())")
-_AS: Final = re.compile(r"(.+?)\s+as\s+\|?\s*\$?(\w+)(?:\s*(?:=>|,|\s)\s*\$?(\w+))?\s*\|?")
+_CONDITIONAL: Final = re.compile(r"(else[ \t]+if|elseif|elif|\#?if)\b\s*")
+_LOOP: Final = re.compile(r"(?:range|for|\#each)\s+")
 _LOOP_NAMES: Final = re.compile(
-    r"(?:const\s+|let\s+|var\s+)?[\[(]?\s*\$?([A-Za-z_]\w*)(?:\s*,\s*\$?([A-Za-z_]\w*))?\s*[\])]?"
-    r"\s*(?::=|=|\bin\b|\bof\b)\s*"
+    r"\$?([A-Za-z_]\w*)(?:\s*,\s*\$?([A-Za-z_]\w*))?\s*(?::=|=|\bin\b)\s*"
 )
 _DECLARATION: Final = re.compile(r"\s*\$\w+\s*:?=(?!=)\s*")
 _NAMED: Final = re.compile(
@@ -244,6 +201,6 @@ _NAMED: Final = re.compile(
     r"(?:\"([^\"]+)\"|'([^']+)'|([A-Za-z][\w.\-/]*))\s*,?\s*\)?"
 )
 _ASSIGNMENT: Final = re.compile(
-    r"(?:(set|let|var|const|local|assign|declare)\s+)?(\$?[A-Za-z_]\w*)\s*"
+    r"(?:(set|let|var|const)\s+)?(\$?[A-Za-z_]\w*)\s*"
     r"(:=|\+=|-=|\*=|/=|\+\+|--|=(?![=~>]))"
 )

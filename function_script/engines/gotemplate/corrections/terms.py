@@ -1,7 +1,7 @@
 """Go's expressions, put together from the words, functions and methods of other languages."""
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Final, NamedTuple, TypeAlias
+from collections.abc import Mapping, Sequence
+from typing import Final, NamedTuple
 
 from function_script.engines.gotemplate.corrections.tokens import Unreadable
 
@@ -25,7 +25,7 @@ COMPARISONS: Final[Mapping[str, str]] = {
     ">": "gt",
     ">=": "ge",
 }
-PRODUCTS: Final[Mapping[str, str]] = {"*": "mul", "/": "div", "//": "div", "%": "mod"}
+PRODUCTS: Final[Mapping[str, str]] = {"*": "mul", "/": "div", "%": "mod"}
 # Functions of other languages that have another name here, and the same order of arguments.
 ALIASES: Final[Mapping[str, str]] = {
     **dict.fromkeys(("tojson", "to_json", "jsonencode"), "toJson"),
@@ -34,39 +34,43 @@ ALIASES: Final[Mapping[str, str]] = {
     **dict.fromkeys(("fromyaml", "from_yaml", "yamldecode"), "fromYaml"),
     **dict.fromkeys(("b64encode", "base64encode"), "b64enc"),
     **dict.fromkeys(("b64decode", "base64decode"), "b64dec"),
-    **dict.fromkeys(("length", "size", "count"), "len"),
+    **dict.fromkeys(("length", "size"), "len"),
     **dict.fromkeys(("downcase", "lowercase", "toLower", "ToLower", "toLowerCase"), "lower"),
     **dict.fromkeys(("upcase", "uppercase", "toUpper", "ToUpper", "toUpperCase"), "upper"),
     **dict.fromkeys(("tostring", "str", "string", "String", "itoa", "Itoa"), "toString"),
     **dict.fromkeys(("strip", "trimspace", "trimSpace", "TrimSpace"), "trim"),
     **dict.fromkeys(("startswith", "startsWith", "starts_with"), "hasPrefix"),
     **dict.fromkeys(("endswith", "endsWith", "ends_with"), "hasSuffix"),
+    **dict.fromkeys(("toint", "to_int", "parseInt"), "int"),
     **dict.fromkeys(("unique", "distinct"), "uniq"),
     **dict.fromkeys(("to_nice_json", "pprint", "to_pretty_json"), "toPrettyJson"),
-    **dict.fromkeys(("type", "typeof", "type_debug"), "kindOf"),
-    **dict.fromkeys(("toint", "to_int", "parseInt"), "int"),
-    **dict.fromkeys(("e", "escape"), "html"),
     "b64_encode": "b64enc",
     "b64_decode": "b64dec",
     "basename": "base",
-    "copy": "deepCopy",
-    "dirname": "dir",
-    "mustToYaml": "toYaml",
     "float": "float64",
-    "parseFloat": "float64",
-    "truncate": "trunc",
-    "wordwrap": "wrap",
-    **dict.fromkeys(("sha256", "hash"), "sha256sum"),
     **dict.fromkeys(("base64", "btoa"), "b64enc"),
-    "sha1": "sha1sum",
-    "sha512": "sha512sum",
-    "yaml": "toYaml",
-    "json": "toJson",
     "atob": "b64dec",
-    "format": "printf",
     "d": "default",
-    "tonumber": "float64",
+    "json": "toJson",
+    "mustToYaml": "toYaml",
+    "sha256": "sha256sum",
+    "yaml": "toYaml",
+    "format": "printf",
 }
+# Methods, by how many arguments they take, and the function that takes those and then the value.
+METHODS: Final[Mapping[tuple[str, int], str]] = {
+    **dict.fromkeys((("startswith", 1), ("startsWith", 1)), "hasPrefix"),
+    **dict.fromkeys((("endswith", 1), ("endsWith", 1)), "hasSuffix"),
+    **dict.fromkeys((("upper", 0), ("toUpperCase", 0)), "upper"),
+    **dict.fromkeys((("lower", 0), ("toLowerCase", 0)), "lower"),
+    **dict.fromkeys((("strip", 0), ("trim", 0)), "trim"),
+    ("get", 2): "dig",
+    ("replace", 2): "replace",
+    ("split", 1): "splitList",
+}
+# The types of their results.
+_BOOLEAN: Final = frozenset({"hasPrefix", "hasSuffix"})
+_TEXT: Final = frozenset({"upper", "lower", "trim", "replace"})
 # Functions that take the text they work on last, where other languages have it first.
 SUBJECT_LAST: Final = frozenset(
     {
@@ -135,13 +139,11 @@ def join_texts(left: Term, right: Term) -> Term:
 
 def compare(operator: str, left: Term, right: Term) -> Term:
     """Return a comparison; raises Unreadable for one of two meanings."""
-    if operator in {"is", "is not"} and right.text != "nil":
-        raise Unreadable
     if right.text == "nil":
         # A null or missing value is false.
-        if operator in {"=", "==", "===", "is"}:
+        if operator in {"=", "==", "==="}:
             return call("not", left, is_boolean=True)
-        if operator in {"!=", "!==", "<>", "is not"}:
+        if operator in {"!=", "!==", "<>"}:
             return left
         raise Unreadable
     if operator in {"in", "not in"}:
@@ -150,67 +152,20 @@ def compare(operator: str, left: Term, right: Term) -> Term:
             raise Unreadable
         value = call("has", left, right, is_boolean=True)
         return value if operator == "in" else call("not", value, is_boolean=True)
-    if operator == "=~":
-        return call("regexMatch", right, left, is_boolean=True)
     return call(COMPARISONS.get(operator, operator), left, right, is_boolean=True)
 
 
-# Methods of Python and JavaScript
+def call_method(value: Term, name: str, arguments: Sequence[Term]) -> Term:
+    """Return the call of the function that is like a method of Python or JavaScript.
 
-# Makes the call of a value and the arguments of its method.
-_Method: TypeAlias = Callable[[Term, Sequence[Term]], Term]
-
-
-def find_method(name: str, count: int) -> _Method:
-    """Return the method with a number of arguments; raises Unreadable if there is none."""
-    method = _METHODS.get((name, count))
-    if method is None:
+    Raises Unreadable if there is none with this number of arguments.
+    """
+    if (name, len(arguments)) == ("join", 1):
+        # `",".join(xs)` and `xs.join(",")`.
+        words = (value, *arguments) if value.is_literal else (*arguments, value)
+        return call("join", *words, is_text=True)
+    function = METHODS.get((name, len(arguments)))
+    if function is None:
         raise Unreadable
-    return method
-
-
-def _format(value: Term, arguments: Sequence[Term]) -> Term:
-    text = value.text
-    if not value.is_text or value.is_call or text.count("{}") != len(arguments) or "%" in text:
-        raise Unreadable
-    return call("printf", Term(text.replace("{}", "%v"), is_text=True), *arguments, is_text=True)
-
-
-def _join(value: Term, arguments: Sequence[Term]) -> Term:
-    """Return the call for ``",".join(xs)`` and for ``xs.join(",")``."""
-    separator, items = (value, arguments[0]) if value.is_literal else (arguments[0], value)
-    return call("join", separator, items, is_text=True)
-
-
-def _get(value: Term, arguments: Sequence[Term]) -> Term:
-    key, *default = arguments
-    return call("dig", key, *default, value) if default else call("get", value, key)
-
-
-def _subject_last(function: str, *, is_text: bool = False, is_boolean: bool = False) -> _Method:
-    def make(value: Term, arguments: Sequence[Term]) -> Term:
-        return call(function, *arguments, value, is_text=is_text, is_boolean=is_boolean)
-
-    return make
-
-
-_METHODS: Final[Mapping[tuple[str, int], _Method]] = {
-    **{
-        (name, 1): _subject_last("hasPrefix", is_boolean=True)
-        for name in ("startswith", "startsWith")
-    },
-    **{(name, 1): _subject_last("hasSuffix", is_boolean=True) for name in ("endswith", "endsWith")},
-    **{(name, 0): _subject_last("upper", is_text=True) for name in ("upper", "toUpperCase")},
-    **{(name, 0): _subject_last("lower", is_text=True) for name in ("lower", "toLowerCase")},
-    **{(name, 0): _subject_last("trim", is_text=True) for name in ("strip", "trim")},
-    **{(name, 2): _subject_last("replace", is_text=True) for name in ("replace", "replaceAll")},
-    **{("format", count): _format for count in range(1, 5)},
-    ("get", 1): _get,
-    ("get", 2): _get,
-    ("join", 1): _join,
-    ("keys", 0): _subject_last("keys"),
-    ("split", 1): _subject_last("splitList"),
-    ("title", 0): _subject_last("title", is_text=True),
-    ("toString", 0): _subject_last("toString", is_text=True),
-    ("values", 0): _subject_last("values"),
-}
+    is_boolean, is_text = function in _BOOLEAN, function in _TEXT
+    return call(function, *arguments, value, is_boolean=is_boolean, is_text=is_text)

@@ -41,8 +41,6 @@ def find_action(source: str, position: int, delims: tuple[str, str]) -> RawActio
     start = source.rfind(left, 0, position + 1)
     if start < 0:
         return None
-    while left == "{{" and source[start - 1 : start] == "{":
-        start -= 1
     inside = start + len(left)
     if source.startswith("-", inside):
         inside += 1
@@ -51,16 +49,12 @@ def find_action(source: str, position: int, delims: tuple[str, str]) -> RawActio
         match = match.re.search(source, match.end())
     if match is None or left in source[inside : match.start()] or match.end() <= position:
         return None
-    end = match.end()
-    if right == "}}" and source.startswith("{{{", start) and source.startswith("}", end):
-        end += 1
-    body = source[inside : match.start()]
     return RawAction(
         start=start,
-        end=end,
-        text=source[start:end],
+        end=match.end(),
+        text=source[start : match.end()],
         left=source[start:inside],
-        body=body.removeprefix("{"),
+        body=source[inside : match.start()],
         right=match["end"],
     )
 

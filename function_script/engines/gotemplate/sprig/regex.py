@@ -4,34 +4,39 @@ A bad pattern does not match in ``regexMatch`` and is an error everywhere else.
 """
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Concatenate, Final, NamedTuple, ParamSpec, TypeAlias, TypeVar
 
 from function_script.engines.gotemplate import printing, values
 from function_script.engines.gotemplate.errors import CallError, Code
 from function_script.engines.gotemplate.function import Allocator, FunctionTable, Injects
 from function_script.engines.library.regex import regex_escape
-from function_script.engines.regular_expressions import Match, Pattern, compiled
+from function_script.engines.regular_expressions import (
+    Cause,
+    Match,
+    Pattern,
+    PatternError,
+    compiled,
+)
 
 FUNCTIONS: Final = FunctionTable()
 
 # This many characters take about as long as a step.
 _CHARACTERS_PER_STEP: Final = 64
-# RE2's descriptions of bad patterns, and Go's.
-_CAUSES: Final = {
-    "missing ]": "missing closing ]",
-    "missing )": "missing closing )",
-    "unexpected )": "unexpected )",
-    "invalid perl operator": "invalid or unsupported Perl syntax",
-    "invalid named capture group": "invalid named capture",
-    "no argument for repetition operator": "missing argument to repetition operator",
-    "bad repetition operator": "invalid nested repetition operator",
-    "invalid repetition size": "invalid repeat count",
-    "trailing \\": "trailing backslash at end of expression",
+# Go's descriptions of bad patterns.
+_CAUSES: Final[Mapping[str, str]] = {
+    Cause.BRACKET_MISSING: "missing closing ]",
+    Cause.PARENTHESIS_MISSING: "missing closing )",
+    Cause.PERL_OPERATOR: "invalid or unsupported Perl syntax",
+    Cause.GROUP_NAME: "invalid named capture",
+    Cause.REPETITION_OF_NOTHING: "missing argument to repetition operator",
+    Cause.REPETITION_REPEATED: "invalid nested repetition operator",
+    Cause.REPETITION_SIZE: "invalid repeat count",
+    Cause.BACKSLASH_LAST: "trailing backslash at end of expression",
 }
-_CODES: Final = {
-    "missing ]": Code.PATTERN_WITHOUT_BRACKET,
-    "missing )": Code.PATTERN_WITHOUT_PARENTHESIS,
+_CODES: Final[Mapping[str, Code]] = {
+    Cause.BRACKET_MISSING: Code.PATTERN_WITHOUT_BRACKET,
+    Cause.PARENTHESIS_MISSING: Code.PATTERN_WITHOUT_PARENTHESIS,
 }
 _REFERENCE: Final = re.compile(r"\$(?:(?P<escape>\$)|(?P<bare>\w+)|\{(?P<braced>\w+)\})")
 _GROUP_NUMBER: Final = re.compile(r"0|[1-9][0-9]{0,8}")
@@ -55,10 +60,10 @@ def _compile(source: str) -> _Regex:
         raise CallError(text, Code.BAD_PATTERN)
     try:
         return _Regex(source, compiled(values.whole(source)))
-    except ValueError as error:
-        cause, _, part = str(error).removeprefix("pattern: ").partition(": ")
-        text = f"error parsing regexp: {_CAUSES.get(cause, cause)}: `{part}`"
-        raise CallError(text, _CODES.get(cause, Code.BAD_PATTERN)) from error
+    except PatternError as error:
+        cause = _CAUSES.get(error.cause, error.cause)
+        text = f"error parsing regexp: {cause}: `{error.part}`"
+        raise CallError(text, _CODES.get(error.cause, Code.BAD_PATTERN)) from error
 
 
 def _quote(text: str) -> str:

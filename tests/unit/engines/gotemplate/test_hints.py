@@ -115,6 +115,18 @@ def test_missing_value_gets_its_hint(template: str, hint: str) -> None:
     assert hint in _hint(template, missingkey="checked")
 
 
+@pytest.mark.parametrize(
+    "template", ["{{ unless .a }}x{{ end }}", "{{ while .a }}{{ else }}{{ end }}"]
+)
+def test_end_of_an_unknown_block_is_no_mistake(template: str) -> None:
+    """To take out the end would be wrong: the block's beginning is what must be mended."""
+    program = Program(main=Source(name="inline", text=template), options={"dialect": "script"})
+    with pytest.raises(FatalError) as caught:
+        gotemplate.check(program, Limits())
+    (problem,) = caught.value.diagnostics
+    assert "not defined" in problem.message
+
+
 def test_text_of_fail_is_no_error_of_the_engine() -> None:
     """A hint is about the error's code: a text of the author that has Go's words has none."""
     assert not _hint('{{ fail "wrong number of args for upper: want 1 got 2" }}')
