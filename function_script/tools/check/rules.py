@@ -261,6 +261,15 @@ def _doubts(subject: CheckedStep) -> Iterator[Diagnostic]:
             )
     for comparison in lint.find_comparisons(program):
         kind = subject.request.type_of(comparison.path)
+        if comparison.is_default:
+            if kind == comparison.type:
+                yield Diagnostic(
+                    message="false becomes true here: a default also replaces false",
+                    span=comparison.span,
+                    excerpt=excerpt(comparison.source, comparison.span),
+                    hint="give the field its default in the XRD, or ask whether it exists",
+                )
+            continue
         if kind is None or kind == comparison.type or {kind, comparison.type} <= _NUMBERS:
             continue
         yield Diagnostic(
