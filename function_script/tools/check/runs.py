@@ -47,6 +47,12 @@ _OUTSIDE: Final = re.compile(
     r"|connection|status|condition|is_ready|lookup|metadata",
     re.IGNORECASE,
 )
+# Problems of documents, which no data that is not at hand can mend if the text is written out.
+_NAMELESS: Final = re.compile(r"metadata\.annotations lacks \S+/composition-resource-name$")
+_DUPLICATE: Final = re.compile(r"duplicate key '(?P<key>[\w./-]+)'")
+_USED_TWICE: Final = re.compile(r'resource name "(?P<name>[\w.-]+)" is used twice')
+# The metadata of a document, line by line, of which no action writes whole lines.
+_METADATA: Final = re.compile(r"metadata:\n(?: +(?!annotations: *\S)[\w./\"-]+:.*\n)+(?=\w|---|\Z)")
 _EXAMPLES: Final = ("examples", "example")
 _MAX_EXAMPLES: Final = 8
 _TIMEOUT_SECONDS: Final = 5.0
@@ -257,6 +263,8 @@ def _is_of_xr(problem: Diagnostic, step: Step, run: Run) -> bool:
     span = problem.span
     if span is None:
         return False
+    if _is_written_out(problem.message, step, span):
+        return True
     reads = [
         read.path
         for read in step.language.lint.find_reads(step.program)
@@ -270,6 +278,22 @@ def _is_of_xr(problem: Diagnostic, step: Step, run: Run) -> bool:
         and not any(_overlaps(("spec", *path[len(_XR) :]), each) for each in run.invented)
         for path in reads
     ) and not _OUTSIDE.search(_line(step, span))
+
+
+def _is_written_out(message: str, step: Step, span: Span) -> bool:
+    """Report whether a document has no name, or a name or key twice, by the program's own text."""
+    line = _line(step, span)
+    if match := _USED_TWICE.search(message):
+        kinds = step.language.lint.find_composed_kinds(step.program)
+        return any(name == match["name"] for name, _ in kinds)
+    if match := _DUPLICATE.search(message):
+        return re.match(rf"[ -]*[\"']?{re.escape(match['key'])}[\"']? *:", line) is not None
+    if _NAMELESS.search(message) is None:
+        return False
+    text = next(source.text for source in step.program.sources() if source.name == span.name)
+    document = "\n".join(text.split("\n")[span.line - 1 :])
+    metadata = _METADATA.search(re.split(r"(?m)^---", document)[0])
+    return metadata is not None and line.startswith("apiVersion:")
 
 
 def _overlaps(path: objects.Path, other: objects.Path) -> bool:
