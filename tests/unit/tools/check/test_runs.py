@@ -383,3 +383,32 @@ def test_name_that_is_computed_is_no_finding(
     kind: str, program: str, tmp_path: Path, pool: Pool
 ) -> None:
     assert _check(_place(tmp_path, kind, program), pool).findings == ()
+
+
+_FOR_A_WORD = (
+    _CONFIG + '{% if "crash" in spec.tags | default([]) %}\n  z: {{ spec.tags[1] }}\n{% endif %}\n'
+)
+_CASE = """\
+xr:
+  apiVersion: example.org/v1
+  kind: XThing
+  metadata: {name: a, namespace: default}
+  spec: {region: eu, size: small, tags: [crash]}
+"""
+CASES = [
+    pytest.param(_CASE, ["failing-run"], id="case"),
+    pytest.param(f"{_CASE}expect: {{error: tags}}\n", [], id="expected-error"),
+    pytest.param(f"{_CASE}patch: {{spec: {{size: medium}}}}\n", [], id="invalid-xr"),
+    pytest.param("xr: [", [], id="unreadable"),
+]
+
+
+@pytest.mark.parametrize(("case", "rules"), CASES)
+def test_xr_of_a_case_runs(case: str, rules: list[str], tmp_path: Path, pool: Pool) -> None:
+    file = _place(tmp_path, _JINJA, _FOR_A_WORD)
+    tmp_path.joinpath("tests").mkdir()
+    tmp_path.joinpath("tests", "crash.case.yaml").write_text(case)
+    findings = _check(file, pool).findings
+    assert [each.rule for each in findings if each.severity == "error"] == rules
+    notes = [note for each in findings for note in map(str, each.diagnostic.notes)]
+    assert any('crash.case.yaml"' in note for note in notes) is bool(rules)
