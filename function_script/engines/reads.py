@@ -26,12 +26,16 @@ class FieldAccess(NamedTuple):
 
 
 class FieldComparison(NamedTuple):
-    """A test of the field at ``path`` for equality with a constant: the type is JSON Schema's."""
+    """A test of the field at ``path`` for equality with a constant: the type is JSON Schema's.
+
+    ``is_default``: no test, but the constant true in place of a value that is empty.
+    """
 
     path: Path
     type: str
     source: Source
     span: Span
+    is_default: bool = False
 
 
 # The types of constants, in JSON Schema.

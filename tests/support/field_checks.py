@@ -32,7 +32,7 @@ spec:
                 additionalProperties: {type: object, properties: {team: {type: string}}}
               free: {type: object, x-kubernetes-preserve-unknown-fields: true}
               port: {x-kubernetes-int-or-string: true}
-              owner: {type: object, properties: {team: {type: string}}}
+              owner: {type: object, properties: {team: {type: string}, shown: {type: boolean}}}
           status:
             type: object
             properties: {address: {type: string}}

@@ -129,6 +129,8 @@ class _Walker:
             )
             command_path = self._walk_command(command, dot)
             is_default = stage > 0 and _function(command) == "default"
+            if is_default:
+                self._add_default(command.words[1], path)
             path = path if is_default else command_path if stage == 0 else None
         self._is_testing = was_testing
         for variable in pipe.declared:
@@ -147,6 +149,13 @@ class _Walker:
             return paths[0] if len(paths) == 1 else None
         if function in _COMPARISONS:
             self._add_comparisons(command.words[1:], paths[1:])
+        match command.words[1:]:
+            case [constant, _] if function == "default":
+                self._add_default(constant, paths[2])
+            case [_, constant] if function == "or":
+                self._add_default(constant, paths[1])
+            case _:
+                pass
         if function in _MUTATING:
             self.changed_paths.extend(path for path in paths[1:2] if path is not None)
         return self._call_path(command, paths)
@@ -168,9 +177,22 @@ class _Walker:
                     kind = "number" if integer is None else "integer"
                 case _:
                     continue
-            width = len(nodes.to_source(word))
-            place = find_span(self._source, word.position, width, self._source_parts)
-            self.comparisons.append(FieldComparison(path, kind, place.source, place.span))
+            self._add_constant(path, kind, word)
+
+    def _add_default(self, word: nodes.Operand, path: Path | None) -> None:
+        """Add the constant true in place of a value that is empty."""
+        match word:
+            case nodes.Bool(value=True) if path is not None:
+                self._add_constant(path, "boolean", word, is_default=True)
+            case _:
+                pass
+
+    def _add_constant(
+        self, path: Path, kind: str, word: nodes.Operand, *, is_default: bool = False
+    ) -> None:
+        width = len(nodes.to_source(word))
+        place = find_span(self._source, word.position, width, self._source_parts)
+        self.comparisons.append(FieldComparison(path, kind, place.source, place.span, is_default))
 
     def _call_path(self, command: nodes.Command, paths: list[Path | None]) -> Path | None:
         """Return the path of the value of a call."""

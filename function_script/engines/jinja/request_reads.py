@@ -15,6 +15,7 @@ from function_script.engines.jinja.scope import REQUEST_PARTS
 from function_script.engines.reads import ANY, CONSTANT_TYPES, FieldAccess, FieldComparison, guarded
 from function_script.request import objects
 from function_script.request.program import Program
+from function_script.texts.source import Source
 
 _XR: Final = ("observed", "composite", "resource")
 _ROOTS: Final[dict[str, objects.Path]] = {
@@ -61,11 +62,12 @@ def find(program: Program) -> list[FieldAccess]:
 
 
 def find_comparisons(program: Program) -> Iterator[FieldComparison]:
-    """Yield the comparisons of fields with constants, in all templates of a program."""
+    """Yield comparisons of fields with constants, and defaults, in all templates of a program."""
     sources, by_module = tokens.parse_program(Environment(), program)
     trees = [*by_module.values()]
     names = _Names(trees)
     for source, tree in zip(sources.values(), trees, strict=True):
+        yield from _find_defaults(tree, names, source)
         for compare in tree.find_all(nodes.Compare):
             match compare:
                 case nodes.Compare(expr=left, ops=[nodes.Operand(op="eq" | "ne", expr=right)]):
@@ -144,6 +146,26 @@ class _Names:
             case _:
                 pass
         return None
+
+
+def _find_defaults(
+    tree: nodes.Template, names: _Names, source: Source
+) -> Iterator[FieldComparison]:
+    for node in tree.find_all((nodes.Filter, nodes.Or)):
+        match node:
+            case nodes.Or(left=field, right=nodes.Const(value=True) as constant):
+                pass
+            case nodes.Filter(
+                node=nodes.Expr() as field,
+                name=name,
+                args=[nodes.Const(value=True) as constant, nodes.Const(value=True)],
+            ) if name in _DEFAULTS:
+                pass
+            case _:
+                continue
+        if path := names.path(field):
+            span = tokens.span(source, constant.lineno)
+            yield FieldComparison(path, "boolean", source, span, is_default=True)
 
 
 def _guarded_paths(tree: nodes.Template, names: _Names) -> Iterator[objects.Path]:

@@ -3,20 +3,21 @@
 A problem has a position in the program, or begins with the path of a field of the input.
 """
 
+import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from typing import Final, Literal, TypeAlias
 
-from function_script import inputs
+from function_script import documents, inputs
 from function_script.engines import kubernetes_kinds, leftovers
 from function_script.engines.lint import Mention
 from function_script.request import objects
 from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.errors import FatalError
 from function_script.texts.problems import suggest
-from function_script.texts.source import Span, excerpt
-from function_script.tools import manifests, step_inputs
+from function_script.texts.source import Source, Span, excerpt, span_at
+from function_script.tools import author_positions, manifests, step_inputs
 from function_script.tools.check import plain_scalars
 from function_script.tools.check.paths import Request
 
@@ -25,6 +26,8 @@ Severity: TypeAlias = Literal["error", "warning"]
 
 _NUMBERS: Final = frozenset({"integer", "number"})
 _CREDENTIALS: Final = "credentials"
+# A field of every object, behind another part of its line; flow mappings have a comma or a brace.
+_JOINED: Final = re.compile(r"(?<=[^\s,{] )(?:apiVersion|kind|metadata):(?= |$)", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -249,6 +252,8 @@ def _doubts(subject: CheckedStep) -> Iterator[Diagnostic]:
     lint, program = subject.step.language.lint, subject.step.program
     yield from lint.find_doubts(program)
     for source, text in lint.find_documents(program):
+        if joined := _find_joined_lines(subject.step_input, source):
+            yield joined
         for leftover, number in leftovers.find(text):
             line = source.text.split("\n")[number - 1]
             column = line.find(leftover.part) + 1
@@ -261,6 +266,15 @@ def _doubts(subject: CheckedStep) -> Iterator[Diagnostic]:
             )
     for comparison in lint.find_comparisons(program):
         kind = subject.request.type_of(comparison.path)
+        if comparison.is_default:
+            if kind == comparison.type:
+                yield Diagnostic(
+                    message="false becomes true here: a default also replaces false",
+                    span=comparison.span,
+                    excerpt=excerpt(comparison.source, comparison.span),
+                    hint="give the field its default in the XRD, or ask whether it exists",
+                )
+            continue
         if kind is None or kind == comparison.type or {kind, comparison.type} <= _NUMBERS:
             continue
         yield Diagnostic(
@@ -270,6 +284,18 @@ def _doubts(subject: CheckedStep) -> Iterator[Diagnostic]:
             excerpt=excerpt(comparison.source, comparison.span),
             hint="leave the quotes out" if comparison.type == "string" else None,
         )
+
+
+def _find_joined_lines(step_input: step_inputs.StepInput, source: Source) -> Diagnostic | None:
+    """Find a folded block in which the lines of an object became one."""
+    match = _JOINED.search(source.text)
+    if match is None:
+        return None
+    span = span_at(source, match.start(), len(match[0]))
+    path = author_positions.find_text(span, step_input.value)
+    if path is None or not documents.is_folded(step_input.document.text, (*step_input.path, *path)):
+        return None
+    return Diagnostic(message="the lines of an object are joined in this block", span=span)
 
 
 SCALAR: Final = Rule(

@@ -8,7 +8,7 @@ not at hand: required and observed resources, the context, credentials, the XR's
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
@@ -30,6 +30,7 @@ from function_script.tools import (
     variants,
     xr_validation,
 )
+from function_script.tools.cases import discovery, fake_cluster, loader, parser
 from function_script.tools.processes.options import PackageOptions
 from function_script.tools.project import Project
 from function_script.tools.render import RenderInputs, command, loading, renderer, validation
@@ -47,7 +48,14 @@ _OUTSIDE: Final = re.compile(
     r"|connection|status|condition|is_ready|lookup|metadata",
     re.IGNORECASE,
 )
+# Problems of documents, which no data that is not at hand can mend if the text is written out.
+_NAMELESS: Final = re.compile(r"metadata\.annotations lacks \S+/composition-resource-name$")
+_DUPLICATE: Final = re.compile(r"duplicate key '(?P<key>[\w./-]+)'")
+_USED_TWICE: Final = re.compile(r'resource name "(?P<name>[\w.-]+)" is used twice')
+# The metadata of a document, line by line, of which no action writes whole lines.
+_METADATA: Final = re.compile(r"metadata:\n(?: +(?!annotations: *\S)[\w./\"-]+:.*\n)+(?=\w|---|\Z)")
 _EXAMPLES: Final = ("examples", "example")
+_CASES: Final = ("tests", "test", "cases")
 _MAX_EXAMPLES: Final = 8
 _TIMEOUT_SECONDS: Final = 5.0
 
@@ -215,6 +223,7 @@ def plan(subject: Subject, made: Sequence[variants.Variant]) -> Iterator[Run]:
             continue
         label = f'the XR in "{source.name}"' if source is not None else "the XR at hand"
         yield Run(inputs=replace(inputs, xr=xr, xrd=subject.xrd), label=label)
+    yield from _plan_cases(subject)
     shared = loading.load_shared(paths)
     for number, variant in enumerate(made):
         difference = variant.difference or "with all fields"
@@ -225,6 +234,43 @@ def plan(subject: Subject, made: Sequence[variants.Variant]) -> Iterator[Run]:
             label=f"an XR {difference} (--variant {number} prints it)",
             invented=variant.invented,
         )
+
+
+def _plan_cases(subject: Subject) -> Iterator[Run]:
+    """Yield the first reconciles of the cases of `test`, but for those that expect an error."""
+    folders = [each for name in _CASES if (each := _directory(subject) / name).is_dir()]
+    files = [
+        file
+        for folder in folders
+        for file in subject.project.find_files(folder, sources.SUFFIXES)
+        if discovery.is_case(file)
+    ]
+    cache = loader.FileCache(subject.project)
+    for file in files[:_MAX_EXAMPLES]:
+        # `test` reports a case that cannot be read.
+        with suppress(FatalError):
+            case = parser.parse(discovery.CaseFile(path=file), cache)
+            setup, step = case.setup, case.steps[0]
+            cluster = fake_cluster.before_step(fake_cluster.first(setup), step)
+            xr = cluster.whole_xr()
+            if (
+                setup.program.composition != subject.document.value
+                or setup.skips_validation
+                or (step.expect is not None and step.expect.error)
+                or (subject.xrd is not None and xr_validation.validate(xr, subject.xrd).errors)
+            ):
+                continue
+            inputs = RenderInputs(
+                xr=xr,
+                composition=subject.document.value,
+                observed=[item.value for item in cluster.observed],
+                required=cluster.required,
+                credentials=setup.credentials,
+                schemas=setup.schemas,
+                context=setup.context,
+                xrd=subject.xrd,
+            )
+            yield Run(inputs=inputs, label=f'the XR of the case "{file}"')
 
 
 def _judge(subject: Subject, run: Run, render: Renderer) -> Iterator[tuple[Fault, bool]]:
@@ -257,6 +303,8 @@ def _is_of_xr(problem: Diagnostic, step: Step, run: Run) -> bool:
     span = problem.span
     if span is None:
         return False
+    if _is_written_out(problem.message, step, span):
+        return True
     reads = [
         read.path
         for read in step.language.lint.find_reads(step.program)
@@ -270,6 +318,22 @@ def _is_of_xr(problem: Diagnostic, step: Step, run: Run) -> bool:
         and not any(_overlaps(("spec", *path[len(_XR) :]), each) for each in run.invented)
         for path in reads
     ) and not _OUTSIDE.search(_line(step, span))
+
+
+def _is_written_out(message: str, step: Step, span: Span) -> bool:
+    """Report whether a document has no name, or a name or key twice, by the program's own text."""
+    line = _line(step, span)
+    if match := _USED_TWICE.search(message):
+        kinds = step.language.lint.find_composed_kinds(step.program)
+        return any(name == match["name"] for name, _ in kinds)
+    if match := _DUPLICATE.search(message):
+        return re.match(rf"[ -]*[\"']?{re.escape(match['key'])}[\"']? *:", line) is not None
+    if _NAMELESS.search(message) is None:
+        return False
+    text = next(source.text for source in step.program.sources() if source.name == span.name)
+    document = "\n".join(text.split("\n")[span.line - 1 :])
+    metadata = _METADATA.search(re.split(r"(?m)^---", document)[0])
+    return metadata is not None and line.startswith("apiVersion:")
 
 
 def _overlaps(path: objects.Path, other: objects.Path) -> bool:

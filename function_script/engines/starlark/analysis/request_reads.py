@@ -74,6 +74,11 @@ class _Main:
         changed = [*self._changed()]
         for node in ast.walk(self._function):
             match node:
+                case ast.BoolOp(op=ast.Or(), values=[left, ast.Constant(value=True) as right]):
+                    if path := self._path(left, _MAX_HOPS):
+                        span = syntax.span_of(right, self._source)
+                        yield FieldComparison(path, "boolean", self._source, span, is_default=True)
+                    continue
                 case ast.Compare(left=left, ops=[ast.Eq() | ast.NotEq()], comparators=[right]):
                     pass
                 case _:

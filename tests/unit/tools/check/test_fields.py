@@ -282,3 +282,38 @@ def test_comparison_with_another_type_is_found(tmp_path: Path, text: str, place:
 def test_comparison_with_a_possible_type_is_not_found(tmp_path: Path, text: str) -> None:
     """Nothing is certain of integers or strings, of free fields, and of values of the script."""
     assert _doubts(tmp_path, text) == []
+
+
+TRUE_DEFAULTS = [
+    pytest.param(
+        script(GET, 'return {"a": xr["spec"]["owner"].get("shown") or True}'), id="script"
+    ),
+    pytest.param(jinja("# {{ spec.owner.shown | default(true, true) }}"), id="jinja"),
+    pytest.param(jinja("# {{ spec.owner.shown or true }}"), id="jinja-or"),
+    pytest.param(go(f"# {{{{ default true .{XR}.spec.owner.shown }}}}"), id="gotemplate"),
+    pytest.param(go(f"# {{{{ .{XR}.spec.owner.shown | default true }}}}"), id="gotemplate-pipe"),
+    pytest.param(go(f"# {{{{ or .{XR}.spec.owner.shown true }}}}"), id="gotemplate-or"),
+]
+# They keep false, or are of another type.
+FALSE_KEPT = [
+    script(GET, 'return {"a": xr["spec"]["owner"].get("shown", True)}'),
+    jinja("# {{ spec.owner.shown | default(true) }}"),
+    jinja("# {{ spec.free.active or true }}"),
+    go(f"# {{{{ .{XR}.spec.owner.shown | default false }}}}"),
+    go(f"# {{{{ .{XR}.spec.size | default true }}}}"),
+]
+
+
+@pytest.mark.parametrize("text", TRUE_DEFAULTS)
+def test_default_that_replaces_false_is_found(tmp_path: Path, text: str) -> None:
+    (finding,) = _doubts(tmp_path, text)
+    span = finding.diagnostic.span
+    assert span is not None
+    line = (tmp_path / "composition.yaml").read_text().splitlines()[span.line - 1]
+    assert line[(span.column or 1) - 1 :].lower().startswith("true")
+    assert "false becomes true" in finding.diagnostic.message
+
+
+@pytest.mark.parametrize("text", FALSE_KEPT)
+def test_default_that_keeps_false_is_not_found(tmp_path: Path, text: str) -> None:
+    assert _doubts(tmp_path, text) == []

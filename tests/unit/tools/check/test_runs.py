@@ -74,6 +74,15 @@ metadata:
 data:
   x: "1"
 """
+_NAMELESS = """\
+---
+apiVersion: v1
+kind: ConfigMap
+metadata:
+  labels: {a: b}
+data:
+  x: "1"
+"""
 _SET = {
     "GoTemplate": "{{ $spec := .observed.composite.resource.spec }}\n",
     "JinjaTemplate": "{% set spec = observed.composite.resource.spec %}\n",
@@ -272,6 +281,28 @@ MISTAKES: list[tuple[str, str, dict[str, str]]] = [
         },
     ),
     (
+        "object-without-a-name",
+        "apiVersion",
+        {_GO: _NAMELESS, _JINJA: _NAMELESS},
+    ),
+    (
+        "key-twice-in-a-loop",
+        "k:",
+        {
+            _GO: _CONFIG + '{{- range ($spec.tags | default list) }}\n  k: "1"\n{{- end }}\n',
+            _JINJA: _CONFIG + '{% for tag in spec.tags | default([]) %}\n  k: "1"\n{% endfor %}\n',
+        },
+    ),
+    (
+        "name-twice-in-a-loop",
+        "apiVersion",
+        {
+            _GO: "{{- range ($spec.tags | default list) }}\n" + _CONFIG + "{{- end }}\n",
+            _JINJA: "{% for tag in spec.tags | default([]) %}\n" + _CONFIG + "{% endfor %}\n",
+            _STARLARK: _script('for tag in spec.get("tags", []):', "    " + _config("tag")),
+        },
+    ),
+    (
         "wrong-operand",
         "count",
         {
@@ -325,3 +356,59 @@ def test_check_finds_the_mistake_at_its_line(
         and (text in lines[span.line - 1] or (kind == _STARLARK and "status" in program))
         for span in spans
     )
+
+
+_COMPUTED = _NAMELESS.replace("  labels: {a: b}\n", "  annotations: {}\n")
+_NAMED = _CONFIG.replace("name: config", "name: {}")
+# What may differ with data that is not at hand, or with other words than those of a variant.
+UNSURE = [
+    pytest.param(
+        _GO, _COMPUTED.format("{{ $spec.network | default dict | toJson }}"), id="annotations"
+    ),
+    pytest.param(
+        _GO,
+        "{{- range ($spec.tags | default list) }}\n" + _NAMED.format("{{ . }}") + "{{- end }}\n",
+        id="name-of-an-item",
+    ),
+    pytest.param(
+        _JINJA,
+        _CONFIG + '{% for tag in spec.tags | default([]) %}\n  {{ tag }}: "1"\n{% endfor %}\n',
+        id="key-of-an-item",
+    ),
+]
+
+
+@pytest.mark.parametrize(("kind", "program"), UNSURE)
+def test_name_that_is_computed_is_no_finding(
+    kind: str, program: str, tmp_path: Path, pool: Pool
+) -> None:
+    assert _check(_place(tmp_path, kind, program), pool).findings == ()
+
+
+_FOR_A_WORD = (
+    _CONFIG + '{% if "crash" in spec.tags | default([]) %}\n  z: {{ spec.tags[1] }}\n{% endif %}\n'
+)
+_CASE = """\
+xr:
+  apiVersion: example.org/v1
+  kind: XThing
+  metadata: {name: a, namespace: default}
+  spec: {region: eu, size: small, tags: [crash]}
+"""
+CASES = [
+    pytest.param(_CASE, ["failing-run"], id="case"),
+    pytest.param(f"{_CASE}expect: {{error: tags}}\n", [], id="expected-error"),
+    pytest.param(f"{_CASE}patch: {{spec: {{size: medium}}}}\n", [], id="invalid-xr"),
+    pytest.param("xr: [", [], id="unreadable"),
+]
+
+
+@pytest.mark.parametrize(("case", "rules"), CASES)
+def test_xr_of_a_case_runs(case: str, rules: list[str], tmp_path: Path, pool: Pool) -> None:
+    file = _place(tmp_path, _JINJA, _FOR_A_WORD)
+    tmp_path.joinpath("tests").mkdir()
+    tmp_path.joinpath("tests", "crash.case.yaml").write_text(case)
+    findings = _check(file, pool).findings
+    assert [each.rule for each in findings if each.severity == "error"] == rules
+    notes = [note for each in findings for note in map(str, each.diagnostic.notes)]
+    assert any('crash.case.yaml"' in note for note in notes) is bool(rules)

@@ -1,0 +1,175 @@
+"""Faults seeded in programs of three languages: `render` finds each, at the very line."""
+
+import json
+import os
+import re
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from textwrap import indent
+
+import yaml
+from support import mutation
+from support.paths import ROOT
+
+from function_script import documents
+from function_script.request import objects
+from function_script.request.values import Object, Scalar
+from function_script.sandbox import Pool
+from function_script.texts.errors import FatalError
+from function_script.texts.source import Source
+from function_script.tools import local_pool, structural_schema
+from function_script.tools.render import command, loading, renderer, validation
+from function_script.tools.render.renderer import Origin, Renderer, Rendering
+from function_script.tools.validate import builtin
+
+# One of so many faults is seeded; 1 seeds all of them, which takes minutes.
+EVERY = int(os.environ.get("EVERY", "7"))
+EXAMPLES = sorted(
+    path.parent
+    for path in ROOT.glob("examples/*/composition.yaml")
+    if (path.parent / "expected.yaml").exists()
+)
+
+
+def seed(line: str, start: int, value: Scalar, key: str) -> Iterator[tuple[str, str]]:
+    """Yield the kinds of faults with the line that has each."""
+    renamed, count = re.subn(rf"\b{re.escape(key)}\b(?=[\"']?\s*[:=])", f"{key}Qz", line, count=1)
+    if count:
+        yield "unknown", renamed
+    at = mutation.find_literal(line, start, value, key)
+    if at is None:
+        return
+    begin, end = at
+    if line[begin - 1] in "\"'" and line[end : end + 1] == line[begin - 1]:
+        begin, end = begin - 1, end + 1
+    yield "type", f"{line[:begin]}[]{line[end:]}"
+    # A field that is alone on its line.
+    if re.fullmatch(rf"\s*[\"']?{re.escape(key)}[\"']?: ", line[:begin]) and line[end:] in (
+        "",
+        ",",
+    ):
+        yield "missing", ""
+
+
+def find_places(rendering: Rendering, source: Source) -> dict[tuple[int, str], str]:
+    """Return changed lines of a source by the line's number and the kind of the fault."""
+    lines = source.text.split("\n")
+    faults: dict[tuple[int, str], str] = {}
+    for (name, path), value in mutation.leaves_of(rendering).items():
+        position = rendering.positions.locate(name, path)
+        span = None if position is None else position.span
+        if name is None or span is None or span.name != source.name:
+            continue
+        *parent, key = path
+        manifest = rendering.result.composition.resources.get(name, {})
+        schema = builtin.find_schema(*objects.api_version_and_kind(manifest)) or {}
+        holder = structural_schema.find(schema, parent) or {}
+        if path[0] in {"apiVersion", "kind", "metadata"} or not isinstance(key, str):
+            continue
+        if key not in structural_schema.properties(holder):
+            continue
+        required = holder.get("required")
+        for kind, text in seed(lines[span.line - 1], (span.column or 1) - 1, value, key):
+            if kind != "missing" or (isinstance(required, list) and key in required):
+                faults[span.line, kind] = text
+    return faults
+
+
+def measure(folder: Path, pool: Pool, every: int) -> Counter[str]:
+    """Seed faults in a folder's Composition; count them, and those that are not found."""
+    paths = loading.find_render_paths(folder)
+    composition = loading.load_one(paths.composition, "a Composition", paths.project)
+    xr = loading.load_one(paths.xr, "an XR", paths.project)
+    inputs = command.load_inputs(paths, composition, xr)
+    manifests = [] if paths.functions is None else [paths.functions]
+    options = renderer.Options(timeout_seconds=600, is_quiet=True)
+    functions = options.index(loading.load_values(manifests, paths.project))
+    programs = local_pool.programs_beside(paths.composition)
+    origin = Origin(document=composition, programs=programs)
+    render = Renderer(pool, functions, options)
+    rendering = render.reconcile(inputs, origin)
+    assert rendering.result.failure is None
+    source = composition.origin.source
+    assert source is not None
+    lines = source.text.split("\n")
+    faults = find_places(rendering, source)
+    result: Counter[str] = Counter()
+    for (line, kind), text in [*faults.items()][::every]:
+        added = [text] if kind != "missing" else []
+        changed = "\n".join([*lines[: line - 1], *added, *lines[line:]])
+        try:
+            (document,) = documents.read_source(Source(name=source.name, text=changed))
+            other = render.reconcile(
+                replace(inputs, composition=document.value), replace(origin, document=document)
+            )
+        except FatalError:
+            continue
+        # The program itself fails, or reads the value that it wrote.
+        if other.result.failure is not None:
+            continue
+        spans = [problem.span for problem in validation.validate(other, [])]
+        result["seeded"] += 1
+        result[kind] += 1
+        if not spans:
+            result[f"not found: {source.name}:{line} {kind} {text.strip()}"] += 1
+        # What is absent is reported where its object begins.
+        elif kind != "missing" and line not in [span and span.line for span in spans]:
+            result[f"elsewhere: {source.name}:{line} {kind} {text.strip()}"] += 1
+    return result
+
+
+_HEAD = """\
+apiVersion: apiextensions.crossplane.io/v1
+kind: Composition
+metadata: {{name: a}}
+spec:
+  compositeTypeRef: {{apiVersion: example.org/v1, kind: XA}}
+  mode: Pipeline
+  pipeline:
+  - step: compose
+    functionRef: {{name: function-script}}
+    input:
+      apiVersion: script.fn.crossplane.io/v1beta1
+      kind: {kind}
+      {field}: |
+"""
+_XR = "apiVersion: example.org/v1\nkind: XA\nmetadata: {name: a, namespace: a}\n"
+_NAME = "script.fn.crossplane.io/composition-resource-name"
+MANIFESTS = ROOT / "tests" / "unit" / "tools" / "validate" / "kubernetes_manifests.yaml"
+
+
+def write(folder: Path, kind: str, manifest: Object) -> Path:
+    """Write a Composition whose program writes a manifest out."""
+    folder.mkdir()
+    if kind == "StarlarkScript":
+        text = json.dumps(manifest, indent=2)
+        text = re.sub(r"(?m)\b(true|false)(?=,?$)", lambda match: match[0].capitalize(), text)
+        text = (
+            f"def main(req):\n    rsp = response()\n    rsp.resource('a', {text})\n    return rsp\n"
+        )
+    else:
+        metadata = {"metadata": {"annotations": {_NAME: "a"}}}
+        text = yaml.safe_dump(manifest | metadata, sort_keys=False)
+    field = "script" if kind == "StarlarkScript" else "inline"
+    text = _HEAD.format(kind=kind, field=field) + indent(text, " " * 8)
+    folder.joinpath("composition.yaml").write_text(text)
+    folder.joinpath("xr.yaml").write_text(_XR)
+    return folder
+
+
+def test_seeded_faults_are_found_at_their_lines(tmp_path: Path) -> None:
+    manifests = [each["manifest"] for each in yaml.safe_load_all(MANIFESTS.read_text())][::EVERY]
+    folders = [
+        write(tmp_path / f"{number}-{kind}", kind, manifest)
+        for number, manifest in enumerate(manifests)
+        for kind in ("StarlarkScript", "JinjaTemplate", "GoTemplate")
+    ]
+    total: Counter[str] = Counter()
+    with local_pool.open_pool(ROOT / "examples" / "filesystem-source" / "programs") as pool:
+        for folder in (*EXAMPLES, *folders):
+            total += measure(folder, pool, EVERY)
+    assert [each for each in total if ": " in each] == []
+    assert {"unknown", "type"} <= set(total)
+    assert total["seeded"] > 10
