@@ -110,7 +110,6 @@ NOT_RUN = {
     ("errors.md", "modules[buckets.star]"): "an error; tests/diagnostics has its text",
     ("gotemplate-compatibility.md", "meta: {tag"): "the shape of the request",
     ("gotemplate-compatibility.md", "spec.szie"): "an error; tests/diagnostics has its text",
-    ("gotemplate-compatibility.md", ".params.network.vpc"): "an error; the same",
     ("testing.md", "=== gotemplate-bucket"): "an entry of the catalogue",
     ("jinja.md", "spec.zones[1].nam"): "an error; the same",
     (
