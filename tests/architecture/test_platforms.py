@@ -21,7 +21,9 @@ def test_tables_have_the_locked_versions() -> None:
     """Each dependency is in the table or in a sentence below it, once, by its locked version."""
     rows = re.findall(r"^\| ([a-z0-9-]+) ([0-9][\w.]*) \|", PAGE, re.MULTILINE)
     sentences = re.findall(
-        r"^(?:These have wheels|The others are pure).*?: (.*?)\.\n\n", PAGE, re.DOTALL | re.MULTILINE
+        r"^(?:These have wheels|The others are pure).*?: (.*?)\.\n\n",
+        PAGE,
+        re.DOTALL | re.MULTILINE,
     )
     everywhere = [tuple(each.split()) for each in re.split(r",\s", ", ".join(sentences))]
     listed = [*rows, *everywhere]
