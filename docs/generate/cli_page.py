@@ -21,6 +21,7 @@ EXIT_CODES = {
     "nothing is printed that looks like a result",
     exit_codes.USAGE: "wrong usage: an unknown command or flag, a value of the wrong form",
     exit_codes.BUG: "a bug of ours: please report it, with what `--debug` prints",
+    exit_codes.REPORTED: "what `--fail-on` names is in the report",
     exit_codes.INTERRUPTED: "interrupted, which is also how `render --watch` ends",
 }
 _ROWS = "\n".join(f"| {code} | {meaning} |" for code, meaning in EXIT_CODES.items())
