@@ -21,6 +21,7 @@ EXIT_CODES = {
     "nothing is printed that looks like a result",
     exit_codes.USAGE: "wrong usage: an unknown command or flag, a value of the wrong form",
     exit_codes.BUG: "a bug of ours: please report it, with what `--debug` prints",
+    exit_codes.REPORTED: "what `--fail-on` names is in the report",
     exit_codes.INTERRUPTED: "interrupted, which is also how `render --watch` ends",
 }
 _ROWS = "\n".join(f"| {code} | {meaning} |" for code, meaning in EXIT_CODES.items())
@@ -32,11 +33,10 @@ _HEAD = f"""\
 
 Every flag can also be set by an environment variable, and a flag wins over its variable. The
 variable of `--crds` of `check` is `FUNCTION_SCRIPT_CHECK_CRDS`. Flags of `serve` and `run`, and
-[limits](#flags-of-several-commands) of all commands, have no name of a command in theirs:
-`FUNCTION_SCRIPT_ADDRESS`. A variable with another name stands behind the flag's meaning.
+[limits](#limits) of all commands, have no name of a command in theirs: `FUNCTION_SCRIPT_ADDRESS`.
+A variable with another name stands behind the flag's meaning.
 Flags that may be repeated take several values, separated by blanks, from their variable.
-Errors are written to stderr, in colour on terminals unless `NO_COLOR` is set.
-`-h` or `--help` after any command prints its help.
+Errors are in colour on terminals unless `NO_COLOR` is set.
 
 | exit code | meaning |
 |---|---|
@@ -47,8 +47,7 @@ result; `validate`, `render --validate`, `check` and `test` print their report.
 `internal render` speaks to another program: 3 is a FATAL result, and stdout has what there was.
 
 Results go to stdout, everything else to stderr: errors, notes, what programs print.
-`--output` says in which form a report is printed. `--quiet` leaves out what is no result and no
-problem: notes, progress, totals, cases that passed.
+`--quiet` leaves out what is no result and no problem: notes, progress, totals, cases that passed.
 
 Flags without a command are those of `serve`, as functions' images are started that way:
 `{NAME} --insecure` serves. So does `{NAME}` alone where Crossplane has set `TLS_SERVER_CERTS_DIR`.
@@ -58,8 +57,7 @@ what is missing.
 
 
 SHARED = "Flags of several commands"
-# A flag of fewer commands is listed with each of them.
-_MIN_COMMANDS = 3
+LIMITS = "Limits"
 
 
 def build() -> str:
@@ -70,9 +68,13 @@ def build() -> str:
         for path, command in listed.items()
         for option in visible_options(command)
     )
-    shared = {row for row, number in users.items() if number >= _MIN_COMMANDS}
-    sections = [_section(path, command, shared) for path, command in sorted(listed.items())]
-    return "\n".join([_HEAD, *sections, *_shared_section(shared)])
+    shared = {row for row, number in users.items() if number > 1}
+    of_commands = (_limits(path, command) & shared for path, command in listed.items())
+    # Commands that run programs have these alike, and beside them limits of time.
+    limits = set.intersection(*filter(None, of_commands))
+    sections = [_section(path, command, shared, limits) for path, command in sorted(listed.items())]
+    others = (*_shared_section(SHARED, shared - limits), *_shared_section(LIMITS, limits))
+    return "\n".join([_HEAD, *sections, *others])
 
 
 def visible_options(command: click.Command) -> list[click.Option]:
@@ -91,7 +93,14 @@ def _commands(
             yield (*path, name), command
 
 
-def _section(path: tuple[str, ...], command: click.Command, shared: Collection[str]) -> str:
+def _limits(path: tuple[str, ...], command: click.Command) -> set[str]:
+    groups = by_group(visible_options(command))
+    return {_row(each, path) for group, options in groups if group == LIMITS for each in options}
+
+
+def _section(
+    path: tuple[str, ...], command: click.Command, shared: Collection[str], limits: Collection[str]
+) -> str:
     name = " ".join((NAME, *path))
     usage = command.collect_usage_pieces(click.Context(command, info_name=name))
     parts = [
@@ -113,15 +122,25 @@ def _section(path: tuple[str, ...], command: click.Command, shared: Collection[s
                 *rows,
                 "",
             ]
-    others = [each for each in visible_options(command) if _row(each, path) in shared]
-    if others:
-        names = ", ".join(f"`{_long_name(option)}`" for option in others)
-        parts += [f"[{SHARED}](#{SHARED.lower().replace(' ', '-')}): {names}", ""]
+    others = {_row(each, path): each for each in visible_options(command)}
+    names = [
+        f"`{_long_name(option)}`"
+        for row, option in others.items()
+        if row in shared and row not in limits
+    ]
+    if others.keys() & limits:
+        names.append(_link(LIMITS))
+    if names:
+        parts += [f"{_link(SHARED)}: {', '.join(names)}", ""]
     return "\n".join(parts)
 
 
-def _shared_section(shared: Collection[str]) -> Iterator[str]:
-    yield from (f"## {SHARED}", "", *sorted(shared), "")
+def _shared_section(title: str, rows: Collection[str]) -> Iterator[str]:
+    yield from (f"## {title}", "", *sorted(rows), "")
+
+
+def _link(title: str) -> str:
+    return f"[{title}](#{title.lower().replace(' ', '-')})"
 
 
 def _row(option: click.Option, path: tuple[str, ...]) -> str:

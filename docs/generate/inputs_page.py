@@ -16,9 +16,9 @@ _HEAD: Final = """\
 A step's `input` is an object of one of these kinds. [Common fields](#common-fields) are those that
 all kinds have.
 
-The cluster neither validates an input nor sets its defaults, so the function does both. An unknown
+The function validates an input and sets its defaults, because the cluster does neither. An unknown
 field, a wrong type or a missing field fails the step. The error has the path of every wrong field.
-`function-script validate` reports the same errors before you apply anything.
+`function-script check` and `validate` report the same errors.
 
 An input may be [an object of the cluster][object], which a step names by `inputRef`. A field that
 is `null` counts as absent; beside `inputRef` it removes the object's field. The function also runs
@@ -70,13 +70,12 @@ def _section(crd: Object, fields: str) -> str:
 
 
 def _describe_fields(schema: Object) -> dict[str, str]:
-    """Return the text of each field of the input, with the fields below it."""
-    texts: dict[str, list[str]] = {}
-    for field in manual.find_fields(schema):
-        if _OF_A_LOCATION.match(field.path):
-            continue
-        texts.setdefault(re.split(r"[.\[]", field.path)[0], []).append(_entry(field))
-    return {name: "\n".join(entries) for name, entries in texts.items()}
+    """Return the text of each field of the input by its path."""
+    return {
+        field.path: _entry(field)
+        for field in manual.find_fields(schema)
+        if not _OF_A_LOCATION.match(field.path)
+    }
 
 
 def _entry(field: Field) -> str:

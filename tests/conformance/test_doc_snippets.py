@@ -110,7 +110,7 @@ NOT_RUN = {
     ("errors.md", "modules[buckets.star]"): "an error; tests/diagnostics has its text",
     ("gotemplate-compatibility.md", "meta: {tag"): "the shape of the request",
     ("gotemplate-compatibility.md", "spec.szie"): "an error; tests/diagnostics has its text",
-    ("gotemplate-compatibility.md", ".params.network.vpc"): "an error; the same",
+    ("schemas.md", "spec.replcas"): "a warning; tests/unit/tools/render has its text",
     ("testing.md", "=== gotemplate-bucket"): "an entry of the catalogue",
     ("jinja.md", "spec.zones[1].nam"): "an error; the same",
     (

@@ -214,7 +214,7 @@ def test_bounds_of_capturing_are_told() -> None:
         "requests waiting to be written": f"{capture_writer._MAX_QUEUED}",
         "time spent on it": {9: "a tenth of one thread"}[capture_writer._REST],
     }.items():
-        assert f"| {bound} | {value}" in page
+        assert f"- {bound}: {value}" in page
 
 
 def _default(flag: str) -> object:
