@@ -29,9 +29,9 @@ class _Flags(TypedDict):
 
 _EPILOG: Final = """\b
 Examples:
-  kubectl get -A -o yaml xdbs,compositions,compositionrevisions,xrds,managed > dump.yaml
-  function-script plan --cluster dump.yaml
-  function-script plan platform --cluster dump.yaml -o markdown --fail-on destroy
+  function-script snapshot dump.json
+  function-script plan --cluster dump.json
+  function-script plan platform --cluster dump.json --fail-on destroy
 """
 
 

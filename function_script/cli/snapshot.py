@@ -27,7 +27,7 @@ class _Flags(TypedDict):
 _EPILOG: Final = """\b
 Examples:
   function-script snapshot dump.json
-  function-script snapshot dump.json --context production --also environmentconfigs
+  function-script snapshot dump.json --context production --also zones
   function-script snapshot dump.json --dry-run
 """
 
