@@ -55,7 +55,7 @@ test-attacks: build/compiled/done ## Flood and load a real server, on compiled m
 
 # Tests of what is compiled, and of everything that calls it; none of tools alone.
 OF_TOOLS = $(wildcard tests/e2e/test_package_*.py tests/e2e/test_registry_*.py) \
-	$(addprefix tests/e2e/test_,function_processes.py generated_ci.py vendor.py wheel.py) \
+	$(addprefix tests/e2e/test_,function_processes.py vendor.py) \
 	$(addprefix tests/hostile/test_,strangers_folders.py tools_readers.py) \
 	$(addprefix tests/property/test_,schemas_oracle.py unpacking_laws.py)
 COMPILED_TESTS = tests/unit/wire tests/unit/sandbox tests/unit/server tests/unit/documents tests/unit/contribution \

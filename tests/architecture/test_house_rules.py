@@ -5,6 +5,7 @@ import re
 import sys
 import tomllib
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -101,8 +102,13 @@ CHOOSING = (
 PACKAGE_FILES = _sources(PACKAGE)
 TEST_FILES = _sources(ROOT / "tests")
 GENERATOR_FILES = _sources(ROOT / "docs" / "generate")
-TREES = {path: ast.parse(path.read_text()) for path in PACKAGE_FILES}
 REASON = re.compile(" - | # ")
+
+
+@cache
+def parse_package() -> dict[Path, ast.Module]:
+    """Parse all modules, once and where a test needs them."""
+    return {path: ast.parse(path.read_text()) for path in PACKAGE_FILES}
 
 
 def _name(path: Path) -> str:
@@ -110,13 +116,15 @@ def _name(path: Path) -> str:
 
 
 def test_modules_have_docstrings() -> None:
-    assert [_name(path) for path, tree in TREES.items() if not ast.get_docstring(tree)] == []
+    assert [
+        _name(path) for path, tree in parse_package().items() if not ast.get_docstring(tree)
+    ] == []
 
 
 def test_dataclasses_are_frozen_slotted_and_keyword_only() -> None:
     decorators = {
         (_name(path), ast.unparse(decorator))
-        for path, tree in TREES.items()
+        for path, tree in parse_package().items()
         for node in ast.walk(tree)
         for decorator in getattr(node, "decorator_list", [])
     }
@@ -141,7 +149,7 @@ def _imported(tree: ast.Module) -> set[str]:
 def test_third_parties_are_imported_in_their_rooms_only() -> None:
     misplaced = {
         (_name(path), package)
-        for path, tree in TREES.items()
+        for path, tree in parse_package().items()
         for package in _imported(tree) - set(sys.stdlib_module_names) - {"function_script"}
         if not _name(path).startswith(ROOMS.get(package, ()))
     }
@@ -173,7 +181,7 @@ def test_tools_use_no_name_of_one_operating_system() -> None:
     """Only the sandbox and the server choose by operating system; the tools run everywhere."""
     platform_names = {
         (_name(path), name)
-        for path, tree in TREES.items()
+        for path, tree in parse_package().items()
         if not _name(path).startswith(CHOOSING)
         for node in _walk_unguarded(tree)
         for name in _of_one_system(node)

@@ -42,10 +42,15 @@ def fetch(server: Server, path: str) -> tuple[int, str]:
             return error.code, error.read().decode()
 
 
-def test_first_line_says_whether_it_is_compiled() -> None:
-    """`version` says the same."""
+@pytest.fixture(scope="module")
+def server() -> Iterator[Server]:
+    """A server for the tests that leave it as it is."""
     with Server("--insecure") as server:
-        server.stop()
+        yield server
+
+
+def test_first_line_says_whether_it_is_compiled(server: Server) -> None:
+    """`version` says the same."""
     (line,) = server.lines("serving")
     assert line["code"] == build.describe()
     warnings = server.lines(f"this installation is plain Python: {build.ADVICE}")
@@ -76,15 +81,14 @@ def test_metrics_tell_what_happened() -> None:
     assert (not_answered["outcome"], not_answered["limit"]) == ("memory", "memory")
 
 
-def test_refused_call_is_counted_and_logged() -> None:
+def test_refused_call_is_counted_and_logged(server: Server) -> None:
     """It has no response; log and metrics have the reason."""
     state = {"resources": {"big": {"resource": {"kind": "A", "s": "x" * 5_000_000}}}}
     large = builders.request(builders.starlark("def main(req):\n    return {}\n"), desired=state)
-    with Server("--insecure") as server:
-        with server.channel() as channel, pytest.raises(grpc.RpcError):
-            call(channel, large)
-        text = fetch(server, "/metrics")[1]
-        server.stop()
+    with server.channel() as channel, pytest.raises(grpc.RpcError):
+        call(channel, large)
+    text = fetch(server, "/metrics")[1]
+    server.wait_until_it_says("refused by the transport")
     assert 'function_script_calls_refused_total{status="RESOURCE_EXHAUSTED"} 1.0' in text
     (line,) = server.lines("refused by the transport")
     assert line["status"] == "RESOURCE_EXHAUSTED"
@@ -112,14 +116,13 @@ def test_pages_can_be_turned_off() -> None:
         assert server.metrics_address == "none"
 
 
-def test_threads_of_grpc_do_not_preempt_the_event_loop() -> None:
+def test_threads_of_grpc_do_not_preempt_the_event_loop(server: Server) -> None:
     """They are scheduled as batch. The event loop has the thread of the process's id."""
-    with Server("--insecure") as server:
-        policies = {
-            (task / "comm").read_text().strip(): os.sched_getscheduler(int(task.name))
-            for task in Path(f"/proc/{server.pid}/task").iterdir()
-        }
-        event_loop = os.sched_getscheduler(server.pid)
+    policies = {
+        (task / "comm").read_text().strip(): os.sched_getscheduler(int(task.name))
+        for task in Path(f"/proc/{server.pid}/task").iterdir()
+    }
+    event_loop = os.sched_getscheduler(server.pid)
     assert (policies["event_engine"], event_loop) == (os.SCHED_BATCH, os.SCHED_OTHER)
 
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import base64
+import itertools
 import os
 import threading
 import time
 import urllib.request
-from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import pytest
@@ -29,7 +29,7 @@ from function_script.proto.v1 import run_function_pb2 as pb
 from function_script.tools.xpkg import archives
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
 
     import grpc
@@ -37,11 +37,14 @@ if TYPE_CHECKING:
 
     from function_script.request.values import Object
 
+    Served = tuple[Registry, Server, grpc.Channel]
+
 NAMES = {f"thing-{i}" for i in range(5)}
+_NUMBERS = itertools.count()
 
 
-@contextmanager
-def serving_registry() -> Iterator[tuple[Registry, Server, grpc.Channel]]:
+@pytest.fixture(scope="module")
+def served() -> Iterator[Served]:
     """A registry, a server that may fetch from it, and a channel to the server."""
     with (
         serving() as registry,
@@ -49,6 +52,21 @@ def serving_registry() -> Iterator[tuple[Registry, Server, grpc.Channel]]:
         server.channel() as channel,
     ):
         yield registry, server, channel
+
+
+@pytest.fixture
+def remote(
+    served: Served,
+) -> Iterator[Served]:
+    """The same, with a registry that answers as registries do and has had no request."""
+    yield served
+    served[0].hooks.clear()
+    served[0].seen.clear()
+
+
+def put_new(registry: Registry, files: Mapping[str, str] = FILES, **parts: str) -> str:
+    """Add an artifact that the server of all tests does not have in its cache."""
+    return put_module(registry, {**files, "number": str(next(_NUMBERS))}, **parts)
 
 
 def step(remote: object, **fields: object) -> Object:
@@ -106,21 +124,23 @@ def gets(registry: Registry, path: str) -> int:
     return sum(path in each.path for each in registry.seen if each.method == "GET")
 
 
-def test_artifact_runs_after_it_was_fetched_and_until_then_nothing_is_deleted() -> None:
-    with serving_registry() as (registry, _, channel):
-        ref = put_module(registry)
-        desired = {"resources": {"earlier": {"resource": builders.composed("earlier")}}}
-        first = call(channel, builders.request(oci(ref), desired=desired))
-        location, _, digest = ref.partition("@")
-        assert message(first) == (
-            f"input.remote: waiting for oci {location}@{digest}, which is being fetched"
-        )
-        assert set(first.desired.resources) == {"earlier"}
-        response = settle(channel, oci(ref))
-        assert set(response.desired.resources) == NAMES
-        for _ in range(3):
-            settle(channel, oci(ref))
-        assert gets(registry, "/manifests/") == 1
+def test_artifact_runs_after_it_was_fetched_and_until_then_nothing_is_deleted(
+    remote: Served,
+) -> None:
+    registry, _, channel = remote
+    ref = put_new(registry)
+    desired = {"resources": {"earlier": {"resource": builders.composed("earlier")}}}
+    first = call(channel, builders.request(oci(ref), desired=desired))
+    location, _, digest = ref.partition("@")
+    assert message(first) == (
+        f"input.remote: waiting for oci {location}@{digest}, which is being fetched"
+    )
+    assert set(first.desired.resources) == {"earlier"}
+    response = settle(channel, oci(ref))
+    assert set(response.desired.resources) == NAMES
+    for _ in range(3):
+        settle(channel, oci(ref))
+    assert gets(registry, "/manifests/") == 1
 
 
 def test_server_without_an_allowed_host_names_the_flag() -> None:
@@ -131,78 +151,77 @@ def test_server_without_an_allowed_host_names_the_flag() -> None:
         assert not registry.seen
 
 
-@pytest.mark.parametrize("prefix", ["team-evil", "team/lib/deeper", "tea"])
-def test_another_prefix_is_not_allowed(prefix: str) -> None:
-    with (
-        serving() as registry,
-        Server("--insecure", "--remote-allow", f"{registry.name}/{prefix}") as server,
-        server.channel() as channel,
-    ):
-        text = message(call(channel, builders.request(oci(put_module(registry)))))
+def test_another_prefix_is_not_allowed() -> None:
+    with serving() as registry:
+        prefixes = ("team-evil", "team/lib/deeper", "tea")
+        flags = [
+            word for each in prefixes for word in ("--remote-allow", f"{registry.name}/{each}")
+        ]
+        with Server("--insecure", *flags) as server, server.channel() as channel:
+            text = message(call(channel, builders.request(oci(put_module(registry)))))
         assert f"{registry.name} is not allowed" in text
         assert not registry.seen
 
 
-def test_modules_come_from_an_artifact_too() -> None:
-    with serving_registry() as (registry, _, channel):
-        remote = {"remote": {"oci": {"ref": put_module(registry), "path": "lib/names.star"}}}
-        script = (
-            'load("names.star", "name")\ndef main(req):\n    return {"context": {"n": name(7)}}\n'
-        )
-        response = settle(channel, builders.starlark(script, modulesFrom=[remote]))
-        assert response.context["n"] == "thing-7"
+def test_modules_come_from_an_artifact_too(remote: Served) -> None:
+    registry, _, channel = remote
+    module = {"remote": {"oci": {"ref": put_new(registry), "path": "lib/names.star"}}}
+    script = 'load("names.star", "name")\ndef main(req):\n    return {"context": {"n": name(7)}}\n'
+    response = settle(channel, builders.starlark(script, modulesFrom=[module]))
+    assert response.context["n"] == "thing-7"
 
 
-def test_two_hundred_requests_at_once_are_one_fetch() -> None:
-    with serving_registry() as (registry, _, channel):
-        release = threading.Event()
-        registry.hook("GET", "/manifests/", lambda _: not release.wait(PATIENCE_SECONDS))
-        request = builders.request(oci(put_module(registry)))
-        futures = [method(channel)(request, timeout=PATIENCE_SECONDS) for _ in range(1)]
-        started = [method(channel).future(request) for _ in range(200)]
-        texts = {message(future.result()) for future in started} | {message(futures[0])}
-        # A step without a remote program is answered meanwhile.
-        plain = "def main(req):\n    return {}\n"
-        assert not call(channel, builders.request(builders.starlark(plain))).results
-        release.set()
-        assert len(texts) == 1
-        settle(channel, oci(put_module(registry)))
-        assert gets(registry, "/manifests/") == 1
-        assert gets(registry, "/blobs/") == 1
+def test_two_hundred_requests_at_once_are_one_fetch(remote: Served) -> None:
+    registry, _, channel = remote
+    release = threading.Event()
+    registry.hook("GET", "/manifests/", lambda _: not release.wait(PATIENCE_SECONDS))
+    program = oci(put_new(registry))
+    request = builders.request(program)
+    first = call(channel, request)
+    started = [method(channel).future(request) for _ in range(200)]
+    texts = {message(future.result()) for future in started} | {message(first)}
+    # A step without a remote program is answered meanwhile.
+    plain = "def main(req):\n    return {}\n"
+    assert not call(channel, builders.request(builders.starlark(plain))).results
+    release.set()
+    assert len(texts) == 1
+    settle(channel, program)
+    assert gets(registry, "/manifests/") == 1
+    assert gets(registry, "/blobs/") == 1
 
 
-def test_content_of_another_digest_is_refused() -> None:
-    with serving_registry() as (registry, _, channel):
-        ref = put_module(registry)
-        digest = ref.partition("@")[2]
-        registry.manifests[digest] = registry.manifests[digest] + b" "
-        assert "has the digest sha256:" in failure(channel, oci(ref))
-        other = put_module(registry, {"main.star": "def main(req):\n    return {}\n"})
-        layers = [blob for blob in registry.blobs if registry.blobs[blob] != b"{}"]
-        registry.blobs[layers[-1]] = archives.gzip_compressed(b"evil")
-        assert "instead of" in failure(channel, oci(other))
+def test_content_of_another_digest_is_refused(remote: Served) -> None:
+    registry, _, channel = remote
+    ref = put_new(registry)
+    digest = ref.partition("@")[2]
+    registry.manifests[digest] = registry.manifests[digest] + b" "
+    assert "has the digest sha256:" in failure(channel, oci(ref))
+    other = put_new(registry, {"main.star": "def main(req):\n    return {}\n"})
+    layers = [blob for blob in registry.blobs if registry.blobs[blob] != b"{}"]
+    registry.blobs[layers[-1]] = archives.gzip_compressed(b"evil")
+    assert "instead of" in failure(channel, oci(other))
 
 
-def test_moved_tag_changes_nothing() -> None:
-    with serving_registry() as (registry, _, channel):
-        ref = put_module(registry)
-        put_module(registry, {"main.star": "def main(req):\n    fail()\n"}, tag="v1")
-        name, _, digest = ref.partition("@")
-        assert set(settle(channel, oci(f"{name}:v1@{digest}")).desired.resources) == NAMES
+def test_moved_tag_changes_nothing(remote: Served) -> None:
+    registry, _, channel = remote
+    ref = put_new(registry)
+    put_new(registry, {"main.star": "def main(req):\n    fail()\n"}, tag="v1")
+    name, _, digest = ref.partition("@")
+    assert set(settle(channel, oci(f"{name}:v1@{digest}")).desired.resources) == NAMES
 
 
-def test_failed_fetch_is_explained_and_tried_again_after_a_pause() -> None:
-    with serving_registry() as (registry, _, channel):
-        ref = put_module(registry)
-        digest = ref.partition("@")[2]
-        manifest = registry.manifests.pop(digest)
-        text = failure(channel, oci(ref))
-        assert "HTTP 404" in text
-        for _ in range(20):
-            assert message(call(channel, builders.request(oci(ref)))) == text
-        assert gets(registry, "/manifests/") == 1
-        registry.manifests[digest] = manifest
-        assert set(settle(channel, oci(ref)).desired.resources) == NAMES
+def test_failed_fetch_is_explained_and_tried_again_after_a_pause(remote: Served) -> None:
+    registry, _, channel = remote
+    ref = put_new(registry)
+    digest = ref.partition("@")[2]
+    manifest = registry.manifests.pop(digest)
+    text = failure(channel, oci(ref))
+    assert "HTTP 404" in text
+    for _ in range(20):
+        assert message(call(channel, builders.request(oci(ref)))) == text
+    assert gets(registry, "/manifests/") == 1
+    registry.manifests[digest] = manifest
+    assert set(settle(channel, oci(ref)).desired.resources) == NAMES
 
 
 HOSTILE = {
@@ -212,49 +231,49 @@ HOSTILE = {
 
 
 @pytest.mark.parametrize("files", HOSTILE.values(), ids=HOSTILE)
-def test_file_outside_of_the_artifact_is_refused(files: dict[str, str]) -> None:
-    with serving_registry() as (registry, _, channel):
-        text = failure(channel, oci(put_module(registry, files)))
-        assert "which is outside of it" in text
+def test_file_outside_of_the_artifact_is_refused(remote: Served, files: dict[str, str]) -> None:
+    registry, _, channel = remote
+    text = failure(channel, oci(put_new(registry, files)))
+    assert "which is outside of it" in text
 
 
-def test_huge_artifact_is_refused() -> None:
+def test_huge_artifact_is_refused(remote: Served) -> None:
     """Four hundred megabytes of zeros are less than one compressed."""
-    with serving_registry() as (registry, _, channel):
-        bomb = put_module(registry, archive=bytes(400 << 20))
-        assert "expands to more than 64 MiB" in failure(channel, oci(bomb))
-        large = put_module(registry, {"main.star": FILES["main.star"], "a.txt": "x" * (9 << 20)})
-        assert "it has more than 8 MiB" in failure(channel, oci(large))
+    registry, _, channel = remote
+    bomb = put_module(registry, archive=bytes(400 << 20))
+    assert "expands to more than 64 MiB" in failure(channel, oci(bomb))
+    large = put_new(registry, {"main.star": FILES["main.star"], "a.txt": "x" * (9 << 20)})
+    assert "it has more than 8 MiB" in failure(channel, oci(large))
 
 
-def test_slow_registry_delays_nobody() -> None:
-    with serving_registry() as (registry, _, channel):
-        release = threading.Event()
-        registry.hook("GET", "slow", lambda _: not release.wait(PATIENCE_SECONDS))
-        slow = put_module(registry, repository="team/slow")
-        assert "waiting for" in message(call(channel, builders.request(oci(slow))))
-        settle(channel, oci(put_module(registry, repository="team/quick")))
-        assert "waiting for" in message(call(channel, builders.request(oci(slow))))
-        release.set()
-        settle(channel, oci(slow))
+def test_slow_registry_delays_nobody(remote: Served) -> None:
+    registry, _, channel = remote
+    release = threading.Event()
+    registry.hook("GET", "slow", lambda _: not release.wait(PATIENCE_SECONDS))
+    slow = put_new(registry, repository="team/slow")
+    assert "waiting for" in message(call(channel, builders.request(oci(slow))))
+    settle(channel, oci(put_new(registry, repository="team/quick")))
+    assert "waiting for" in message(call(channel, builders.request(oci(slow))))
+    release.set()
+    settle(channel, oci(slow))
 
 
-def test_team_with_many_references_to_a_slow_repository_delays_no_other() -> None:
+def test_team_with_many_references_to_a_slow_repository_delays_no_other(remote: Served) -> None:
     """Seventy XRs name seventy paths; another team's new reference is fetched at once."""
-    with serving_registry() as (registry, _, channel):
-        release = threading.Event()
-        registry.hook("GET", "slow", lambda _: not release.wait(PATIENCE_SECONDS))
-        slow = put_module(registry, repository="team/slow")
-        for number in range(70):
-            request = builders.request(
-                step({"oci": {"ref": slow, "path": f"{number}.star"}}),
-                observed=builders.observed(f"xr-{number}"),
-            )
-            assert "waiting for" in message(call(channel, request))
-        began = time.monotonic()
-        settle(channel, oci(put_module(registry, repository="other/quick")))
-        assert time.monotonic() - began < PATIENCE_SECONDS / 2
-        release.set()
+    registry, _, channel = remote
+    release = threading.Event()
+    registry.hook("GET", "slow", lambda _: not release.wait(PATIENCE_SECONDS))
+    slow = put_new(registry, repository="team/slow")
+    for number in range(70):
+        request = builders.request(
+            step({"oci": {"ref": slow, "path": f"{number}.star"}}),
+            observed=builders.observed(f"xr-{number}"),
+        )
+        assert "waiting for" in message(call(channel, request))
+    began = time.monotonic()
+    settle(channel, oci(put_new(registry, repository="other/quick")))
+    assert time.monotonic() - began < PATIENCE_SECONDS / 2
+    release.set()
 
 
 def test_redirect_to_another_host_gets_no_credentials(
@@ -370,18 +389,18 @@ def test_cold_cache_deletes_no_observed_resource() -> None:
     assert len(core.resources) == 5
 
 
-def test_fetcher_that_dies_is_replaced() -> None:
-    with serving_registry() as (registry, server, channel):
-        release = threading.Event()
-        registry.hook("GET", "/manifests/", lambda _: not release.wait(PATIENCE_SECONDS))
-        ref = put_module(registry)
-        assert "waiting for" in message(call(channel, builders.request(oci(ref))))
-        wait_until(lambda: gets(registry, "/manifests/"))
-        (fetcher,) = [pid for pid in server.family() if is_fetcher(pid)]
-        os.kill(fetcher, 9)
-        assert "the process that fetches ended" in failure(channel, oci(ref))
-        release.set()
-        settle(channel, oci(ref))
+def test_fetcher_that_dies_is_replaced(remote: Served) -> None:
+    registry, server, channel = remote
+    release = threading.Event()
+    registry.hook("GET", "/manifests/", lambda _: not release.wait(PATIENCE_SECONDS))
+    ref = put_new(registry)
+    assert "waiting for" in message(call(channel, builders.request(oci(ref))))
+    wait_until(lambda: gets(registry, "/manifests/"))
+    (fetcher,) = [pid for pid in server.family() if is_fetcher(pid)]
+    os.kill(fetcher, 9)
+    assert "the process that fetches ended" in failure(channel, oci(ref))
+    release.set()
+    settle(channel, oci(ref))
 
 
 def is_fetcher(pid: int) -> bool:
@@ -390,7 +409,11 @@ def is_fetcher(pid: int) -> bool:
 
 
 def test_metrics_count_fetches_failures_and_hits() -> None:
-    with serving_registry() as (registry, server, channel):
+    with (
+        serving() as registry,
+        Server("--insecure", "--remote-allow", registry.name) as server,
+        server.channel() as channel,
+    ):
         ref = put_module(registry)
         settle(channel, oci(ref))
         settle(channel, oci(ref))
@@ -473,17 +496,17 @@ def test_links_in_a_commit_are_left_out(tmp_path: Path) -> None:
             assert "no file and no folder" in text
 
 
-def test_input_in_an_object_may_have_a_remote_program() -> None:
-    with serving_registry() as (registry, _, channel):
-        metadata: Object = {"name": "things", "namespace": "platform"}
-        program: Object = {**oci(put_module(registry)), "metadata": metadata}
-        reference: Object = {
-            "apiVersion": builders.API_VERSION,
-            "kind": "StarlarkScript",
-            "inputRef": metadata,
-        }
-        first = call(channel, builders.request(reference))
-        (name,) = first.requirements.resources
-        answer = {name: {"items": [{"resource": program}]}}
-        response = settle(channel, reference, requiredResources=answer)
-        assert set(response.desired.resources) == NAMES
+def test_input_in_an_object_may_have_a_remote_program(remote: Served) -> None:
+    registry, _, channel = remote
+    metadata: Object = {"name": "things", "namespace": "platform"}
+    program: Object = {**oci(put_new(registry)), "metadata": metadata}
+    reference: Object = {
+        "apiVersion": builders.API_VERSION,
+        "kind": "StarlarkScript",
+        "inputRef": metadata,
+    }
+    first = call(channel, builders.request(reference))
+    (name,) = first.requirements.resources
+    answer = {name: {"items": [{"resource": program}]}}
+    response = settle(channel, reference, requiredResources=answer)
+    assert set(response.desired.resources) == NAMES

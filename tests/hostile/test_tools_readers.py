@@ -159,6 +159,7 @@ def test_text_that_is_not_utf8(tmp_path: Path) -> None:
 
 
 @cache
+@cache
 def zeros(mebibytes: int = 1024) -> bytes:
     """Return gzip of a gigabyte, or of less."""
     buffer = io.BytesIO()

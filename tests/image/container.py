@@ -12,21 +12,18 @@ import signal
 import subprocess
 import tempfile
 import threading
-from collections import deque
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import TracebackType
-from typing import Final, Self
+from typing import Any, Final, Self
 
+from image.layout import ARCHITECTURE
 from image.machine import SECCOMP
 from image.stages import Image
-from support.timing import PATIENCE_SECONDS, wait_until
+from support.timing import PATIENCE_SECONDS
 
 MIB: Final = 2**20
 _NUMBERS: Final = itertools.count(1)
 _PERIOD_MICROSECONDS: Final = 100_000
-_SHARED_NAMESPACES: Final = ("network",)
-_NAMES_OF_ARCHITECTURES: Final = {"x86_64": "amd64", "aarch64": "arm64"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,24 +37,16 @@ class Mount:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
-    """Limits of a container: None is no limit."""
-
-    memory_bytes: int = 512 * MIB
-    processes: int = 64
-    cpus: float | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """Settings of a container beside its image."""
+    """Settings of a container beside its image; ``cpus`` None is no limit."""
 
     arguments: tuple[str, ...] = ()
     environment: dict[str, str] = field(default_factory=dict)
     mounts: tuple[Mount, ...] = ()
-    limits: Limits = field(default_factory=Limits)
+    memory_bytes: int = 512 * MIB
+    cpus: float | None = None
     user: str | None = None
-    directory: str | None = None
+    directory: str = "/"
     entrypoint: tuple[str, ...] | None = None
 
 
@@ -65,12 +54,13 @@ class Container:
     """A container from its start to its end; its output is read while it runs."""
 
     def __init__(self, image: Image, directory: Path, settings: Settings) -> None:
-        self.output: deque[str] = deque()
-        self.errors: deque[str] = deque()
-        self._name = _unique_name()
+        self.output: list[str] = []
+        self.errors: list[str] = []
+        self._name = f"function-script-{os.getpid()}-{next(_NUMBERS)}"
         bundle = directory / self._name
         bundle.mkdir(parents=True)
-        (bundle / "config.json").write_text(json.dumps(_configuration(image, settings)))
+        config = _configure(image, settings, self._name)
+        (bundle / "config.json").write_text(json.dumps(config))
         # runc makes the places of mounts in the image's own files.
         self._places = [path for mount in settings.mounts for path in _absent(image.root, mount)]
         self._runc = ("runc", "--root", str(directory / "state"))
@@ -81,12 +71,9 @@ class Container:
             stderr=subprocess.PIPE,
             text=True,
         )
+        pairs = ((self._process.stdout, self.output), (self._process.stderr, self.errors))
         self._readers = [
-            threading.Thread(target=self._read, args=parts)
-            for parts in (
-                (self._process.stdout, self.output),
-                (self._process.stderr, self.errors),
-            )
+            threading.Thread(target=lines.extend, args=(stream,)) for stream, lines in pairs
         ]
         for reader in self._readers:
             reader.start()
@@ -94,18 +81,12 @@ class Container:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         if self._process.poll() is None:
             self._control("kill", self._name, "KILL")
             self._process.wait(PATIENCE_SECONDS)
         self._control("delete", "--force", self._name)
-        for reader in self._readers:
-            reader.join()
+        self.wait()
         for stream in (self._process.stdout, self._process.stderr):
             assert stream is not None
             stream.close()
@@ -116,8 +97,8 @@ class Container:
     def pid(self) -> int:
         """The id of its first process on this machine; 0 before there is one."""
         result = self._control("state", self._name)
-        state = json.loads(result.stdout) if result.returncode == 0 else {}
-        return int(state.get("pid", 0)) if state.get("status") == "running" else 0
+        described = json.loads(result.stdout) if result.returncode == 0 else {}
+        return int(described["pid"]) if described.get("status") == "running" else 0
 
     @property
     def text(self) -> str:
@@ -129,15 +110,6 @@ class Container:
         parsed = [json.loads(line) for line in [*self.errors] if line.startswith("{")]
         return [line for line in parsed if line.get("msg") == message]
 
-    def wait_for(self, message: str) -> None:
-        """Return when the log has a line with that message; AssertionError when it ends before."""
-
-        def has_come() -> bool:
-            assert self.is_running() or self.lines(message), self.text
-            return bool(self.lines(message))
-
-        wait_until(has_come)
-
     def is_running(self) -> bool:
         """Tell whether it runs."""
         return self._process.poll() is None
@@ -147,31 +119,27 @@ class Container:
         result = self._control("kill", self._name, number.name.removeprefix("SIG"))
         assert result.returncode == 0, result.stderr
 
-    def wait(self, seconds: float = PATIENCE_SECONDS) -> int:
+    def wait(self) -> int:
         """Wait for its end and return its exit code."""
-        code = self._process.wait(seconds)
+        code = self._process.wait(PATIENCE_SECONDS)
         for reader in self._readers:
             reader.join()
         return code
 
     def processes(self) -> list[int]:
         """List all of its processes, the first one first, those that have ended included."""
-        parents = _parents()
-        first = self.pid
-        assert first, self.text
-        family = [first]
+        command = ["ps", "-A", "-o", "pid=,ppid="]
+        listed = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+        pairs = [tuple(map(int, line.split())) for line in listed.splitlines()]
+        family = [self.pid]
+        assert family[0], self.text
         for pid in family:
-            family += [child for child, parent in parents.items() if parent == pid]
+            family += [child for child, parent in pairs if parent == pid]
         return family
 
     def _control(self, *arguments: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [*self._runc, *arguments], check=False, capture_output=True, text=True
-        )
-
-    @staticmethod
-    def _read(stream: object, lines: deque[str]) -> None:
-        lines.extend(stream)  # type: ignore[call-overload] # a pipe, line by line
+        command = [*self._runc, *arguments]
+        return subprocess.run(command, check=False, capture_output=True, text=True)
 
 
 def _absent(root: Path, mount: Mount) -> list[Path]:
@@ -181,121 +149,70 @@ def _absent(root: Path, mount: Mount) -> list[Path]:
     return [path for path in [*reversed(parents), place] if not path.exists()]
 
 
-def state(pid: int) -> dict[str, str]:
+def read_state(pid: int) -> dict[str, str]:
     """Read the state of a process as its kernel tells it."""
     lines = Path(f"/proc/{pid}/status").read_text().splitlines()
     return {name: value.strip() for name, _, value in (line.partition(":") for line in lines)}
 
 
-def _parents() -> dict[int, int]:
-    """Map every process of this machine to its parent."""
-    parents = {}
-    for path in Path("/proc").glob("[0-9]*/stat"):
-        try:
-            fields = path.read_text().rpartition(")")[2].split()
-        except OSError:
-            continue
-        parents[int(path.parent.name)] = int(fields[1])
-    return parents
-
-
-def _unique_name() -> str:
-    return f"function-script-{os.getpid()}-{next(_NUMBERS)}"
-
-
-def _configuration(image: Image, settings: Settings) -> dict[str, object]:
+def _configure(image: Image, settings: Settings, name: str) -> dict[str, Any]:
     """Write a runtime configuration: that of `runc spec`, with less."""
-    config = _default_configuration()
+    with tempfile.TemporaryDirectory() as bundle:
+        subprocess.run(["runc", "spec", "--bundle", bundle], check=True)
+        config: dict[str, Any] = json.loads(Path(bundle, "config.json").read_text())
     uid, _, gid = (settings.user or image.user).partition(":")
-    process = config["process"]
-    process |= {
+    config["process"] |= {
         "terminal": False,
         "user": {"uid": int(uid), "gid": int(gid or uid)},
         "args": [*(settings.entrypoint or image.entrypoint), *settings.arguments],
         "env": [f"{k}={v}" for k, v in {**image.environment, **settings.environment}.items()],
-        "cwd": settings.directory or image.directory,
+        "cwd": settings.directory,
         "capabilities": {},
         "noNewPrivileges": True,
     }
     config["root"] = {"path": str(image.root), "readonly": True}
-    config["mounts"] += [_mount(mount) for mount in settings.mounts]
+    config["mounts"] += [_describe(mount) for mount in settings.mounts]
     linux = config["linux"]
-    linux["namespaces"] = [
-        entry for entry in linux["namespaces"] if entry["type"] not in _SHARED_NAMESPACES
-    ]
-    linux["cgroupsPath"] = f"/function-script/{_unique_name()}"
-    linux["resources"] |= _resources(settings.limits)
-    linux["seccomp"] = _seccomp()
+    linux["namespaces"] = [entry for entry in linux["namespaces"] if entry["type"] != "network"]
+    linux["cgroupsPath"] = f"/function-script/{name}"
+    linux["resources"] |= {"memory": {"limit": settings.memory_bytes}, "pids": {"limit": 64}}
+    if settings.cpus is not None:
+        quota = int(settings.cpus * _PERIOD_MICROSECONDS)
+        linux["resources"]["cpu"] = {"quota": quota, "period": _PERIOD_MICROSECONDS}
+    linux["seccomp"] = _translate_seccomp()
     return config
 
 
-def _default_configuration() -> dict[str, object]:
-    with tempfile.TemporaryDirectory() as bundle:
-        subprocess.run(["runc", "spec", "--bundle", bundle], check=True)
-        config: dict[str, object] = json.loads(Path(bundle, "config.json").read_text())
-    return config
-
-
-def _mount(mount: Mount) -> dict[str, object]:
-    access = "rw" if mount.is_writable else "ro"
+def _describe(mount: Mount) -> dict[str, object]:
+    options = ["nosuid", "nodev", "rw" if mount.is_writable else "ro"]
     if mount.source is None:
-        options = ["nosuid", "nodev", "mode=1777", access]
-        options += [f"size={mount.size_bytes}"] if mount.size_bytes else []
-        return {
-            "destination": mount.target,
-            "type": "tmpfs",
-            "source": "tmpfs",
-            "options": options,
-        }
-    return {
-        "destination": mount.target,
-        "type": "bind",
-        "source": str(mount.source),
-        "options": ["rbind", "nosuid", "nodev", access],
-    }
+        options += ["mode=1777", f"size={mount.size_bytes}"]
+        return {"destination": mount.target, "type": "tmpfs", "source": "tmpfs", "options": options}
+    source, options = str(mount.source), ["rbind", *options]
+    return {"destination": mount.target, "type": "bind", "source": source, "options": options}
 
 
-def _resources(limits: Limits) -> dict[str, object]:
-    resources: dict[str, object] = {
-        "memory": {"limit": limits.memory_bytes},
-        "pids": {"limit": limits.processes},
-    }
-    if limits.cpus is not None:
-        quota = int(limits.cpus * _PERIOD_MICROSECONDS)
-        resources["cpu"] = {"quota": quota, "period": _PERIOD_MICROSECONDS}
-    return resources
-
-
-def _seccomp() -> dict[str, object]:
+def _translate_seccomp() -> dict[str, object]:
     """Translate the profile that engines have by default for a container without capabilities."""
     profile = json.loads(SECCOMP.read_text())
-    own = _NAMES_OF_ARCHITECTURES[platform.machine()]
     name = f"SCMP_ARCH_{platform.machine().upper()}"
-    architectures = [
-        architecture
-        for entry in profile["archMap"]
-        if entry["architecture"] == name
-        for architecture in (name, *entry["subArchitectures"])
-    ]
-    rules = [rule for rule in profile["syscalls"] if _applies(rule, own)]
+    (own,) = [entry for entry in profile["archMap"] if entry["architecture"] == name]
+    keys = ("names", "action", "args", "errnoRet")
     return {
         "defaultAction": profile["defaultAction"],
         "defaultErrnoRet": profile["defaultErrnoRet"],
-        "architectures": architectures,
+        "architectures": [name, *own["subArchitectures"]],
         "syscalls": [
-            {
-                key: rule[key]
-                for key in ("names", "action", "args", "errnoRet")
-                if rule.get(key) is not None
-            }
-            for rule in rules
+            {key: rule[key] for key in keys if rule.get(key) is not None}
+            for rule in profile["syscalls"]
+            if _applies(rule)
         ],
     }
 
 
-def _applies(rule: dict[str, dict[str, list[str]]], architecture: str) -> bool:
+def _applies(rule: dict[str, dict[str, list[str]]]) -> bool:
     """Tell whether a rule is for this architecture and for no capabilities at all."""
     includes, excludes = rule.get("includes") or {}, rule.get("excludes") or {}
-    if includes.get("caps") or architecture in excludes.get("arches", ()):
+    if includes.get("caps") or ARCHITECTURE in excludes.get("arches", ()):
         return False
-    return not includes.get("arches") or architecture in includes["arches"]
+    return not includes.get("arches") or ARCHITECTURE in includes["arches"]

@@ -22,36 +22,25 @@ _PACKAGES: Final = {
     "mmdebstrap": "mmdebstrap",
     "runc": "runc",
     "skopeo": "skopeo",
-    "umoci": "umoci",
     str(SECCOMP): "golang-github-containers-common",
     "/usr/share/keyrings/debian-archive-keyring.gpg": "debian-archive-keyring",
 }
-_PIP: Final = (
-    "index-url",
-    "extra-index-url",
-    "trusted-host",
-    "proxy",
-    "timeout",
-    "default-timeout",
-    "cert",
-)
+_PIP: Final = {"index-url", "extra-index-url", "trusted-host", "proxy", "timeout", "cert"}
 _CERTIFICATES: Final = ("PIP_CERT", "SSL_CERT_FILE", "REQUESTS_CA_BUNDLE")
 _BUNDLE: Final = "run/machine-certificates.pem"
-_APT: Final = re.compile(r'Acquire::https?::[\w:.-]+ "[^"]')
 _RESOLVER: Final = "etc/resolv.conf"
 
 
 @contextmanager
 def lent_to(root: Path) -> Iterator[dict[str, str]]:
     """Lend a root file system the machine's resolver and certificates; yield its variables."""
-    variables = {name: os.environ[name] for name in _PROXIES if name in os.environ}
     settings = _pip_settings()
     bundle = settings.pop("cert", None) or next(
         filter(None, map(os.environ.get, _CERTIFICATES)), None
     )
+    variables = {name: os.environ[name] for name in _PROXIES if name in os.environ}
     variables |= {f"PIP_{key.replace('-', '_').upper()}": settings[key] for key in settings}
     resolver = root / _RESOLVER
-    former = resolver.read_bytes() if resolver.is_file() else None
     resolver.parent.mkdir(exist_ok=True)
     shutil.copyfile(Path("/") / _RESOLVER, resolver)
     try:
@@ -62,20 +51,15 @@ def lent_to(root: Path) -> Iterator[dict[str, str]]:
         yield variables
     finally:
         (root / _BUNDLE).unlink(missing_ok=True)
-        if former is None:
-            resolver.unlink(missing_ok=True)
-        else:
-            resolver.write_bytes(former)
+        resolver.unlink()
 
 
 def _pip_settings() -> dict[str, str]:
     """Read pip's settings of indexes from its files and variables."""
-    text = subprocess.run(
-        [sys.executable, "-m", "pip", "config", "list"], check=True, capture_output=True, text=True
-    ).stdout
+    lines = _read_output(sys.executable, "-m", "pip", "config", "list").splitlines()
     settings: dict[str, str] = {}
     # A variable, whose lines begin with a colon, wins over a file.
-    for line in sorted(text.splitlines(), reverse=True):
+    for line in sorted(lines, reverse=True):
         name, _, value = line.partition("=")
         key = name.removeprefix("global.").removeprefix(":env:").lstrip(".")
         if key in _PIP:
@@ -86,7 +70,7 @@ def _pip_settings() -> dict[str, str]:
 def apt_options() -> list[str]:
     """Read APT's settings of proxies and certificates."""
     lines = _read_output("apt-config", "dump").splitlines()
-    return [line for line in lines if _APT.match(line)]
+    return [line for line in lines if re.match(r'Acquire::https?::[\w:.-]+ "[^"]', line)]
 
 
 def apt_mirror() -> list[str]:
@@ -95,28 +79,27 @@ def apt_mirror() -> list[str]:
     if release.get("ID") != "debian":
         return []
     selection = ("Created-By: Packages", f"Codename: {release['VERSION_CODENAME']}")
-    output = _read_output("apt-get", "indextargets", "--format", "$(REPO_URI)", *selection)
-    return output.split()[:1]
+    return _read_output("apt-get", "indextargets", "--format", "$(REPO_URI)", *selection).split()[
+        :1
+    ]
 
 
 def _read_output(*command: str) -> str:
-    """Run a command of APT; nothing where there is no APT."""
+    """Run a command; nothing where it is not installed, as APT on other systems."""
     if shutil.which(command[0]) is None:
         return ""
     return subprocess.run([*command], check=True, capture_output=True, text=True).stdout
 
 
 def install_programs() -> list[str]:
-    """Install what images need, on Debian and its kin; return what is missing still."""
+    """Install what images need, where there is APT; return what is missing still."""
     missing = _missing_programs()
-    release = platform.freedesktop_os_release()
-    if not missing or "debian" not in {release.get("ID"), *release.get("ID_LIKE", "").split()}:
-        return missing
-    sys.stdout.write(f"installing {', '.join(missing)}\n")
-    environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
-    packages = [_PACKAGES[name] for name in missing]
-    for command in (["update"], ["install", "--yes", "--no-install-recommends", *packages]):
-        subprocess.run(["apt-get", "--quiet", *command], check=False, env=environment)
+    if missing and shutil.which("apt-get"):
+        print(f"installing {', '.join(missing)}", flush=True)
+        environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
+        packages = [_PACKAGES[name] for name in missing]
+        for command in (["update"], ["install", "--yes", "--no-install-recommends", *packages]):
+            subprocess.run(["apt-get", "--quiet", *command], check=False, env=environment)
     return _missing_programs()
 
 

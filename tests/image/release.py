@@ -10,8 +10,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from image import bases, build, layout, machine
-from image.dockerfile import DockerfileError
+from image import bases, layout, machine
+from image.stages import TARGET, Builder, DockerfileError
 
 
 def main() -> int:
@@ -22,18 +22,15 @@ def main() -> int:
         sys.stderr.write(f"cannot build the image without Docker: there is no {missing}\n")
         return 1
     try:
-        build.make_bases().make()
-        stages = build.TARGET / "release"
-        subprocess.run(["rm", "-rf", stages], check=True)
+        bases.make()
         arguments = {"REVISION": revision, "SOURCE_DATE_EPOCH": seconds}
-        builder = build.make_builder(arguments, stages, print)
+        builder = Builder(TARGET / "release", arguments, quick=False)
         image, bill = builder.build("image"), builder.build("sbom")
-        base = build.make_bases().find(bases.BARE).root
-    except DockerfileError as error:
+    except (DockerfileError, subprocess.CalledProcessError) as error:
         sys.stderr.write(f"cannot build the image: {error}\n")
         return 1
     name = f"function-script-runtime-linux-{layout.ARCHITECTURE}"
-    layout.write(image, base, directory / f"{name}.tar", int(seconds))
+    layout.write(image, bases.BARE, directory / f"{name}.tar", int(seconds))
     shutil.copy(bill.root / "sbom.cdx.json", directory / f"{name}.cdx.json")
     return 0
 

@@ -1,58 +1,73 @@
 """A server in a container as Crossplane starts it, with the arguments of our own manifest."""
 
 import time
-import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
 import grpc
 import yaml
 from e2e.authority import Identity
-from e2e.serving import SERVER_NAME
-from image.container import Container, Limits, Mount, Settings
+from e2e.serving import SERVER_NAME, call
+from image.container import Container, Mount, Settings
 from image.stages import Image
+from support import builders
 from support.paths import ROOT
 
-_MANIFEST: Final = ROOT / "examples" / "install" / "deploymentruntimeconfig.yaml"
+from function_script.proto.v1 import run_function_pb2 as pb
+
+MANIFEST: Final = yaml.safe_load(
+    (ROOT / "examples" / "install" / "deploymentruntimeconfig.yaml").read_text()
+)["spec"]["deploymentTemplate"]["spec"]["template"]["spec"]["containers"][0]
+_PROBE: Final = MANIFEST["startupProbe"]
+PROBE_SECONDS: Final = _PROBE["periodSeconds"] * _PROBE["failureThreshold"]
 _CERTIFICATES: Final = "/tls/server"
-_READY: Final = "http://127.0.0.1:8080/readyz"
-ADDRESS: Final = "127.0.0.1:9443"
+_TEMPLATE: Final = """\
+apiVersion: v1
+kind: ConfigMap
+metadata:
+  annotations: {script.fn.crossplane.io/composition-resource-name: thing}
+data: {count: "%s"}
+"""
+_COUNT: Final = ".observed.composite.resource.spec.count"
+STARLARK: Final = builders.starlark("""
+def main(req):
+    spec = req["observed"]["composite"]["resource"]["spec"]
+    thing = {"apiVersion": "v1", "kind": "ConfigMap", "data": {"count": str(spec["count"] + 1)}}
+    return {"desired": {"resources": {"thing": {"resource": thing}}}}
+""")
+GOOD: Final = builders.request(STARLARK)
+REQUESTS: Final = [
+    GOOD,
+    builders.request(builders.jinja(_TEMPLATE % f"{{{{ {_COUNT[1:]} + 1 }}}}")),
+    builders.request(
+        {
+            "apiVersion": builders.API_VERSION,
+            "kind": "GoTemplate",
+            "inline": _TEMPLATE % f"{{{{ add {_COUNT} 1 }}}}",
+        }
+    ),
+]
 
 
-def manifest() -> dict[str, object]:
-    """Read the container of our manifest: arguments, probes."""
-    config = yaml.safe_load(_MANIFEST.read_text())
-    template = config["spec"]["deploymentTemplate"]["spec"]["template"]
-    container: dict[str, object] = template["spec"]["containers"][0]
-    return container
+def count(channel: grpc.Channel, request: pb.RunFunctionRequest = GOOD) -> str:
+    """Return the number in the one resource of the answer: that of the XR, and one."""
+    response = call(channel, request)
+    assert not response.results, response.results
+    return str(response.desired.resources["thing"].resource["data"]["count"])
 
 
-def probe_seconds() -> int:
-    """Compute how long a container of our manifest may take to start."""
-    probe = manifest()["startupProbe"]
-    return int(probe["periodSeconds"] * probe["failureThreshold"]) + int(
-        probe.get("initialDelaySeconds", 0)
-    )
-
-
-def settings(
-    certificates: Path,
-    *flags: str,
-    limits: Limits | None = None,
-    user: str | None = None,
-    mounts: tuple[Mount, ...] = (),
-) -> Settings:
+def configure(certificates: Path, *flags: str, **others: object) -> Settings:
     """Describe a container of our manifest; later flags win over the manifest's."""
-    return Settings(
-        arguments=(*manifest()["args"], *flags),
+    described = Settings(
+        arguments=(*MANIFEST["args"], *flags),
         environment={"TLS_SERVER_CERTS_DIR": _CERTIFICATES},
-        mounts=(Mount(target=_CERTIFICATES, source=certificates), *mounts),
-        limits=limits or Limits(),
-        user=user,
+        mounts=(Mount(target=_CERTIFICATES, source=certificates),),
     )
+    return replace(described, **others)
 
 
 @contextmanager
@@ -69,7 +84,7 @@ def wait_until_ready(container: Container) -> float:
     began = time.monotonic()
     while not is_ready():
         assert container.is_running(), container.text
-        assert time.monotonic() < began + 2 * probe_seconds(), container.text
+        assert time.monotonic() < began + 2 * PROBE_SECONDS, container.text
         time.sleep(0.02)
     return time.monotonic() - began
 
@@ -77,13 +92,13 @@ def wait_until_ready(container: Container) -> float:
 def is_ready() -> bool:
     """Tell whether /readyz says yes."""
     try:
-        with urllib.request.urlopen(_READY, timeout=5) as response:
-            return response.status == 200
-    except (urllib.error.URLError, OSError):
+        with urllib.request.urlopen("http://127.0.0.1:8080/readyz", timeout=5) as response:
+            return bool(response.status == 200)
+    except OSError:
         return False
 
 
-def channel(identity: Identity) -> grpc.Channel:
+def connect(identity: Identity) -> grpc.Channel:
     """Connect as the client of that identity."""
     options = [("grpc.ssl_target_name_override", SERVER_NAME)]
-    return grpc.secure_channel(ADDRESS, identity.credentials(), options=options)
+    return grpc.secure_channel("127.0.0.1:9443", identity.credentials(), options=options)

@@ -1,31 +1,37 @@
-"""Carry out a Dockerfile without Docker: each instruction, in order, in a root file system.
+"""Carry out package/Dockerfile without Docker: each instruction, in order, in a root file system.
 
 RUN lines run verbatim by ``/bin/sh -c`` in the root file system. An instruction that is not known
 here is an error, and so is a line that fails. Stages that nothing needs are left out.
 """
 
-from __future__ import annotations
-
 import json
 import os
+import re
 import subprocess
 import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
-from image import context, machine
-from image.bases import Bases
-from image.dockerfile import Dockerfile, DockerfileError, Instruction, Stage, words
+from dockerfile_parse import DockerfileParser
+from dockerfile_parse.util import WordSplitter
+from image import bases, machine
+from install.machine import check_out, quick_compiler
+from support.paths import ROOT
 
-_LINE_SECONDS: Final = 1800.0
+TARGET: Final = ROOT / "build" / "image"
+REVISION: Final = "0123456789abcdef0123456789abcdef01234567"
+BUILT: Final = TARGET / "image.json"
+_LINE_SECONDS: Final = 1800
+# dockerfile-parse reads ${name} and $name only.
+_MODIFIED: Final = re.compile(r"\$\{\w+[^\w}]")
 # Docker has these arguments without a line that declares them.
 _PREDEFINED: Final = "SOURCE_DATE_EPOCH"
 
 
-class LineError(DockerfileError):
-    """A line failed; the text begins with its number."""
+class DockerfileError(Exception):
+    """A Dockerfile cannot be carried out; the text begins with the number of the line."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -40,180 +46,157 @@ class Image:
     directory: str = "/"
     user: str = "0:0"
 
-    def copy_to(self, root: Path) -> Image:
-        """Copy the image, for a stage to go on with."""
-        subprocess.run(["cp", "--archive", self.root, root], check=True)
-        return Image(
-            root=root,
-            environment={**self.environment},
-            labels={**self.labels},
-            entrypoint=[*self.entrypoint],
-            ports=[*self.ports],
-            directory=self.directory,
-            user=self.user,
-        )
 
-
-@dataclass(slots=True, kw_only=True)
 class Builder:
-    """Builds stages of one Dockerfile in a directory, each once."""
+    """Builds stages of package/Dockerfile in a directory, each once."""
 
-    dockerfile: Dockerfile
-    source: Path
-    ignore_file: Path
-    bases: Bases
-    directory: Path
-    arguments: Mapping[str, str]
-    report: Callable[[str], None]
-    finished: dict[str, Image] = field(default_factory=dict)
-    # Images of a registry, by the names that a FROM line has.
-    published: Mapping[str, Image] = field(default_factory=dict)
+    def __init__(self, directory: Path, arguments: Mapping[str, str], *, quick: bool) -> None:
+        self.finished: dict[str, Image] = {}
+        self._directory = directory
+        self._arguments = arguments
+        self._quick = quick
+        self._variables: dict[str, str] = {}
+        self._defaults: dict[str, str] = {}
+        self._stages: list[tuple[str, str, list[dict[str, str]]]] = []
+        subprocess.run(["rm", "-rf", directory], check=True)
+        self._source = check_out(directory / "source")
+        with (ROOT / "package" / "Dockerfile").open("rb") as file:
+            structure = DockerfileParser(fileobj=file).structure
+        for entry in structure:
+            if entry["instruction"] == "FROM":
+                base, _, name = _words(entry["value"], self._defaults)
+                self._stages.append((name, base, []))
+            elif entry["instruction"] != "COMMENT" and self._stages:
+                self._stages[-1][2].append(entry)
+            elif entry["instruction"] == "ARG":
+                name, _, default = " ".join(_words(entry["value"], self._defaults)).partition("=")
+                self._defaults[name] = arguments.get(name, default)
 
-    def build(self, name: str | None = None) -> Image:
-        """Build the stage of that name, else the last one; raises DockerfileError."""
-        return self._build(name or self.dockerfile.stages[-1].name, self.dockerfile.stages)
+    def build(self, name: str) -> Image:
+        """Build the stage of that name and those that it needs; raises DockerfileError."""
+        if name not in self.finished:
+            (found,) = [stage for stage in self._stages if stage[0] == name]
+            self.finished[name] = self._carry_out(*found)
+        return self.finished[name]
 
-    def _build(self, name: str, stages: Sequence[Stage]) -> Image:
-        """Build one of these stages with those before it that it needs."""
-        for index, stage in enumerate(stages):
-            if stage.name == name:
-                if name not in self.finished:
-                    self.finished[name] = self._carry_out(stage, stages[:index])
-                return self.finished[name]
-        raise DockerfileError(f'no stage before it is called "{name}"')
-
-    def _carry_out(self, stage: Stage, before: Sequence[Stage]) -> Image:
-        root = self.directory / stage.name
-        subprocess.run(["rm", "-rf", root], check=True)
-        root.parent.mkdir(parents=True, exist_ok=True)
-        if any(other.name == stage.base for other in before):
-            image = self._build(stage.base, before).copy_to(root)
-        elif stage.base in self.published:
-            image = self.published[stage.base].copy_to(root)
+    def _carry_out(self, name: str, base: str, entries: list[dict[str, str]]) -> Image:
+        if any(base == other for other, *_ in self._stages):
+            origin = self.build(base)
         else:
-            base = self.bases.find(stage.base)
-            image = Image(root=base.root, environment={**base.environment}).copy_to(root)
-        self.report(f"line {stage.line}: FROM {stage.base} AS {stage.name}")
+            origin = Image(**bases.find(base))
+        image = replace(
+            origin,
+            root=self._directory / name,
+            environment={**origin.environment},
+            labels={**origin.labels},
+            ports=[*origin.ports],
+        )
+        subprocess.run(["cp", "--archive", origin.root, image.root], check=True)
         values: dict[str, str] = {}
-        for instruction in stage.instructions:
+        for entry in entries:
             began = time.monotonic()
+            place = f"line {int(entry['startline']) + 1}: {entry['instruction']}"
             try:
-                if instruction.name == "COPY":
-                    self._copy(instruction.text, image, values, before)
-                else:
-                    self._follow(instruction, image, values)
-            except LineError:
-                raise
-            except DockerfileError as error:
-                raise LineError(f"line {instruction.line}: {error}") from error
-            seconds = time.monotonic() - began
-            if instruction.name in {"COPY", "RUN"}:
-                self.report(f"line {instruction.line}: {instruction.name} ({seconds:.1f} s)")
+                self._follow(entry["instruction"], entry["value"], image, values)
+            except (DockerfileError, subprocess.SubprocessError, OSError) as error:
+                raise DockerfileError(f"{place}: {error}") from error
+            if entry["instruction"] in {"COPY", "RUN"}:
+                print(f"{place} of {name} ({time.monotonic() - began:.1f} s)", flush=True)
+        if self._quick and name == "tools":
+            self._variables["CC"] = Path(quick_compiler(image.root / "usr/local/bin")).name
         return image
 
-    def _follow(self, instruction: Instruction, image: Image, values: dict[str, str]) -> None:
-        text, variables = instruction.text, {**values, **image.environment}
-        match instruction.name:
+    def _follow(self, name: str, text: str, image: Image, values: dict[str, str]) -> None:
+        known = {**values, **image.environment}
+        match name:
             case "ARG":
-                self._declare(text, values, variables)
-            case "ENV":
-                image.environment |= _pairs(text, variables)
-            case "LABEL":
-                image.labels |= _pairs(text, variables)
+                self._declare(*" ".join(_words(text, known)).partition("="), values)
+            case "ENV" | "LABEL":
+                pairs = image.environment if name == "ENV" else image.labels
+                pairs |= dict(word.split("=", 1) for word in _words(text, known))
             case "WORKDIR":
-                image.directory = str(Path(image.directory, *words(text, variables)))
-                _inside(image.root, image.directory).mkdir(parents=True, exist_ok=True)
+                image.directory = str(Path(image.directory, text))
+                _inside(image, image.directory).mkdir(parents=True, exist_ok=True)
             case "USER":
-                (image.user,) = words(text, variables)
+                (image.user,) = _words(text, known)
             case "EXPOSE":
-                image.ports += words(text, variables)
+                image.ports += _words(text, known)
             case "ENTRYPOINT":
                 image.entrypoint = json.loads(text)
             case "RUN":
-                _run(text, image, values)
-            case name:
-                raise DockerfileError(f"{name} is not known here")
+                self._run(text, image, values)
+            case "COPY":
+                self._copy(_words(text, known), image)
+            case _:
+                raise DockerfileError("is not known here")
 
-    def _declare(self, text: str, values: dict[str, str], known: Mapping[str, str]) -> None:
-        name, sign, default = " ".join(words(text, known)).partition("=")
-        if name in self.arguments:
-            values[name] = self.arguments[name]
-        elif sign:
-            values[name] = default
-        elif name in self.dockerfile.arguments:
-            values[name] = self.dockerfile.arguments[name]
+    def _declare(self, name: str, sign: str, default: str, values: dict[str, str]) -> None:
+        if name in self._arguments:
+            values[name] = self._arguments[name]
+        elif sign or name in self._defaults:
+            values[name] = default if sign else self._defaults[name]
         elif name != _PREDEFINED:
             raise DockerfileError(f"argument {name} has no value")
 
-    def _copy(
-        self, text: str, image: Image, values: Mapping[str, str], before: Sequence[Stage]
-    ) -> None:
-        *sources, target = words(text, {**values, **image.environment})
-        directory = _inside(image.root, str(Path(image.directory, target)))
-        is_directory = target.endswith("/") or directory.is_dir()
+    def _copy(self, words: Sequence[str], image: Image) -> None:
+        *sources, target = words
+        origin = Image(root=self._source)
         if sources[0].startswith("--from="):
-            origin = self._build(sources.pop(0).removeprefix("--from="), before).root
-            paths = [_inside(origin, name) for name in sources]
-            context.copy(paths, directory, is_directory=is_directory)
-        elif any(name.startswith("--") for name in sources):
-            raise DockerfileError(f"COPY {sources[0]} is not known here")
-        else:
-            rules = context.read_rules(self.ignore_file)
-            with context.selected(self.source, sources, rules) as paths:
-                context.copy(paths, directory, is_directory=is_directory)
+            origin = self.build(sources.pop(0).removeprefix("--from="))
+        place = _inside(image, target)
+        (place if target.endswith("/") else place.parent).mkdir(parents=True, exist_ok=True)
+        for source in sources:
+            path = _inside(origin, f"/{source}")
+            if path.is_dir():
+                place.mkdir(parents=True, exist_ok=True)
+            # `cp` copies a directory's content by the dot at the end.
+            content = f"{path}/." if path.is_dir() else path
+            command = ["cp", "--archive", "--no-preserve=ownership", content, place]
+            subprocess.run(command, check=True)
 
+    def _run(self, text: str, image: Image, values: Mapping[str, str]) -> None:
+        def enter() -> None:
+            os.chroot(image.root)
+            os.chdir(image.directory)
+            os.umask(0o022)
 
-def _pairs(text: str, known: Mapping[str, str]) -> dict[str, str]:
-    pairs = [word.partition("=") for word in words(text, known)]
-    if not all(sign for _, sign, _ in pairs):
-        raise DockerfileError("a word has no =")
-    return {name: value for name, _, value in pairs}
-
-
-def _inside(root: Path, path: str) -> Path:
-    """Find a path of an image in its root file system, without leaving that one."""
-    return root / os.path.normpath(f"/{path}").lstrip("/")
-
-
-def _run(text: str, image: Image, values: Mapping[str, str]) -> None:
-    if text.startswith(("[", "-", "<<")):
-        raise DockerfileError("RUN with a list, a flag or a document is not known here")
-    numbers = _numbers(image)
-    with machine.lent_to(image.root) as variables:
-        try:
+        if text.startswith(("[", "-", "<<")) or image.user != "0:0":
+            raise DockerfileError("is known here for root alone, without a flag and a list")
+        with machine.lent_to(image.root) as variables:
             result = subprocess.run(
                 ["/bin/sh", "-c", text],
                 check=False,
-                env={**variables, **image.environment, **values, "HOME": "/root"},
+                env={
+                    **variables,
+                    **self._variables,
+                    **image.environment,
+                    **values,
+                    "HOME": "/root",
+                },
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.STDOUT,
                 timeout=_LINE_SECONDS,
-                preexec_fn=lambda: _enter(image, *numbers),
+                preexec_fn=enter,
+                text=True,
             )
-        except subprocess.TimeoutExpired as error:
-            raise DockerfileError(f"RUN took longer than {_LINE_SECONDS:g} s") from error
-    if result.returncode:
-        output = result.stdout.decode(errors="replace")
-        raise DockerfileError(f"RUN ended with exit code {result.returncode}:\n{output}")
+        if result.returncode:
+            raise DockerfileError(f"ended with exit code {result.returncode}:\n{result.stdout}")
 
 
-def _enter(image: Image, user: int, group: int) -> None:
-    os.chroot(image.root)
-    os.chdir(image.directory)
-    os.umask(0o022)
-    os.setgroups([])
-    os.setgid(group)
-    os.setuid(user)
+def _words(text: str, values: Mapping[str, str]) -> list[str]:
+    """Split a text into words with variables filled in, as Docker does."""
+    if _MODIFIED.search(text):
+        raise DockerfileError(f"cannot read {text}: a variable has a modifier")
+    return list(WordSplitter(text, dict(values)).split())
 
 
-def _numbers(image: Image) -> tuple[int, int]:
-    """Return the numbers of an image's user and group, which may be a name of its own."""
-    user, _, group = image.user.partition(":")
-    if user.isdecimal():
-        return int(user), int(group or user)
-    for line in (image.root / "etc/passwd").read_text().splitlines():
-        name, _, user_number, group_number, *_ = line.split(":")
-        if name == user:
-            return int(user_number), int(group or group_number)
-    raise DockerfileError(f"the image has no user {user}")
+def _inside(image: Image, path: str) -> Path:
+    """Return a path of an image in its root file system, without leaving that one."""
+    return image.root / os.path.normpath(Path("/", image.directory, path)).lstrip("/")
+
+
+def read_image() -> Image:
+    """Read what `make test-image` built."""
+    entry = json.loads(BUILT.read_text())
+    return Image(**{**entry, "root": Path(entry["root"])})

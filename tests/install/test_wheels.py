@@ -82,8 +82,18 @@ def test_sdist_makes_a_plain_wheel(checkout: Path, tmp_path: Path) -> None:
     (tmp_path / "sdist").mkdir()
     wheel = build(PYTHONS[0], build_sdist(checkout, tmp_path / "sdist"), env, tmp_path)
     assert wheel.name.endswith("-py3-none-any.whl")
-    assert [name for name in names_in(wheel) if name.endswith((".so", ".c", ".h"))] == []
-    check(install(PYTHONS[0], wheel, env, tmp_path), checkout, "plain Python", tmp_path)
+    names = names_in(wheel)
+    assert [name for name in names if name.endswith((".so", ".c", ".h"))] == []
+    assert any(name.endswith(".dist-info/licenses/LICENSE") for name in names)
+    sources = [name for name in files_of() if name.startswith("function_script/")]
+    assert [name for name in sources if (checkout / name).is_file() and name not in names] == []
+    programs = install(PYTHONS[0], wheel, env, tmp_path)
+    check(programs, checkout, "plain Python", tmp_path)
+    # It has the CRDs of the inputs.
+    robots = checkout / ROBOTS / "composition.yaml"
+    robots.write_text(robots.read_text().replace("script:", "scripd:"))
+    printed = run([programs / COMMAND, "validate", robots, robots], tmp_path, env, code=1)
+    assert 'unknown field: "scripd"' in printed
 
 
 FAULTS = [

@@ -13,7 +13,7 @@ from support.paths import ROOT
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class System:
-    """A Python of another system."""
+    """A Python of another system, or of this one."""
 
     python: Path
 
@@ -34,10 +34,16 @@ class System:
 
 
 @pytest.fixture(scope="session")
-def darwin(tmp_path_factory: pytest.TempPathFactory) -> System:
-    """A Python without what macOS has not: this one, in `make test-portable`."""
+def here() -> System:
+    """The Python that runs the tests."""
+    return System(python=Path(sys.executable))
+
+
+@pytest.fixture(scope="session")
+def darwin(here: System, tmp_path_factory: pytest.TempPathFactory) -> System:
+    """A Python without what macOS has not: this one on a Mac."""
     if sys.platform == "darwin":
-        return System(python=Path(sys.executable))
+        return here
     directory = tmp_path_factory.mktemp("darwin") / "python"
     return System(python=interpreter.build(directory, "darwin"))
 

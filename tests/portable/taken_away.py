@@ -7,15 +7,15 @@ like, and has no file that is not needed for that.
 
 from __future__ import annotations
 
+import _frozen_importlib
+import _frozen_importlib_external
 import builtins
 import errno
-import importlib
 import sys
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from importlib.machinery import ModuleSpec
     from types import ModuleType
 
 # Names that CPython has on Linux and not on macOS; a star stands for any ending.
@@ -99,45 +99,6 @@ def take_names(module: ModuleType, patterns: str) -> None:
             delattr(module, name)
 
 
-class Finder:
-    """Lets every other finder find the modules above, and changes what they have loaded."""
-
-    def __init__(self, changes: dict[str, Callable[[ModuleType], None]]) -> None:
-        self._changes = changes
-
-    def find_spec(self, name: str, path: object = None, target: object = None) -> ModuleSpec | None:
-        """Return the spec that the next finders have, with a loader that changes the module."""
-        if name not in self._changes:
-            return None
-        for finder in sys.meta_path:
-            spec = None if finder is self else finder.find_spec(name, path, target)
-            if spec is not None:
-                spec.loader = Loader(spec.loader, self._changes[name])
-                return spec
-        return None
-
-
-class Loader:
-    """Loads a module as another loader does, and changes it."""
-
-    def __init__(self, loader: object, change: Callable[[ModuleType], None]) -> None:
-        self._loader = loader
-        self._change = change
-
-    def __getattr__(self, name: str) -> object:
-        return getattr(self._loader, name)
-
-    def create_module(self, spec: ModuleSpec) -> ModuleType | None:
-        """Leave it to the other."""
-        return self._loader.create_module(spec)
-
-    def exec_module(self, module: ModuleType) -> None:
-        """Load, then change."""
-        module.__spec__.loader = module.__loader__ = self._loader
-        self._loader.exec_module(module)
-        self._change(module)
-
-
 def refuse_imports(names: tuple[str, ...]) -> None:
     """Have no such modules for our package; the standard library of POSIX is made of them."""
     real = builtins.__import__
@@ -160,37 +121,36 @@ def refuse_imports(names: tuple[str, ...]) -> None:
 def install(system: str) -> None:
     """Make this interpreter look like ``darwin`` or ``win32``."""
     names = DARWIN if system == "darwin" else WINDOWS
-    changes = {
-        name: lambda module, patterns=patterns: take_names(module, patterns)
-        for name, patterns in names.items()
-    }
+
+    def change(module: ModuleType) -> None:
+        take_names(module, names.get(module.__name__, ""))
+        if system == "darwin" and module.__name__ in CHANGES:
+            CHANGES[module.__name__](module)
+
     if system == "darwin":
-        changes["resource"] = change_resource
         sys.platform = system
         sys.addaudithook(refuse)
-        change_files(importlib.import_module("posix"))
-        change_usage(importlib.import_module("posix"))
-        change_clock(importlib.import_module("time"))
     else:
-        changes["socket"] = change_socket
         refuse_imports(ABSENT_ON_WINDOWS)
-    # Those that the interpreter has imported before this one; all others come through the finder.
-    for name in [name for name in changes if name in sys.modules]:
-        changes.pop(name)(sys.modules[name])
-    sys.meta_path.insert(0, Finder(changes))
+    # Those that the interpreter has imported before this one; all others are changed when loaded.
+    for name in names.keys() & sys.modules.keys():
+        change(sys.modules[name])
+    for loader in (
+        _frozen_importlib.BuiltinImporter,
+        _frozen_importlib_external.ExtensionFileLoader,
+    ):
+        follow(loader, change)
 
 
-class Absent:
-    """An attribute that a base class has and its owner has not."""
+def follow(loader: type, change: Callable[[ModuleType], None]) -> None:
+    """Have a loader change every module that it has loaded."""
+    real = loader.exec_module
 
-    def __get__(self, instance: object, owner: type) -> object:
-        raise AttributeError(f"type object {owner.__name__!r} has no such attribute")
+    def exec_module(*args: object) -> None:
+        real(*args)
+        change(args[-1])
 
-
-def change_socket(module: ModuleType) -> None:
-    """Take away the methods for ancillary data, by which asyncio asks for more names of POSIX."""
-    for name in ("recvmsg", "recvmsg_into", "sendmsg"):
-        setattr(module.socket, name, Absent())
+    loader.exec_module = exec_module
 
 
 def refuse(event: str, args: tuple[object, ...]) -> None:
@@ -211,10 +171,17 @@ def is_in_proc(path: object) -> bool:
     return text == "/proc" or text.startswith("/proc/")
 
 
-def change_files(posix: ModuleType) -> None:
-    """Have calls that no audit hook sees find nothing below /proc."""
+def change_posix(posix: ModuleType) -> None:
+    """Have calls that no audit hook sees find nothing below /proc; count memory in bytes."""
     for name in ("access", "lstat", "readlink", "stat"):
         setattr(posix, name, without_proc(getattr(posix, name)))
+    real = posix.wait4
+
+    def wait4(pid: int, options: int) -> tuple[int, int, object]:
+        ended, status, usage = real(pid, options)
+        return ended, status, in_bytes(usage)
+
+    posix.wait4 = wait4
 
 
 def without_proc(call: Callable[..., object]) -> Callable[..., object]:
@@ -243,17 +210,6 @@ def change_clock(time: ModuleType) -> None:
     time.clock_gettime = clock_gettime
 
 
-def change_usage(posix: ModuleType) -> None:
-    """Count the memory of a child that has ended in bytes."""
-    real = posix.wait4
-
-    def wait4(pid: int, options: int) -> tuple[int, int, object]:
-        ended, status, usage = real(pid, options)
-        return ended, status, in_bytes(usage)
-
-    posix.wait4 = wait4
-
-
 def in_bytes(usage: object) -> object:
     """Return the same usage of resources as macOS says it."""
     values = list(usage)
@@ -272,5 +228,7 @@ def change_resource(resource: ModuleType) -> None:
     def getrusage(who: int) -> object:
         return in_bytes(real_getrusage(who))
 
-    take_names(resource, DARWIN["resource"])
     resource.setrlimit, resource.getrusage = setrlimit, getrusage
+
+
+CHANGES = {"posix": change_posix, "time": change_clock, "resource": change_resource}

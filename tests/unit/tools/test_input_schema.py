@@ -39,24 +39,37 @@ KNOWN_DIFFERENCES = re.compile(
 )
 
 
-def mutations(value: Value) -> Iterator[Value]:
-    """Yield copies of a value with one part removed, added or replaced by a wrong one."""
+def mutations(value: Value, tried: set[str], path: str = "") -> Iterator[Value]:
+    """Yield copies of a value with one part removed, added or replaced by a wrong one.
+
+    A field gets its wrong values once for all values that share what was ``tried``.
+    """
     if isinstance(value, dict):
         for key, part in value.items():
-            yield from ({**value, key: other} for other in mutations(part))
+            for other in mutations(part, tried, f"{path}.{key}"):
+                yield {**value, key: other}
             yield {name: each for name, each in value.items() if name != key}
         yield {**value, "unknown": 1}
     elif isinstance(value, list):
         for index, part in enumerate(value):
-            yield from ([*value[:index], other, *value[index + 1 :]] for other in mutations(part))
-    yield from WRONG_VALUES
+            for other in mutations(part, tried, f"{path}[]"):
+                yield [*value[:index], other, *value[index + 1 :]]
+    if path not in tried:
+        tried.add(path)
+        yield from WRONG_VALUES
 
 
 def cases(path: Path) -> list[Object]:
     """The inputs of a file of the corpus that have a CRD, and their mutations, each once."""
     source = Source(name=path.name, text=path.read_text())
     values = [document.value for document in documents.read_source(source)]
-    mutated = [other for value in values for other in mutations(value)]
+    tried: dict[str, set[str]] = {}
+    mutated = [
+        other
+        for value in values
+        if isinstance(value, dict)
+        for other in mutations(value, tried.setdefault(str(value.get("kind")), set()))
+    ]
     objects_only = [each for each in [*values, *mutated] if isinstance(each, dict)]
     unique = {json.dumps(each, sort_keys=True): each for each in objects_only}
     return [each for each in unique.values() if input_schema.find_schema(each) is not None]

@@ -5,16 +5,12 @@ import sys
 from pathlib import Path
 
 import pytest
-from support import installations
+from install.machine import PYTHONS, check_out, environment, run
 
 from function_script import documents
 from function_script.texts.source import Source
 
-
-@pytest.fixture(scope="module")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A wheel of this checkout."""
-    return installations.build_wheel(tmp_path_factory.mktemp("wheel"))
+pytestmark = pytest.mark.timeout(900)
 
 
 def begin(project: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
@@ -31,31 +27,25 @@ def job_of(project: Path) -> tuple[dict[str, str], list[str]]:
     return document.value["env"], [step["run"] for step in job["steps"] if "run" in step]
 
 
-def run(command: str, project: Path, bin_directory: Path, variables: dict[str, str]) -> str:
-    """Run one step as GitHub does for `run`: by a shell that ends at the first error."""
-    process = subprocess.run(
-        ["sh", "-e", "-c", command],
-        cwd=project,
-        env=installations.environment_of(bin_directory, **variables),
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert process.returncode == 0, f"{command}\n{process.stdout}{process.stderr}"
-    return process.stdout
+def test_step_of_the_job_succeeds(tmp_path: Path) -> None:
+    """The steps go from the requirement of `init --install` to the package.
 
-
-def test_step_of_the_job_succeeds(wheel: Path, tmp_path: Path) -> None:
-    """The steps go from the requirement of `init --install` to the package."""
+    A shell runs each as GitHub does for `run`, and ends at the first error.
+    """
+    python, env = PYTHONS[-1].path, environment(tmp_path / "home")
+    pip = [python, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", tmp_path / "dist"]
+    run([*pip, check_out(tmp_path / "checkout")], tmp_path, env)
+    (wheel,) = (tmp_path / "dist").iterdir()
+    run([python, "-m", "venv", tmp_path / "venv"], tmp_path, env)
+    programs = tmp_path / "venv" / "bin"
     project = tmp_path / "my-app"
     begin(project, "--install", str(wheel))
-    bin_directory = installations.create_venv(tmp_path / "venv", with_dependencies=True)
-    assert not (bin_directory / "function-script").exists()
     variables, commands = job_of(project)
     assert len(commands) >= 4
-    outputs = [run(command, project, bin_directory, variables) for command in commands]
+    env |= {**variables, "PATH": f"{programs}:{env['PATH']}"}
+    outputs = [run(["sh", "-e", "-c", command], project, env) for command in commands]
     assert "3 passed" in "".join(outputs)
-    assert (bin_directory / "function-script").exists()
+    assert (programs / "function-script").exists()
     assert (project / "myapps.xpkg").exists()
 
 
