@@ -410,9 +410,7 @@ def nested() -> list[Object]:
     return [json.loads(text), outer, inner, *buckets()]
 
 
-def test_objects_of_a_new_xr_are_unknown(
-    project: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_objects_of_a_new_xr_are_unknown(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (project / "old" / "outer.yaml").write_text(OUTER)
     more = OUTER[OUTER.index("        apiVersion: example.org") :].replace(
         "name: inner", "name: more"
