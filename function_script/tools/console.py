@@ -57,6 +57,12 @@ def one_line(text: str) -> str:
     return " ".join(text.split())
 
 
+def to_code(text: str) -> str:
+    """Return a foreign text as code in Markdown, where nothing in it has a meaning."""
+    plain = one_line(text).replace("`", "'")
+    return f"`{plain}`"
+
+
 def colour_diff(text: str) -> str:
     """Return a unified diff in colour."""
     lines = text.split("\n")

@@ -76,19 +76,24 @@ def to_json(rows: Sequence[Row]) -> str:
 def to_markdown(rows: Sequence[Row]) -> str:
     """Return a table of the Compositions, and a list of the differences."""
     lines = ["| Composition | XRs | |", "|---|---:|---|"]
-    lines += [f"| `{_title(row)}` | {row.compared} | {row.verdict} |" for row in rows]
+    lines += [f"| {_code(_title(row))} | {row.compared} | {row.verdict} |" for row in rows]
     items = [
-        f"- `{change.problem.span or _title(row)}`: {console.one_line(change.problem.message)}"
+        f"- {_code(str(change.problem.span or _title(row)))}: {_code(change.problem.message)}"
         for row in rows
         for change in row.changes
     ]
     items += [
-        f"- not compared, `{_title(row)}`: {console.one_line(problem.message)}"
+        f"- not compared, {_code(_title(row))}: {_code(problem.message)}"
         for row in rows
         for problem in row.uncompared
     ]
     parts = ["\n".join(lines), *(["\n".join(items)] if items else []), "\n".join(_totals(rows))]
     return "\n\n".join(parts)
+
+
+def _code(text: str) -> str:
+    # A table ends a cell at this character, in code as well.
+    return console.to_code(text).replace("|", "\\|")
 
 
 def _title(row: Row) -> str:

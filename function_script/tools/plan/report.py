@@ -79,11 +79,13 @@ def to_markdown(plans: Sequence[XrPlan], *, has_names: bool) -> str:
     """Return the totals and a list of the causes, cut at the limit of a comment."""
     lines = [f"**{' '.join(total_lines(plans))}**", ""]
     for entry in _group(plans):
-        place = f" `{entry.first.span}`" if entry.first.span is not None else ""
-        lines.append(f"- **{entry.verb}**{place}: {console.one_line(entry.message())}")
-        lines += [f"  - {name}" for name in entry.names(has_all=has_names)]
+        span = entry.first.span
+        place = "" if span is None else f" {console.to_code(str(span))}"
+        lines.append(f"- **{entry.verb}**{place}: {console.to_code(entry.message())}")
+        lines += [f"  - {console.to_code(name)}" for name in entry.names(has_all=has_names)]
     for title, names in _list_unplanned(plans):
-        lines.append(f"- {console.one_line(title)}: {', '.join(names[:_MAX_NAMES])}")
+        shown = ", ".join(map(console.to_code, names[:_MAX_NAMES]))
+        lines.append(f"- {console.to_code(title)}: {shown}")
     size = 0
     for number, line in enumerate(lines):
         size += len(line) + 1

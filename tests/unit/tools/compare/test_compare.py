@@ -384,7 +384,7 @@ def test_markdown_has_a_table_and_the_differences(
         "|---|---:|---|\n"
         "| `composition.yaml buckets` | 1 | different |\n"
         "\n"
-        f"- `composition.yaml:19:11`: {sentence}\n"
+        f"- `composition.yaml:19:11`: `{sentence}`\n"
         "\n"
         "0 of 1 Composition change nothing.\n"
     )

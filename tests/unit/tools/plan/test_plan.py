@@ -458,6 +458,25 @@ def test_data_of_a_secret_is_not_printed(project: Path, capsys: pytest.CaptureFi
         assert "canary" not in printed.replace("canary-2}", "")
 
 
+def test_name_in_a_dump_has_no_meaning_in_markdown(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Whoever names an object must not write into a pull request."""
+    change(project, ("size: 1", "size: 2"))
+    objects = buckets()
+    metadata = objects[0]["metadata"]
+    assert isinstance(metadata, dict)
+    metadata["labels"] = {"a": "b"}
+    evil = "x` <b>@everyone</b>\n# Title"
+    live = xr()
+    live["metadata"] = {"name": "demo", "namespace": evil, "uid": "uid-demo"}
+    text = plan(capsys, live, *objects, flags=("-o", "markdown"))
+    lines = [line for line in text.splitlines() if "everyone" in line]
+    assert lines
+    assert all(line.count("`") % 2 == 0 and "`` <b>" not in line for line in lines)
+    assert not any(line.startswith("# ") for line in text.splitlines())
+
+
 BROKEN = [
     pytest.param("", "the dump has no objects", id="empty"),
     pytest.param('{"apiVersion": "v1", "kind"', "it is not JSON", id="truncated"),
