@@ -22,6 +22,7 @@ from function_script.tools.render.runtimes.local import (
     BuiltinKind,
     Local,
     LocalKind,
+    Skip,
     SkipKind,
 )
 from function_script.tools.render.runtimes.model import (
@@ -155,17 +156,20 @@ def find_other_runtime(step: Step, index: FunctionIndex) -> Runtime:
     """
     function = _describe(step, index)
     choice = _select_by_flag(function, index) or _select_by_annotation(function)
-    if choice is not None and not isinstance(choice.runtime, Local):
-        return choice.runtime
-    verdicts = [
-        (kind, kind.judge(function)) for kind in RUNTIMES if not isinstance(kind, LocalKind)
-    ]
-    for kind, verdict in verdicts:
-        if verdict.is_suitable:
+    reasons = []
+    if choice is not None:
+        if not isinstance(choice.runtime, (Local, Skip)):
+            return choice.runtime
+        reasons.append(f"{choice.runtime.describe()}: {choice.reason}")
+    for kind in RUNTIMES if choice is None else ():
+        verdict = kind.judge(function)
+        if verdict.is_suitable and not isinstance(kind, LocalKind):
             return kind.build(function)
+        reasons += [verdict.reason] if verdict.reason and not verdict.is_suitable else []
     raise InputError.of(
-        f'cannot compare step "{step.name}": nothing says how function "{function.name}" runs',
-        notes=tuple(verdict.reason for _, verdict in verdicts if verdict.reason),
+        f'cannot compare step "{step.name}": nothing says how function "{function.name}" runs '
+        "beside this one",
+        notes=tuple(reasons),
         hint=f"name its package in functions.yaml, or use --function {function.name}=HOST:PORT",
     )
 

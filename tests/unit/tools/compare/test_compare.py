@@ -343,6 +343,29 @@ def test_step_that_cannot_run_on_both_sides_is_never_equal(
     assert reason in printed
 
 
+OTHERS = [
+    pytest.param("skip", "is skipped: --function", id="left out"),
+    pytest.param("local", "runs here, in the sandbox", id="here"),
+]
+
+
+@pytest.mark.parametrize(("runtime", "reason"), OTHERS)
+@pytest.mark.usefixtures("project")
+def test_function_that_has_no_other_side_is_not_compared(
+    capsys: pytest.CaptureFixture[str], runtime: str, reason: str
+) -> None:
+    text = compare(capsys, "--function", f"function-go-templating={runtime}")
+    assert "0 XRs  not compared" in text
+    assert reason in text
+
+
+def test_address_that_a_file_names_needs_a_permission(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    _write(project, "functions.yaml", FUNCTIONS.format(address="192.0.2.1:9443"))
+    assert 'a file names the address "192.0.2.1:9443"' in compare(capsys)
+
+
 @pytest.mark.usefixtures("project")
 def test_function_that_answers_too_late_is_not_compared(
     twin: Twin, capsys: pytest.CaptureFixture[str]
