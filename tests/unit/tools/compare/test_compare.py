@@ -335,9 +335,8 @@ def test_step_that_cannot_run_on_both_sides_is_never_equal(
     (project / name).unlink()
     if text is not None:
         _write(project, name, text)
-    printed = compare(
-        capsys, "--fail-on", "not-compared", code=exit_codes.REPORTED if reason else 0
-    )
+    flags = ("--timeout", "2s", "--fail-on", "not-compared")
+    printed = compare(capsys, *flags, code=exit_codes.REPORTED if reason else 0)
     verdict = "not compared" if reason else "equal"
     assert printed.splitlines()[0].endswith(verdict)
     assert reason in printed
