@@ -96,11 +96,11 @@ def snapshot(**flags: Unpack[_Flags]) -> int:
         if not flags["quiet"]:
             terminal.echo(f"reading {name}", err=True)
 
-    taken = tool.take(tool_options, report)
-    _write(flags["file"], taken.to_text())
-    for name, reason in taken.unread.items():
+    dump = tool.take(tool_options, report)
+    _write(flags["file"], dump.to_text())
+    for name, reason in dump.unread.items():
         terminal.echo(f"cannot read {name}: {reason}", err=True)
-    return exit_codes.PROBLEM if taken.unread else exit_codes.OK
+    return exit_codes.PROBLEM if dump.unread else exit_codes.OK
 
 
 def _write(path: Path, text: str) -> None:

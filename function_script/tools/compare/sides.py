@@ -95,23 +95,23 @@ class _Pair(Runtime):
             return runtime.call(step, _copy(request), caller, timeout_seconds)
 
         theirs, ours = ask(self._theirs), _ask_here(ask)
-        found, named = _compare(ours, theirs)
-        if found:
+        unequal, named = _compare(ours, theirs)
+        if unequal:
             # A clock or a random text: a side differs from itself.
             again = _compare(_ask_here(ask), ask(self._theirs))[0]
             own = _compare(_ask_here(ask), ours)[0] + _compare(ask(self._theirs), theirs)[0]
             stable = {each.place for each in again} - {each.place for each in own}
-            lasting = [each for each in found if each.place in stable]
-            if len(lasting) < len(found):
+            lasting = [each for each in unequal if each.place in stable]
+            if len(lasting) < len(unequal):
                 named.add("changes in every run")
-            found = lasting
+            unequal = lasting
         refuses_here = _refusal(ours) is not None and _refusal(theirs) is None
         self._sides.comparisons.append(
             Comparison(
                 call=Call(
                     step, _copy(request), ours.response, partial(Local().locate, request, caller)
                 ),
-                differences=found,
+                differences=unequal,
                 named=named,
                 problem=next(iter(ours.diagnostics), None) if refuses_here else None,
             )

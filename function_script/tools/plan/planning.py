@@ -295,9 +295,9 @@ class _Planner:
             raise _UnknownError(f"before the change it fails: {failure.diagnostics[0].message}")
         if failure := after.result.failure:
             return replace(plan, verdict="fails", reason=failure.diagnostics[0].message)
-        found = [*changes.find(observed, before, after)]
+        differences = [*changes.find(observed, before, after)]
         self._hand_down(before, after, xrs, [*observed.values()])
-        return replace(plan, verdict="planned" if found else "unchanged", changes=found)
+        return replace(plan, verdict="planned" if differences else "unchanged", changes=differences)
 
     def _render(
         self,

@@ -135,5 +135,5 @@ def _get(options: Options, name: str) -> list[Object]:
     items = value.get("items") if isinstance(value, dict) else None
     if not isinstance(items, list):
         raise InputError.of("the output of kubectl is no list")
-    found = [each for each in items if isinstance(each, dict)]
-    return [each for each in found if objects.api_version_and_kind(each) != _SECRETS]
+    manifests_ = [each for each in items if isinstance(each, dict)]
+    return [each for each in manifests_ if objects.api_version_and_kind(each) != _SECRETS]
