@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.builders import NAME_KEY, jinja, request, starlark
 from support.example_counts import examples
+from support.timing import PATIENCE_SECONDS
 
 from function_script import inputs, wire
 from function_script.documents import to_yaml_stream
@@ -99,8 +100,9 @@ EARLIER = st.dictionaries(
 
 
 def respond(data: bytes) -> bytes:
-    """Return the response to a request."""
-    return function.handle(data, Limits(), lambda _: None).response
+    """Return the response to a request, with enough time for all positions."""
+    limits = Limits(timeout_seconds=PATIENCE_SECONDS)
+    return function.handle(data, limits, lambda _: None).response
 
 
 @given(st.lists(st.tuples(INPUTS, EARLIER, SPECS), min_size=1, max_size=3))
