@@ -50,8 +50,12 @@ build/compiled/done: .venv/dev setup.py pyproject.toml $(shell find function_scr
 	@FUNCTION_SCRIPT_COMPILE=1 $(BIN)/python setup.py -q build --build-base build/compiled --build-lib build/compiled/lib
 	@touch $@
 
+# Ratios of costs in plain Python.
+RATIOS = tests/benchmarks/test_ratios.py
+
 test-attacks: build/compiled/done ## Flood and load a real server, on compiled modules, in every way that its tests know
-	@$(COMPILED) $(BIN)/pytest -q --compiled -m attack $(call marked,attack,tests)
+	@$(COMPILED) $(BIN)/pytest -q --compiled -m attack $(filter-out $(RATIOS),$(call marked,attack,tests))
+	@$(BIN)/python -m pytest -q -m attack $(RATIOS)
 
 # Tests of what is compiled, and of everything that calls it; none of tools alone.
 OF_TOOLS = $(wildcard tests/e2e/test_package_*.py tests/e2e/test_registry_*.py) \
