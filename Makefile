@@ -60,11 +60,12 @@ test-attacks: build/compiled/done ## Flood and load a real server, on compiled m
 # Tests of what is compiled, and of everything that calls it; none of tools alone.
 OF_TOOLS = $(wildcard tests/e2e/test_package_*.py tests/e2e/test_registry_*.py) \
 	$(addprefix tests/e2e/test_,function_processes.py vendor.py) \
-	$(addprefix tests/hostile/test_,strangers_folders.py tools_readers.py) \
+	$(addprefix tests/hostile/test_,strangers_folders.py tools_readers.py jinja_attacks.py redaction_hostile.py) \
+	tests/e2e/test_rollout.py \
 	$(addprefix tests/property/test_,schemas_oracle.py unpacking_laws.py)
 COMPILED_TESTS = tests/unit/wire tests/unit/sandbox tests/unit/server tests/unit/documents tests/unit/contribution \
 	tests/unit/request tests/unit/step tests/unit/texts \
-	tests/unit/test_*.py tests/behaviour tests/property tests/scripts tests/hostile tests/e2e tests/test_*.py
+	tests/behaviour tests/property tests/scripts tests/hostile tests/e2e tests/test_examples.py
 
 test-compiled: build/compiled/done ## Run the tests of the request path once more, on compiled modules
 	@$(COMPILED) $(BIN)/pytest -q -n 2 --compiled -m "not serial and not attack" $(addprefix --ignore=,$(OF_TOOLS)) $(COMPILED_TESTS)
@@ -72,13 +73,14 @@ test-compiled: build/compiled/done ## Run the tests of the request path once mor
 
 # Everything that tests the tools, and what they are made of; tests/support/linux_only.py has what is left out.
 PORTABLE = tests/unit tests/test_examples.py tests/test_example_cases.py tests/test_walk.py \
-	tests/scripts tests/diagnostics tests/browser tests/hostile tests/e2e/test_package_push.py \
+	tests/scripts tests/diagnostics tests/browser $(wildcard tests/hostile/test_*.py) tests/e2e/test_package_push.py \
 	tests/e2e/test_package_tokens.py tests/conformance/test_function_spec.py tests/conformance/test_input_crds.py \
 	tests/conformance/test_input_reference.py tests/conformance/test_xpkg_spec.py
 
 # What asks the system for nothing, and what another target runs: on Linux they are run once.
 IF_LINUX = $(if $(filter Linux,$(shell uname)),$(1))
-RUN_BEFORE = $(call IF_LINUX,$(addprefix tests/,scripts diagnostics browser conformance/% test_walk.py))
+RUN_BEFORE = $(call IF_LINUX,$(addprefix tests/,scripts diagnostics browser conformance/% test_walk.py) \
+	$(filter-out $(addprefix tests/hostile/test_,pool_programs.py strangers_folders.py tools_readers.py),$(wildcard tests/hostile/test_*.py)))
 UNITS_BEFORE = $(call IF_LINUX,$(addprefix --ignore=tests/unit/,contribution documents engines inputs request step texts wire \
 	tools/check tools/krm tools/xpkg))
 

@@ -4,7 +4,16 @@ import re
 from pathlib import Path
 
 import pytest
-from install.machine import PYTHONS, TOO_OLD, Python, check_out, environment, run, write_script
+from install.machine import (
+    EXTREMES,
+    PYTHONS,
+    TOO_OLD,
+    Python,
+    check_out,
+    environment,
+    run,
+    write_script,
+)
 
 pytestmark = pytest.mark.timeout(600)
 RENDERED = "color: purple"
@@ -38,7 +47,7 @@ def env(tmp_path: Path, programs: Path) -> dict[str, str]:
     return {**variables, "PATH": f"{programs}:{variables['PATH']}"}
 
 
-@pytest.mark.parametrize("python", PYTHONS, ids=lambda python: python.name)
+@pytest.mark.parametrize("python", EXTREMES, ids=lambda python: python.name)
 def test_demo_runs(python: Python, checkout: Path, env: dict[str, str]) -> None:
     """Also where a run that was interrupted has left an environment without pip."""
     run([python.path, "-m", "venv", "--without-pip", ".venv"], checkout, env)
