@@ -52,6 +52,7 @@ Examples:
     params=[
         options.program_root("programs/ beside each file"),
         options.allow_outside(),
+        options.ignore(),
         options.output("text", "json", "sarif"),
         options.watch("Check"),
         options.quiet("the totals"),
@@ -74,14 +75,6 @@ Examples:
     multiple=True,
     metavar="PATH",
     help="CRDs of composed resources: a file, a directory or a package. May be repeated.",
-)
-@options.flag(
-    "--ignore",
-    group="Input",
-    multiple=True,
-    metavar="GLOB",
-    help="Leave out files and folders of this name, or of this path below a directory; "
-    "* also stands for /. May be repeated.",
 )
 @options.flag(
     "--salted",

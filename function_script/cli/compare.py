@@ -40,6 +40,7 @@ Examples:
     epilog=_EPILOG,
     params=[
         options.allow_outside(),
+        options.ignore(),
         options.functions(),
         options.allow_addresses(),
         options.offline(),
@@ -57,14 +58,6 @@ Examples:
     show_default=True,
     metavar="N",
     help="Compare with the XRs at hand, and with at most N that the XRD allows.",
-)
-@options.flag(
-    "--ignore",
-    group="Input",
-    multiple=True,
-    metavar="GLOB",
-    help="Leave out files and folders of this name, or of this path below a directory; "
-    "* also stands for /. May be repeated.",
 )
 @options.flag(
     "--fail-on",

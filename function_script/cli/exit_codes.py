@@ -23,7 +23,7 @@ PROBLEM: Final = 1
 USAGE: Final = 2
 BUG: Final = 3
 REPORTED: Final = 10
-"""What ``--fail-on`` names is in the report."""
+"""The report has what ``--fail-on`` names."""
 INTERRUPTED: Final = 130
 # A full disk, a quota, a file that is too large, a broken device: whatever was written, the system
 # refused it.

@@ -329,6 +329,18 @@ def allow_outside() -> click.Option:
     )
 
 
+def ignore() -> click.Option:
+    """Return the flag of files and folders below a directory that are left out."""
+    return Flag(
+        ["--ignore"],
+        group="Input",
+        multiple=True,
+        metavar="GLOB",
+        help="Leave out files and folders of this name, or of this path below a directory; "
+        "* also stands for /. May be repeated.",
+    )
+
+
 def allow_addresses() -> click.Option:
     """Return the flag that allows addresses which files name."""
     return Flag(

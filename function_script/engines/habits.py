@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Final, Literal, NamedTuple, TypeAlias
 
 Kind: TypeAlias = Literal["name", "text", "list", "object", "filter", "test", "tag", "word"]
-"""What a name is: a function or variable, a method of a type, a part of Jinja, a word of a tag."""
+"""A kind of name: a function or variable, a method of a type, a part of Jinja, a word of a tag."""
 
 
 class _Row(NamedTuple):

@@ -1,11 +1,13 @@
 """Diagnostics as text for terminals: frames, in colour where the terminal supports it."""
 
+import json
 import os
 import re
 import shutil
 from collections.abc import Iterable, Mapping
 from typing import Final, TextIO
 
+from function_script.request.values import Readable
 from function_script.texts import diagnostics
 
 _RED: Final = "\x1b[1;31m"
@@ -55,6 +57,19 @@ def to_text(
 def one_line(text: str) -> str:
     """Return a foreign name without line breaks, so that it cannot fake lines of a report."""
     return " ".join(text.split())
+
+
+def count(number: int, noun: str) -> str:
+    """Return a number with its noun: ``1 XR``, ``2 XRs``."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def to_short(value: Readable, characters: int) -> str:
+    """Return a value as JSON, cut after so many characters; None is a value that is not there."""
+    if value is None:
+        return "absent"
+    text = json.dumps(value, ensure_ascii=False, default=str)
+    return text if len(text) <= characters else f"{text[:characters]}…"
 
 
 def to_code(text: str) -> str:

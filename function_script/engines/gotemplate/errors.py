@@ -9,7 +9,7 @@ from function_script.texts.errors import LimitName
 
 
 class Code(Enum):
-    """What an error is about, where a hint or a place depends on it."""
+    """The subject of an error, where a hint or a place depends on it."""
 
     ACTION_RUNS_ON = auto()
     ACTION_UNCLOSED = auto()

@@ -77,7 +77,7 @@ def _without_followers(mistakes: Sequence[Mistake], source: str, left: str) -> I
         if mistake.correction is None:
             is_sound = False
             if hints.is_foreign(mistake.error):
-                # What is behind a keyword of another language means nothing here.
+                # Text behind a keyword of another language means nothing here.
                 foreign.add(action)
         yield mistake
 

@@ -26,7 +26,7 @@ def read_source_parts(options: Mapping[str, Value]) -> tuple[SourcePart, ...]:
 
 
 class Finding(NamedTuple):
-    """What is wrong with a part of a source, in characters, and a hint."""
+    """A problem with a part of a source, in characters, and a hint."""
 
     position: int
     width: int

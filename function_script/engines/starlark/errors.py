@@ -43,7 +43,7 @@ _RESULT: Final = 'return {"desired": {"resources": {...}}}'
 
 
 class RefusalError(ValueError):
-    """What our own functions of Starlark refuse: a code, and the path of a value of the result.
+    """A refusal of our own functions of Starlark: a code, and the path of a value of the result.
 
     ``subject`` is the type of that value, or what else the code is about.
     """
@@ -56,7 +56,7 @@ class RefusalError(ValueError):
 
     @property
     def hint(self) -> str | None:
-        """What the author does about it; None if that is not certain."""
+        """Return what the author does about it; None if that is not certain."""
         match self.code, self.subject:
             case "name", _:
                 return "each resource has a name of its own: in a loop, make it of the item"

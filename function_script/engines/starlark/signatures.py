@@ -119,14 +119,14 @@ def read(node: ast.FunctionDef, prefix: str = "", skipped: int = 0) -> Signature
         Parameter(argument.arg, _types(argument.annotation), default is None, is_named_only=True)
         for argument, default in zip(node.args.kwonlyargs, node.args.kw_defaults, strict=True)
     )
-    written = copy.deepcopy(node.args)
-    written.args = written.args[skipped:]
-    for argument in (*written.args, *written.kwonlyargs, written.vararg or ast.arg("")):
+    arguments = copy.deepcopy(node.args)
+    arguments.args = arguments.args[skipped:]
+    for argument in (*arguments.args, *arguments.kwonlyargs, arguments.vararg or ast.arg("")):
         argument.annotation = None
     results = _types(node.returns)
     return Signature(
         name=node.name,
-        usage=f"{prefix}{node.name}({ast.unparse(written)})",
+        usage=f"{prefix}{node.name}({ast.unparse(arguments)})",
         parameters=tuple(parameters),
         result=results[0] if len(results) == 1 else "",
         is_variadic=node.args.vararg is not None,

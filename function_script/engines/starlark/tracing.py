@@ -130,12 +130,12 @@ class _Tracer:
         elif isinstance(value, list):
             others = marked if isinstance(marked, list) and len(marked) == len(value) else []
             literal = place.value if place is not None else None
-            written = literal.elts if isinstance(literal, (ast.List, ast.Tuple)) else []
+            elements = literal.elts if isinstance(literal, (ast.List, ast.Tuple)) else []
             for index, item in enumerate(value):
                 below = None
-                if place is not None and index < len(written):
-                    below = replace(place, key=written[index], value=written[index])
-                elif written:
+                if place is not None and index < len(elements):
+                    below = replace(place, key=elements[index], value=elements[index])
+                elif elements:
                     yield (*path, index), None
                 other = others[index] if others else None
                 yield from self.places(item, other, (*path, index), below)
@@ -143,9 +143,9 @@ class _Tracer:
     def _place(self, number: int, key: str) -> _Place:
         """Return the place that wrote a key: its own in a dict that is written out."""
         node, value, source = self._writers[number]
-        written: ast.expr = node
+        place: ast.expr = node
         if isinstance(node, ast.DictComp):
-            written, value = node.key, node.value
+            place, value = node.key, node.value
         elif isinstance(node, ast.Dict):
             entries = [
                 (each, item)
@@ -156,8 +156,8 @@ class _Tracer:
             computed = [each for each in entries if not isinstance(each[0], ast.Constant)]
             # Of several computed keys only a run knows which one it was.
             if same or len(computed) == 1:
-                written, value = (same or computed)[-1]
-        return _Place(key=written, value=value, source=source)
+                place, value = (same or computed)[-1]
+        return _Place(key=place, value=value, source=source)
 
 
 def _constant(node: ast.expr | None) -> object:

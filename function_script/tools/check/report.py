@@ -94,10 +94,11 @@ def render_text(
         diagnostics.to_frame(finding.diagnostic, finding.severity, columns)
         for finding in report.findings
     ]
-    total = (
-        f"Checked {_count(report.steps, 'step')} in {_count(report.files, 'file')}: "
-        f"{_count(report.count('error'), 'error')}, {_count(report.count('warning'), 'warning')}"
+    errors, warnings = (
+        console.count(report.count(severity), severity) for severity in ("error", "warning")
     )
+    steps, files = console.count(report.steps, "step"), console.count(report.files, "file")
+    total = f"Checked {steps} in {files}: {errors}, {warnings}"
     if not is_quiet:
         parts.append("\n".join([total, *_gaps(report)]))
     text = "\n\n".join(parts)
@@ -108,7 +109,7 @@ def _gaps(report: Report) -> Iterator[str]:
     """Yield lines about the parts that were not looked at, or compared with no schema."""
     lines: list[str] = []
     if report.others:
-        yield f"Not looked at: {_count(len(report.others), 'step')} of other functions"
+        yield f"Not looked at: {console.count(len(report.others), 'step')} of other functions"
     for function in sorted({other.function for other in report.others}):
         steps = [other.step for other in report.others if other.function == function]
         lines.append(
@@ -116,7 +117,7 @@ def _gaps(report: Report) -> Iterator[str]:
         )
     yield from _indented(lines)
     if report.unchecked:
-        count = _count(len(report.unchecked), "program")
+        count = console.count(len(report.unchecked), "program")
         yield f"Not looked at: {count} that only a request brings"
     lines = []
     for each in report.unchecked:
@@ -130,10 +131,10 @@ def _gaps(report: Report) -> Iterator[str]:
         lines.append(f"{each.step or each.document.span()}: {source}")
     yield from _indented(lines)
     if report.skipped:
-        yield f"Not looked at: {_count(len(report.skipped), 'file')}"
+        yield f"Not looked at: {console.count(len(report.skipped), 'file')}"
     yield from _indented(f"{skipped.file}: {skipped.reason}" for skipped in report.skipped)
     if report.unreached:
-        yield f"Not reached: what follows {_count(len(report.unreached), 'line')}"
+        yield f"Not reached: what follows {console.count(len(report.unreached), 'line')}"
     yield from _indented(
         f"{each.diagnostic.span or each.step or 'runs'}: {each.diagnostic.message}"
         for each in report.unreached
@@ -151,10 +152,6 @@ def _gaps(report: Report) -> Iterator[str]:
 
 def _indented(lines: Iterable[str]) -> Iterator[str]:
     return (f"  {console.one_line(line)}" for line in lines)
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def render_diagnostics(report: Report, form: diagnostics.Form) -> str:

@@ -134,9 +134,9 @@ def find(subject: Subject, options: Options) -> Outcome:
     """Render the XRs at hand and the variants. Raises no FatalError."""
     outcome = Outcome()
     try:
-        made = make_variants(subject, options.variants)
-        outcome.variants.extend(each.xr for each in made)
-        runs = [*plan(subject, made)]
+        choices = make_variants(subject, options.variants)
+        outcome.variants.extend(each.xr for each in choices)
+        runs = [*plan(subject, choices)]
         functions = loading.find_render_paths(_directory(subject), subject.project).functions
         values = loading.load_values([functions] if functions else [], subject.project)
     except FatalError as error:
@@ -154,7 +154,7 @@ def find(subject: Subject, options: Options) -> Outcome:
     rendering = renderer.Options(
         timeout_seconds=_TIMEOUT_SECONDS, is_quiet=True, servers=Servers(packages)
     )
-    seen: set[object] = set()
+    places: set[object] = set()
     root = None if subject.programs is None else subject.project.resolve(subject.programs)
     with (
         rendering.servers,
@@ -166,8 +166,8 @@ def find(subject: Subject, options: Options) -> Outcome:
                 problem = fault.diagnostic
                 # A line fails in one way for most XRs.
                 key = (problem.span and (problem.span.name, problem.span.line)) or problem.message
-                if key not in seen:
-                    seen.add(key)
+                if key not in places:
+                    places.add(key)
                     (outcome.faults if is_certain else outcome.unreached).append(fault)
                 if problem.kind == "limit":
                     return outcome
@@ -207,7 +207,7 @@ def _kinds(subject: Subject) -> set[tuple[str, str]]:
     return {(api_version, each) for each in (kind, claim) if each}
 
 
-def plan(subject: Subject, made: Sequence[variants.Variant]) -> Iterator[Run]:
+def plan(subject: Subject, choices: Sequence[variants.Variant]) -> Iterator[Run]:
     """Yield the runs: of the XRs at hand, and of the variants. Raises FatalError."""
     directory = _directory(subject)
     paths = replace(loading.find_render_paths(directory, subject.project), xrd=None)
@@ -225,7 +225,7 @@ def plan(subject: Subject, made: Sequence[variants.Variant]) -> Iterator[Run]:
         yield Run(inputs=replace(inputs, xr=xr, xrd=subject.xrd), label=label)
     yield from _plan_cases(subject)
     shared = loading.load_shared(paths)
-    for number, variant in enumerate(made):
+    for number, variant in enumerate(choices):
         difference = variant.difference or "with all fields"
         yield Run(
             inputs=RenderInputs(

@@ -4,7 +4,6 @@ XRs are those at hand and variants that the XRD allows, as `check` makes them. O
 steps run up to the last Go template: what comes after cannot change what is compared.
 """
 
-import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -14,11 +13,11 @@ from typing import Final, Literal
 from function_script.documents import Document
 from function_script.request.limits import Limits
 from function_script.request.reader import format_path
-from function_script.request.values import Object, Readable, Value
+from function_script.request.values import Object, Value
 from function_script.sandbox import Pool
 from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.errors import FatalError
-from function_script.tools import local_pool, manifests, step_inputs
+from function_script.tools import console, local_pool, manifests, step_inputs
 from function_script.tools.check import runs, searching
 from function_script.tools.check.definitions import Definitions
 from function_script.tools.check.report import Skipped
@@ -150,11 +149,7 @@ class _Subject:
                 )
             ] += 1
         paths = loading.find_render_paths(self._directory, self._project)
-        values = None
-        if paths.functions is not None:
-            values = loading.load_values([paths.functions], self._project)
-            functions.check_kinds(values)
-        index = options.rendering.index(values)
+        index = options.rendering.index(functions.load(paths.functions, self._project))
         changes: dict[object, Change] = {}
         count = 0
         for each in planned:
@@ -205,8 +200,12 @@ class _Subject:
         places = set()
         for comparison in comparisons:
             step = comparison.call.step
+            # The first position runs the program again; it serves all differences.
+            find_input = error_positions.composition_input_path
+            files = Files(self._document, self._programs, find_input)
+            positions = Positions([comparison.call], files)
             for difference in comparison.differences:
-                problem = self._describe(comparison, difference)
+                problem = _locate(positions, comparison, difference)
                 span = problem.span
                 key = (step.name, *difference.place[1:], span and (span.name, span.line))
                 if key in changes and key not in places:
@@ -216,24 +215,22 @@ class _Subject:
                     changes[key] = Change(step=step.name, problem=noted, difference=difference)
                 places.add(key)
 
-    def _describe(self, comparison: Comparison, difference: Difference) -> Diagnostic:
-        call = comparison.call
-        find_input = error_positions.composition_input_path
-        positions = Positions([call], Files(self._document, self._programs, find_input))
-        path = difference.path[1:] if difference.path[:1] == ("xr",) else difference.path
-        is_object = difference.resource is not None or path != difference.path
-        position = positions.nearest(difference.resource, path) if is_object else None
-        span = None if position is None else position.span
-        span = span or positions.find_step(call.step.name)
-        notes: tuple[str, ...] = ()
-        if comparison.problem is not None:
-            notes = (comparison.problem.message,)
-        return Diagnostic(
-            message=describe(difference, call.step.function),
-            span=span,
-            excerpt=None if span is None else positions.excerpt(span),
-            notes=notes,
-        )
+
+def _locate(positions: Positions, comparison: Comparison, difference: Difference) -> Diagnostic:
+    """Return the problem of a difference at the line that writes the value, else at the step."""
+    step = comparison.call.step
+    path = difference.path[1:] if difference.path[:1] == ("xr",) else difference.path
+    is_object = difference.resource is not None or path != difference.path
+    position = positions.nearest(difference.resource, path) if is_object else None
+    span = None if position is None else position.span
+    span = span or positions.find_step(step.name)
+    problem = comparison.problem
+    return Diagnostic(
+        message=describe(difference, step.function),
+        span=span,
+        excerpt=None if span is None else positions.excerpt(span),
+        notes=() if problem is None else (problem.message,),
+    )
 
 
 def _cut(composition: Object, count: int) -> Object:
@@ -251,12 +248,8 @@ def describe(difference: Difference, function: str) -> str:
         place = f"{place}: {format_path(difference.path)}"
     if difference.is_secret:
         return f"{place} differs from that of {function}"
-    theirs, ours = _show(difference.theirs), _show(difference.ours)
+    theirs, ours = (
+        console.to_short(difference.theirs, _MAX_VALUE),
+        console.to_short(difference.ours, _MAX_VALUE),
+    )
     return f"{place} is {theirs} with {function}, and {ours} here"
-
-
-def _show(value: Readable) -> str:
-    if value is None:
-        return "absent"
-    text = json.dumps(value, ensure_ascii=False, default=str)
-    return text if len(text) <= _MAX_VALUE else f"{text[:_MAX_VALUE]}…"

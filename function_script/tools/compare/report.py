@@ -15,7 +15,7 @@ def to_text(rows: Sequence[Row], *, shows_all: bool, columns: int | None = None)
     titles = [_title(row) for row in rows]
     width = max(map(len, titles), default=0)
     lines = [
-        f"{title:<{width}}  {_count(row.compared, 'XR'):>7}  {row.verdict}"
+        f"{title:<{width}}  {console.count(row.compared, 'XR'):>7}  {row.verdict}"
         for title, row in zip(titles, rows, strict=True)
     ]
     parts = ["\n".join(lines)] if lines else []
@@ -104,11 +104,11 @@ def _totals(rows: Sequence[Row]) -> Iterator[str]:
     judged = [row for row in rows if row.has_steps]
     equal = sum(row.verdict == "equal" for row in judged)
     verb = "changes" if equal == 1 else "change"
-    yield f"{equal} of {_count(len(judged), 'Composition')} {verb} nothing."
+    yield f"{equal} of {console.count(len(judged), 'Composition')} {verb} nothing."
     if uncompared := sum(bool(row.uncompared) for row in judged):
-        yield f"Not compared, or not with all XRs: {_count(uncompared, 'Composition')}."
+        yield f"Not compared, or not with all XRs: {console.count(uncompared, 'Composition')}."
     if others := len(rows) - len(judged):
-        yield f"Without a step of function-go-templating: {_count(others, 'Composition')}."
+        yield f"Without a step of function-go-templating: {console.count(others, 'Composition')}."
     named: Counter[Named] = Counter()
     for row in judged:
         named.update(row.named)
@@ -118,7 +118,3 @@ def _totals(rows: Sequence[Row]) -> Iterator[str]:
 
 def _list_named(named: Counter[Named]) -> str:
     return ", ".join(f"{kind} ({count})" for kind, count in sorted(named.items()))
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

@@ -90,16 +90,20 @@ class _Pair(Runtime):
         timeout_seconds: float,
     ) -> StepResponse:
         """Call both, compare, and return the other one's response. Raises FatalError without it."""
+        # The requirements of the next call are added to the request.
+        first_request = fnv1.RunFunctionRequest()
+        first_request.CopyFrom(request)
 
         def ask(runtime: Runtime) -> StepResponse:
-            return runtime.call(step, _copy(request), caller, timeout_seconds)
+            return runtime.call(step, first_request, caller, timeout_seconds)
 
         theirs, ours = ask(self._theirs), _ask_here(ask)
         unequal, named = _compare(ours, theirs)
         if unequal:
             # A clock or a random text: a side differs from itself.
-            again = _compare(_ask_here(ask), ask(self._theirs))[0]
-            own = _compare(_ask_here(ask), ours)[0] + _compare(ask(self._theirs), theirs)[0]
+            their_second, our_second = ask(self._theirs), _ask_here(ask)
+            again = _compare(our_second, their_second)[0]
+            own = _compare(our_second, ours)[0] + _compare(their_second, theirs)[0]
             stable = {each.place for each in again} - {each.place for each in own}
             lasting = [each for each in unequal if each.place in stable]
             if len(lasting) < len(unequal):
@@ -109,7 +113,10 @@ class _Pair(Runtime):
         self._sides.comparisons.append(
             Comparison(
                 call=Call(
-                    step, _copy(request), ours.response, partial(Local().locate, request, caller)
+                    step,
+                    first_request,
+                    ours.response,
+                    partial(Local().locate, first_request, caller),
                 ),
                 differences=unequal,
                 named=named,
@@ -143,9 +150,3 @@ def _refusal(response: StepResponse) -> str | None:
     texts = [problem.message for problem in response.diagnostics]
     texts += fatal_messages(response.response)
     return texts[0].partition("\n")[0] if texts else None
-
-
-def _copy(request: fnv1.RunFunctionRequest) -> fnv1.RunFunctionRequest:
-    copy = fnv1.RunFunctionRequest()
-    copy.CopyFrom(request)
-    return copy

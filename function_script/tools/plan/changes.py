@@ -1,4 +1,4 @@
-"""What a change of a Composition does to the objects of one XR."""
+"""The changes of the objects of one XR, when its Composition changes."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass

@@ -14,6 +14,9 @@ from function_script.tools.render.requirements import Store
 # The group and kind, the namespace and the name.
 Key: TypeAlias = tuple[str, str, str, str]
 
+MACHINERY: Final = (("spec", "crossplane"), ("spec",))
+"""Where the fields of Crossplane are in an XR: the second is that of legacy XRs."""
+
 _SUFFIXES: Final = (".json", ".yaml", ".yml")
 
 
@@ -53,6 +56,12 @@ def key_of(manifest: Object) -> Key:
     api_version, kind = objects.api_version_and_kind(manifest)
     name = (manifests.namespace(manifest), manifests.name(manifest))
     return (manifests.group(api_version), kind, *name)
+
+
+def references_of(xr: Object) -> Iterator[Object]:
+    """Yield the references of an XR to what it composes."""
+    for path in MACHINERY:
+        yield from manifests.objects_at(xr, *path, "resourceRefs")
 
 
 def load(path: Path) -> Dump:

@@ -20,7 +20,7 @@ from function_script.tools.check import searching
 from function_script.tools.check.report import Skipped
 from function_script.tools.plan import changes
 from function_script.tools.plan.changes import Change
-from function_script.tools.plan.dump import Dump, Key, key_of
+from function_script.tools.plan.dump import MACHINERY, Dump, Key, key_of, references_of
 from function_script.tools.project import Project
 from function_script.tools.render import RenderInputs, functions, loading, renderer
 from function_script.tools.render.functions import FunctionIndex
@@ -31,8 +31,6 @@ Verdict: TypeAlias = Literal["planned", "unchanged", "unknown", "stays", "fails"
 _FUNCTION: Final = ("pkg.crossplane.io", "Function")
 _REVISION: Final = ("apiextensions.crossplane.io", "CompositionRevision")
 _XRD: Final = ("apiextensions.crossplane.io", "CompositeResourceDefinition")
-# The fields of Crossplane are in `spec.crossplane`, and in `spec` of legacy XRs.
-_MACHINERY: Final = (("spec", "crossplane"), ("spec",))
 # The words by which programs read connection details.
 _DETAILS: Final = re.compile("connection", re.IGNORECASE)
 _MAX_DEPTH: Final = 20
@@ -137,7 +135,7 @@ class _Planner:
         self._packages = [each for each in dump if key_of(each)[:2] == _FUNCTION]
         self._indexes: dict[str, FunctionIndex] = {}
         # What a parent writes into the spec of an XR that it composes; None: it destroys the XR.
-        self._written: dict[Key, Object | None] = {}
+        self._rewrites: dict[Key, Object | None] = {}
 
     def plan(self) -> Iterator[XrPlan]:
         """Yield the plan of each XR."""
@@ -168,10 +166,10 @@ class _Planner:
         label = "/".join(part for part in (key[1], *key[2:]) if part)
         name = _text_at_machinery(xr, "compositionRef", "name")
         plan = XrPlan(xr=label, composition=name, verdict="unknown")
-        is_rewritten = key in self._written
+        is_rewritten = key in self._rewrites
         try:
             observed = self._find_observed(xr)
-            if is_rewritten and self._written[key] is None:
+            if is_rewritten and self._rewrites[key] is None:
                 return self._destroy(plan, observed, xrs)
             if not name:
                 is_of_change = any(self._type(each.value) == key[:2] for each in self._new.values())
@@ -217,7 +215,7 @@ class _Planner:
             return "it is being deleted"
         if _text_at_machinery(xr, "compositionUpdatePolicy") == "Manual":
             return "its compositionUpdatePolicy is Manual"
-        for path in _MACHINERY:
+        for path in MACHINERY:
             selected = manifests.texts_at(xr, *path, "compositionRevisionSelector", "matchLabels")
             labels = manifests.labels(new.value)
             if selected and not selected.items() <= labels.items():
@@ -228,22 +226,21 @@ class _Planner:
         """Return the composed resources by resource name."""
         observed: dict[str, Object] = {}
         namespace = manifests.namespace(xr)
-        for path in _MACHINERY:
-            for reference in manifests.objects_at(xr, *path, "resourceRefs"):
-                if not reference.get("name"):
-                    continue
-                group = manifests.group(manifests.text_at(reference, "apiVersion"))
-                kind, name = (manifests.text_at(reference, each) for each in ("kind", "name"))
-                place = manifests.text_at(reference, "namespace") or namespace
-                manifest = self._dump.find((group, kind, place, name))
-                if manifest is None:
-                    raise _UnknownError(f'the dump lacks {kind} "{name}", which it composes')
-                if resource := manifests.resource_name(manifest):
-                    observed[resource] = manifest
-                else:
-                    raise _UnknownError(
-                        f'{kind} "{name}" has no annotation "{manifests.RESOURCE_NAME}"'
-                    )
+        for reference in references_of(xr):
+            if not reference.get("name"):
+                continue
+            group = manifests.group(manifests.text_at(reference, "apiVersion"))
+            kind, name = (manifests.text_at(reference, each) for each in ("kind", "name"))
+            place = manifests.text_at(reference, "namespace") or namespace
+            manifest = self._dump.find((group, kind, place, name))
+            if manifest is None:
+                raise _UnknownError(f'the dump lacks {kind} "{name}", which it composes')
+            if resource := manifests.resource_name(manifest):
+                observed[resource] = manifest
+            else:
+                raise _UnknownError(
+                    f'{kind} "{name}" has no annotation "{manifests.RESOURCE_NAME}"'
+                )
         return observed
 
     def _destroy(
@@ -253,7 +250,7 @@ class _Planner:
         destroyed = []
         for name, manifest in observed.items():
             if key_of(manifest) in xrs:
-                self._written[key_of(manifest)] = None
+                self._rewrites[key_of(manifest)] = None
             destroyed.append(
                 Change(
                     verb="destroy",
@@ -277,7 +274,6 @@ class _Planner:
     ) -> XrPlan:
         old, new = sources
         key = key_of(xr)
-        written = self._written.get(key)
         xrd = self._xrds.get(key[:2])
         if xrd is None:
             raise _UnknownError("the dump lacks its XRD")
@@ -286,7 +282,7 @@ class _Planner:
             raise _UnknownError(
                 f"the dump has it as {xr['apiVersion']}, and its Composition is for {api_version}"
             )
-        new_xr = xr if written is None else written
+        new_xr = self._rewrites.get(key) or xr
         if problems := xr_validation.validate(new_xr, xrd).errors:
             return replace(plan, verdict="invalid", reason=problems[0].message)
         before = self._render(old, xr, xrd, observed, is_after=False)
@@ -334,15 +330,15 @@ class _Planner:
 
     def _load_functions(self, composition: str) -> FunctionIndex:
         """Load the Functions beside a Composition, else those of the dump. Raises FatalError."""
-        values: Sequence[Object] | None = self._packages or None
+        values: Sequence[Object] | None = None
         document = self._new[composition].document if composition in self._new else None
         if document is not None and document.origin.source is not None:
             directory = Path(document.origin.source.name).parent
             paths = loading.find_render_paths(directory, self._project)
-            if paths.functions is not None:
-                values = loading.load_values([paths.functions], self._project)
-                functions.check_kinds(values)
-        return self._options.rendering.index(values)
+            values = functions.load(paths.functions, self._project)
+        return self._options.rendering.index(
+            values if values is not None else self._packages or None
+        )
 
     def _check_requirements(self, rendering: Rendering) -> None:
         """Raise _UnknownError if a step requires a kind of which the dump has no object."""
@@ -376,13 +372,15 @@ class _Planner:
         new = {key_of(each): each for each in after.result.composition.resources.values()}
         for key in map(key_of, observed):
             if key in xrs and key in old and key not in new:
-                self._written[key] = None
+                self._rewrites[key] = None
         for key, manifest in new.items():
             if key in xrs and key in old and old[key].get("spec") != manifest.get("spec"):
-                spec = objects.deep_copy(manifests.object_at(xrs[key], "spec"))
-                written: Object = {**xrs[key], "spec": spec}
-                _apply(manifests.object_at(written, "spec"), old[key]["spec"], manifest["spec"])
-                self._written[key] = written
+                spec: Object = {
+                    name: objects.deep_copy(value)
+                    for name, value in manifests.object_at(xrs[key], "spec").items()
+                }
+                _apply(spec, old[key]["spec"], manifest["spec"])
+                self._rewrites[key] = {**xrs[key], "spec": spec}
 
 
 def _depth(xr: Object, uids: Mapping[str, Object]) -> int:
@@ -411,5 +409,5 @@ def _apply(target: Object, before: Value, after: Value) -> None:
 
 
 def _text_at_machinery(xr: Object, *path: str) -> str:
-    texts = (manifests.text_at(xr, *each, *path) for each in _MACHINERY)
+    texts = (manifests.text_at(xr, *each, *path) for each in MACHINERY)
     return next((text for text in texts if text), "")

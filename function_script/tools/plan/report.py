@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from function_script.request.reader import format_path
-from function_script.request.values import Readable
 from function_script.texts import diagnostics
 from function_script.texts.diagnostics import Diagnostic
 from function_script.tools import console
@@ -39,21 +38,20 @@ class _Entry(NamedTuple):
     def message(self) -> str:
         change = self.first
         number = len({(xr, each.resource) for xr, each in self.changes})
-        xrs = _count(len({xr for xr, _ in self.changes}), "XR")
-        subject = f"{_count(number, 'object')} of {xrs}"
+        xrs = console.count(len({xr for xr, _ in self.changes}), "XR")
+        subject = f"{console.count(number, 'object')} of {xrs}"
         if change.verb == "change":
-            values = f"{_show(change.before)} becomes {_show(change.after)}"
-            return f"{subject}: {format_path(change.path)}: {values}"
+            before, after = (
+                console.to_short(value, _MAX_VALUE) for value in (change.before, change.after)
+            )
+            return f"{subject}: {format_path(change.path)}: {before} becomes {after}"
         if change.verb == "rename":
             return f'{subject}: "{change.before}" becomes "{change.after}", the object stays'
         return f"{subject}: {change.object}"
 
     def names(self, *, has_all: bool) -> list[str]:
         names = [f"{each.object} of {xr}" for xr, each in self.changes]
-        names = [*dict.fromkeys(map(console.one_line, names))]
-        if has_all or len(names) <= _MAX_NAMES:
-            return names
-        return [*names[:_MAX_NAMES], f"and {len(names) - _MAX_NAMES} more"]
+        return _cut([*dict.fromkeys(map(console.one_line, names))], has_all=has_all)
 
 
 def to_text(plans: Sequence[XrPlan], *, has_names: bool, columns: int | None = None) -> str:
@@ -68,9 +66,7 @@ def to_text(plans: Sequence[XrPlan], *, has_names: bool, columns: int | None = N
         )
         parts.append(diagnostics.to_frame(problem, entry.verb, columns))
     for title, names in _list_unplanned(plans):
-        shown = names if has_names or len(names) <= _MAX_NAMES else names[:_MAX_NAMES]
-        rest = len(names) - len(shown)
-        lines = [*shown, *([f"and {rest} more"] if rest else [])]
+        lines = _cut(names, has_all=has_names)
         parts.append("\n".join([title, *(f"  = {line}" for line in lines)]))
     return "\n\n".join([*parts, "\n".join(total_lines(plans))])
 
@@ -84,8 +80,8 @@ def to_markdown(plans: Sequence[XrPlan], *, has_names: bool) -> str:
         lines.append(f"- **{entry.verb}**{place}: {console.to_code(entry.message())}")
         lines += [f"  - {console.to_code(name)}" for name in entry.names(has_all=has_names)]
     for title, names in _list_unplanned(plans):
-        shown = ", ".join(map(console.to_code, names[:_MAX_NAMES]))
-        lines.append(f"- {console.to_code(title)}: {shown}")
+        first_names = ", ".join(map(console.to_code, names[:_MAX_NAMES]))
+        lines.append(f"- {console.to_code(title)}: {first_names}")
     size = 0
     for number, line in enumerate(lines):
         size += len(line) + 1
@@ -137,7 +133,7 @@ def total_lines(plans: Sequence[XrPlan]) -> Iterator[str]:
     numbers = (objects["add"], objects["change"], objects["destroy"])
     yield "Plan: {} to add, {} to change, {} to destroy.".format(*numbers)
     verdicts = Counter(plan.verdict for plan in plans)
-    parts = [f"{_count(len(plans), 'XR')} looked at"]
+    parts = [f"{console.count(len(plans), 'XR')} looked at"]
     parts += [f"{verdicts[each]} {text}" for each, text in _VERDICTS.items() if verdicts[each]]
     yield f"{', '.join(parts)}."
 
@@ -166,12 +162,8 @@ def _list_unplanned(plans: Sequence[XrPlan]) -> Iterator[tuple[str, list[str]]]:
     yield from sorted(reasons.items())
 
 
-def _show(value: Readable) -> str:
-    if value is None:
-        return "absent"
-    text = json.dumps(value, ensure_ascii=False, default=str)
-    return text if len(text) <= _MAX_VALUE else f"{text[:_MAX_VALUE]}…"
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+def _cut(names: list[str], *, has_all: bool) -> list[str]:
+    """Return the first names and the number of the others."""
+    if has_all or len(names) <= _MAX_NAMES:
+        return names
+    return [*names[:_MAX_NAMES], f"and {len(names) - _MAX_NAMES} more"]

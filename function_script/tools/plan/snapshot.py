@@ -14,6 +14,7 @@ from function_script.request import objects
 from function_script.request.values import Object
 from function_script.texts.errors import InputError
 from function_script.tools import bounded, manifests
+from function_script.tools.plan.dump import references_of
 
 _CROSSPLANE: Final = (
     "compositeresourcedefinitions.apiextensions.crossplane.io",
@@ -21,7 +22,6 @@ _CROSSPLANE: Final = (
     "compositionrevisions.apiextensions.crossplane.io",
     "functions.pkg.crossplane.io",
 )
-_MACHINERY: Final = (("spec", "crossplane"), ("spec",))
 _SECRETS: Final = ("v1", "Secret")
 
 
@@ -85,7 +85,7 @@ def take(options: Options, report: Callable[[str], None]) -> Snapshot:
     for name in (*others, *options.others):
         get(name)
     xrs = [xr for xrd in definitions for xr in get(_plural(xrd))]
-    kinds = {_kind(reference) for xr in xrs for reference in _references(xr)}
+    kinds = {_kind(reference) for xr in xrs for reference in references_of(xr)}
     for name in sorted(kinds - {""}):
         get(name)
     return snapshot
@@ -94,11 +94,6 @@ def take(options: Options, report: Callable[[str], None]) -> Snapshot:
 def _plural(xrd: Object) -> str:
     names = ("spec", "names", "plural")
     return f"{manifests.text_at(xrd, *names)}.{manifests.text_at(xrd, 'spec', 'group')}"
-
-
-def _references(xr: Object) -> Iterator[Object]:
-    for path in _MACHINERY:
-        yield from manifests.objects_at(xr, *path, "resourceRefs")
 
 
 def _kind(reference: Object) -> str:

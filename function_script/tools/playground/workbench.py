@@ -139,15 +139,11 @@ class RenderSession:
         paths = loading.find_render_paths(self._mirror.directory, self._files)
         composition = loading.load_one(paths.composition, "a Composition", self._files)
         xr = loading.load_one(paths.xr, "an XR", self._files)
-        manifests = (
-            None if paths.functions is None else loading.load_values([paths.functions], self._files)
-        )
-        functions.check_kinds(manifests or [])
         return _Project(
             composition=composition,
             xr=xr,
             inputs=command.load_inputs(paths, composition, xr),
-            functions=manifests,
+            functions=functions.load(paths.functions, self._files),
         )
 
     def _run(

@@ -179,11 +179,7 @@ def _load_functions(
 
 
 def _load_index(paths: loading.PipelinePaths, options: Options) -> functions.FunctionIndex:
-    file = None
-    if paths.functions is not None:
-        file = loading.load_values([paths.functions], paths.project)
-    functions.check_kinds(file or [])
-    return options.index(file)
+    return options.index(functions.load(paths.functions, paths.project))
 
 
 def load_inputs(

@@ -5,6 +5,7 @@ This is done before the pipeline runs, so that a function that cannot run is an 
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Final
 
 from function_script.request import objects
@@ -14,6 +15,8 @@ from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.errors import InputError
 from function_script.texts.problems import suggest
 from function_script.tools import manifests
+from function_script.tools.project import Project
+from function_script.tools.render import loading
 from function_script.tools.render.builtin import repository_name
 from function_script.tools.render.runtimes import RUNTIMES
 from function_script.tools.render.runtimes.address import TARGET, Remote, RemoteKind
@@ -359,6 +362,15 @@ def find_unused(steps: Iterable[Step], selections: Mapping[str, Selection]) -> I
         if name not in called_names:
             hint = suggest(name, called_names, f"steps call {', '.join(called_names)}")
             yield f'no step calls function "{name}" of --function: {hint}'
+
+
+def load(path: Path | None, project: Project) -> list[Object] | None:
+    """Load the Functions of a file; None without one. Raises FatalError."""
+    if path is None:
+        return None
+    manifests_ = loading.load_values([path], project)
+    check_kinds(manifests_)
+    return manifests_
 
 
 def check_kinds(functions: Iterable[Object]) -> None:

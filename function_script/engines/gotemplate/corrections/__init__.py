@@ -1,1 +1,1 @@
-"""What the author of a mistake in the syntax or order of another language means in Go's."""
+"""Corrections of templates in the syntax, or with the order of arguments, of another language."""
