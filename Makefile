@@ -32,18 +32,24 @@ env: .venv/dev ## Make the environment of all other targets in .venv, and nothin
 demo: .venv/runtime ## Set up .venv and render an example to the terminal
 	@$(BIN)/function-script render examples/starlark-robots
 
+# CI names retries, since many tests measure time or memory on a machine that others use: each runs
+# what failed once more, alone. A fault fails in all of them.
+RETRIES =
+python = $(or $(2),$(BIN))/python
+pytest = $(python) -m pytest -q $(1) $(foreach retry,$(RETRIES),|| $(python) -m pytest -q $(1) -n 0 --last-failed)
+
 # Only the files that have such tests are collected.
 marked = $(shell grep -rl --include='test_*.py' 'mark\.$(1)' $(2))
 
 test: .venv/dev ## Run the whole test suite
-	@$(BIN)/python -m pytest -q -n 2 --dist worksteal -m "not serial and not attack"
-	@$(BIN)/python -m pytest -q -m "serial and not attack" $(call marked,serial,tests)
+	@$(call pytest,-n 2 --dist worksteal -m "not serial and not attack")
+	@$(call pytest,-m "serial and not attack" $(call marked,serial,tests))
 
 test-browser: .venv/dev ## Drive the playground in a real browser (Chromium)
-	@$(BIN)/python -m pytest -q -n 2 tests/browser
+	@$(call pytest,-n 2 tests/browser)
 
 # Commands that tests start in this directory must not find the sources there instead.
-COMPILED = PYTHONSAFEPATH=1 PYTHONPATH=$(CURDIR)/build/compiled/lib
+COMPILED = export PYTHONSAFEPATH=1 PYTHONPATH=$(CURDIR)/build/compiled/lib;
 
 build/compiled/done: .venv/dev setup.py pyproject.toml $(shell find function_script input_crds -type f -not -name '*.pyc')
 	@rm -rf build/compiled
@@ -54,8 +60,8 @@ build/compiled/done: .venv/dev setup.py pyproject.toml $(shell find function_scr
 RATIOS = tests/benchmarks/test_ratios.py
 
 test-attacks: build/compiled/done ## Flood and load a real server, on compiled modules, in every way that its tests know
-	@$(COMPILED) $(BIN)/pytest -q --compiled -m attack $(filter-out $(RATIOS),$(call marked,attack,tests))
-	@$(BIN)/python -m pytest -q -m attack $(RATIOS)
+	@$(COMPILED) $(call pytest,--compiled -m attack $(filter-out $(RATIOS),$(call marked,attack,tests)))
+	@$(call pytest,-m attack $(RATIOS))
 
 # Tests of what is compiled, and of everything that calls it; none of tools alone.
 OF_TOOLS = $(wildcard tests/e2e/test_package_*.py tests/e2e/test_registry_*.py) \
@@ -68,8 +74,8 @@ COMPILED_TESTS = tests/unit/wire tests/unit/sandbox tests/unit/server tests/unit
 	tests/behaviour tests/property tests/scripts tests/hostile tests/e2e tests/test_examples.py
 
 test-compiled: build/compiled/done ## Run the tests of the request path once more, on compiled modules
-	@$(COMPILED) $(BIN)/pytest -q -n 2 --compiled -m "not serial and not attack" $(addprefix --ignore=,$(OF_TOOLS)) $(COMPILED_TESTS)
-	@$(COMPILED) $(BIN)/pytest -q --compiled -m "serial and not attack" $(filter-out $(OF_TOOLS),$(call marked,serial,$(COMPILED_TESTS)))
+	@$(COMPILED) $(call pytest,-n 2 --compiled -m "not serial and not attack" $(addprefix --ignore=,$(OF_TOOLS)) $(COMPILED_TESTS))
+	@$(COMPILED) $(call pytest,--compiled -m "serial and not attack" $(filter-out $(OF_TOOLS),$(call marked,serial,$(COMPILED_TESTS))))
 
 # Everything that tests the tools, and what they are made of; tests/support/linux_only.py has what is left out.
 PORTABLE = tests/unit tests/test_examples.py tests/test_example_cases.py tests/test_walk.py \
@@ -87,11 +93,11 @@ UNITS_BEFORE = $(call IF_LINUX,$(addprefix --ignore=tests/unit/,contribution doc
 test-portable: .venv/dev ## Run the tests of the tools on a Python without what only Linux has, as on macOS
 	@if [ "$$(uname)" = Linux ]; then $(BIN)/python tests/portable/interpreter.py build/portable darwin; \
 	else mkdir -p build && ln -sfn ../.venv build/portable; fi
-	@$(BIN)/python -m pytest -q -n 2 tests/portable
-	@build/portable/bin/python -m pytest -q -n 2 -m "not serial and not attack" $(UNITS_BEFORE) $(filter-out $(RUN_BEFORE),$(PORTABLE))
+	@$(call pytest,-n 2 tests/portable)
+	@$(call pytest,-n 2 -m "not serial and not attack" $(UNITS_BEFORE) $(filter-out $(RUN_BEFORE),$(PORTABLE)),build/portable/bin)
 
 test-install: .venv/dev ## Build, install and run as users do, on every Python that the machine has
-	@$(BIN)/python -m pytest -q -n 2 --dist worksteal --durations 0 tests/install
+	@$(call pytest,-n 2 --dist worksteal --durations 0 tests/install)
 
 test-image: .venv/dev ## Carry out the lines of package/Dockerfile without Docker, and run its images locked down (Linux, root)
 	@PYTHONPATH=tests $(BIN)/python -m image

@@ -34,6 +34,8 @@ _MAX_SECONDS: Final = 5.0
 _CPU_SHARE: Final = 0.08
 # The CPU time after which the server sleeps to keep its share; a timer for less is not worth it.
 _SLICE_SECONDS: Final = 0.002
+# The share of one CPU for rendering each page, beside that.
+_RENDERING_SHARE: Final = 0.04
 _PLAIN: Final = "text/plain; charset=utf-8"
 _METHOD_NOT_ALLOWED: Final = 405
 
@@ -46,6 +48,38 @@ class HttpResponse(NamedTuple):
     content_type: str = _PLAIN
 
 
+class _Page:
+    """A page that all requests which wait for it get from one rendering.
+
+    A rendering begins after these requests have come, and waits where it would exceed its share
+    of one CPU: many scrapes at once keep no probe waiting.
+    """
+
+    def __init__(self, render: Callable[[], HttpResponse]) -> None:
+        self._render = render
+        self._next: asyncio.Task[HttpResponse] | None = None
+        self._earliest_start = 0.0
+        self.seconds = 0.0
+        """The CPU time of all renderings."""
+
+    async def get(self) -> HttpResponse:
+        """Return the next rendering."""
+        if self._next is None:
+            self._next = asyncio.get_running_loop().create_task(self._render_next())
+        # A client that disconnects does not cancel the rendering that others wait for.
+        return await asyncio.shield(self._next)
+
+    async def _render_next(self) -> HttpResponse:
+        await asyncio.sleep(self._earliest_start - time.monotonic())
+        self._next = None
+        start = time.thread_time()
+        response = self._render()
+        seconds = time.thread_time() - start
+        self._earliest_start = time.monotonic() + seconds / _RENDERING_SHARE
+        self.seconds += seconds
+        return response
+
+
 class OpsHttpServer:
     """Listens on ``address`` (HOST:PORT) from its construction, answers within a ``with`` block.
 
@@ -54,7 +88,7 @@ class OpsHttpServer:
     """
 
     def __init__(self, address: str, pages: Mapping[str, Callable[[], HttpResponse]]) -> None:
-        self._pages = pages
+        self._pages = {path: _Page(render) for path, render in pages.items()}
         try:
             self._socket = sockets.listen(address, _BACKLOG)
         except OSError as error:
@@ -85,16 +119,17 @@ class OpsHttpServer:
         self._loop.run_until_complete(self._serve())
 
     async def _serve(self) -> None:
-        accepting = self._loop.create_task(self._accept())
+        _accepting = self._loop.create_task(self._accept())
         await self._stopping.wait()
-        tasks = [accepting, *self._connections]
+        # Of accepting, connections and renderings.
+        tasks = asyncio.all_tasks() - {asyncio.current_task()}
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
 
     async def _accept(self) -> None:
         """Accept connections one by one, and sleep after each slice of CPU time."""
-        slice_start = time.thread_time()
+        slice_start = self._seconds()
         while True:
             try:
                 connection, _ = await self._loop.sock_accept(self._socket)
@@ -111,10 +146,14 @@ class OpsHttpServer:
             self._connections[task] = None
             task.add_done_callback(lambda task: self._connections.pop(task, None))
             await asyncio.sleep(0)
-            seconds = time.thread_time() - slice_start
+            seconds = self._seconds() - slice_start
             if seconds > _SLICE_SECONDS:
                 slice_start += seconds
                 await asyncio.sleep(seconds / _CPU_SHARE)
+
+    def _seconds(self) -> float:
+        """Return the CPU time of connections, without that of renderings."""
+        return time.thread_time() - sum(page.seconds for page in self._pages.values())
 
     async def _handle(self, connection: socket.socket) -> None:
         """Answer the one request of a connection."""
@@ -124,12 +163,12 @@ class OpsHttpServer:
                 protocol = h11.Connection(h11.SERVER, max_incomplete_event_size=_MAX_HEAD_BYTES)
                 for _ in range(_MAX_RECEIVES):
                     data = await self._loop.sock_recv(connection, _MAX_HEAD_BYTES)
-                    response = self._receive(protocol, data)
+                    response = await self._receive(protocol, data)
                     if response or not data:
                         await self._loop.sock_sendall(connection, response)
                         return
 
-    def _receive(self, protocol: h11.Connection, data: bytes) -> bytes:
+    async def _receive(self, protocol: h11.Connection, data: bytes) -> bytes:
         """Read a piece of a request; return the response to a complete or invalid request."""
         try:
             protocol.receive_data(data)
@@ -145,7 +184,7 @@ class OpsHttpServer:
         elif event.method not in {b"GET", b"HEAD"}:
             response = HttpResponse(_METHOD_NOT_ALLOWED, b"only GET\n")
         else:
-            response = page()
+            response = await page.get()
         return _to_bytes(protocol, response, has_body=event.method != b"HEAD")
 
 

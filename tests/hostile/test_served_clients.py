@@ -159,7 +159,7 @@ def test_floods_of_frames_do_not_keep_others_out(
         for _ in range(50):
             assert is_answered(call(channel, GOOD))
         assert target.is_well()
-    assert peak.size - before < HELD_BYTES
+    assert peak.size - before < HELD_BYTES + SLACK_BYTES
     assert target.is_well()
 
 
