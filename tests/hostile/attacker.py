@@ -79,10 +79,11 @@ def _call(stream: int, path: str, data: bytes) -> bytes:
 
 
 def flood_frames(data: bytes, address: str, identity: Identity | None) -> None:
-    """Send frames and read nothing; reconnect after the server has closed the connection."""
+    """Acknowledge SETTINGS, send frames and read nothing more; reconnect after the end."""
     while True:
         with suppress(OSError), RawClient(address, identity) as client:
             client.socket.settimeout(_SECONDS)
+            client.receive()
             while True:
                 for at in range(0, len(data), FRAME_BYTES):
                     client.socket.sendall(data[at : at + FRAME_BYTES])
