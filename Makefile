@@ -83,12 +83,12 @@ PORTABLE = tests/unit tests/test_examples.py tests/test_example_cases.py tests/t
 	tests/e2e/test_package_tokens.py tests/conformance/test_function_spec.py tests/conformance/test_input_crds.py \
 	tests/conformance/test_input_reference.py tests/conformance/test_xpkg_spec.py
 
-# What asks the system for nothing, and what another target runs: on Linux they are run once.
+# What asks the system for little is run by `make test` on Linux, and here on a Mac.
 IF_LINUX = $(if $(filter Linux,$(shell uname)),$(1))
-RUN_BEFORE = $(call IF_LINUX,$(addprefix tests/,scripts diagnostics browser conformance/% test_walk.py) \
-	$(filter-out $(addprefix tests/hostile/test_,pool_programs.py strangers_folders.py tools_readers.py),$(wildcard tests/hostile/test_*.py)))
+RUN_BEFORE = $(call IF_LINUX,$(addprefix tests/,scripts diagnostics browser conformance/% e2e/% test_walk.py) \
+	$(filter-out tests/hostile/test_pool_programs.py,$(wildcard tests/hostile/test_*.py)))
 UNITS_BEFORE = $(call IF_LINUX,$(addprefix --ignore=tests/unit/,contribution documents engines inputs request step texts wire \
-	tools/check tools/krm tools/xpkg))
+	$(addprefix tools/,check compare krm plan remote validate xpkg test_editor.py test_init.py test_init_origins.py test_input_schema.py)))
 
 test-portable: .venv/dev ## Run the tests of the tools on a Python without what only Linux has, as on macOS
 	@if [ "$$(uname)" = Linux ]; then $(BIN)/python tests/portable/interpreter.py build/portable darwin; \
