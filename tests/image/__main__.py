@@ -49,6 +49,11 @@ def main() -> int:
     command = [sys.executable, "-m", "pytest", "-q", "--timeout=300", "tests/image", *left_out]
     prefix = [] if obstacle else ["unshare", "--net"]
     code = subprocess.run([*prefix, *command], check=False, cwd=ROOT).returncode
+    # As the Makefile has it for other tests.
+    for _ in os.environ.get("RETRIES", "").split():
+        if code:
+            again = [*prefix, *command, "--last-failed"]
+            code = subprocess.run(again, check=False, cwd=ROOT).returncode
     print(f"{time.monotonic() - began:.0f} s")
     return code
 
