@@ -77,6 +77,26 @@ def test_page_is_answered(port: int, method: str, path: str, status: int, body: 
     assert fetch(port, path, method) == (status, body)
 
 
+def test_requests_that_wait_for_a_page_get_one_rendering() -> None:
+    """A page of 0.1 s of CPU time for sixteen clients at once holds up no probe."""
+    renderings = []
+
+    def render() -> HttpResponse:
+        end = time.thread_time() + 0.1
+        while time.thread_time() < end:
+            pass
+        renderings.append(end)
+        return HttpResponse(200, b"%d" % len(renderings))
+
+    pages = {**PAGES, "/metrics": render}
+    with OpsHttpServer("127.0.0.1:0", pages) as server, ThreadPoolExecutor(16) as clients:
+        # The next rendering begins 2.5 s after this one, and most scrapes wait for it.
+        assert fetch(server.port, "/metrics") == (200, b"1")
+        scrapes = [clients.submit(fetch, server.port, "/metrics") for _ in range(16)]
+        assert fetch(server.port, "/livez") == (200, b"ok\n")
+        assert {scrape.result() for scrape in scrapes} <= {(200, b"2"), (200, b"3")}
+
+
 def test_large_page_arrives_whole(port: int) -> None:
     """It takes many writes."""
     assert fetch(port, "/metrics") == (200, b"x" * 1_000_000)
