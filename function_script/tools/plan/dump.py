@@ -1,6 +1,7 @@
 """The objects of a cluster as `kubectl get -o yaml` or `-o json` prints them, in files."""
 
-from collections.abc import Iterable, Iterator, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final, TypeAlias
 
@@ -9,7 +10,7 @@ from function_script.request.values import Object, Value
 from function_script.texts.errors import InputError
 from function_script.texts.source import Source
 from function_script.tools import bounded, manifests
-from function_script.tools.render.requirements import Store
+from function_script.tools.render.requirements import RequirementSource, Store
 
 # The group and kind, the namespace and the name.
 Key: TypeAlias = tuple[str, str, str, str]
@@ -18,6 +19,12 @@ MACHINERY: Final = (("spec", "crossplane"), ("spec",))
 """Where the fields of Crossplane are in an XR: the second is that of legacy XRs."""
 
 _SUFFIXES: Final = (".json", ".yaml", ".yml")
+# The words by which programs read connection details.
+_DETAILS: Final = re.compile("connection", re.IGNORECASE)
+
+
+class UnknownError(Exception):
+    """What a pipeline makes of an XR of the dump cannot be known; the text is the reason."""
 
 
 class Dump:
@@ -50,6 +57,49 @@ class Dump:
         """Return an object, or None."""
         return self._objects.get(key)
 
+    def find_observed(self, xr: Object) -> dict[str, Object]:
+        """Return the composed resources by resource name. Raises UnknownError for one it lacks."""
+        observed: dict[str, Object] = {}
+        namespace = manifests.namespace(xr)
+        for reference in references_of(xr):
+            if not reference.get("name"):
+                continue
+            group = manifests.group(manifests.text_at(reference, "apiVersion"))
+            kind, name = (manifests.text_at(reference, each) for each in ("kind", "name"))
+            place = manifests.text_at(reference, "namespace") or namespace
+            manifest = self.find((group, kind, place, name))
+            if manifest is None:
+                raise UnknownError(f'the dump lacks {kind} "{name}", which it composes')
+            if resource := manifests.resource_name(manifest):
+                observed[resource] = manifest
+            else:
+                raise UnknownError(f'{kind} "{name}" has no annotation "{manifests.RESOURCE_NAME}"')
+        return observed
+
+    def check(
+        self,
+        composition: Object,
+        observed: Mapping[str, Object],
+        requirements: RequirementSource | None,
+    ) -> None:
+        """Raise UnknownError if a pipeline may have read what the dump lacks.
+
+        That are objects of a kind that a step requires, and connection details of ``observed``.
+        """
+        for selector in requirements.requested if requirements else ():
+            if (manifests.group(selector.api_version), selector.kind) not in self.kinds:
+                raise UnknownError(
+                    f"a step requires {selector.kind} objects, and the dump has none"
+                )
+        if not _DETAILS.search(str(composition.get("spec"))):
+            return
+        for manifest in observed.values():
+            reference = manifests.object_at(manifest, "spec", "writeConnectionSecretToRef")
+            name = manifests.text_at(reference, "name")
+            place = manifests.namespace(manifest) or manifests.text_at(reference, "namespace")
+            if name and self.find(("", "Secret", place, name)) is None:
+                raise UnknownError(f'the dump lacks Secret "{name}" with connection details')
+
 
 def key_of(manifest: Object) -> Key:
     """Return the key of an object. Of a resource with several versions there is one object."""
@@ -62,6 +112,12 @@ def references_of(xr: Object) -> Iterator[Object]:
     """Yield the references of an XR to what it composes."""
     for path in MACHINERY:
         yield from manifests.objects_at(xr, *path, "resourceRefs")
+
+
+def text_at_machinery(xr: Object, *path: str) -> str:
+    """Return a text among the fields of Crossplane in an XR; empty if there is none."""
+    texts = (manifests.text_at(xr, *each, *path) for each in MACHINERY)
+    return next((text for text in texts if text), "")
 
 
 def load(path: Path) -> Dump:

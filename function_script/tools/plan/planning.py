@@ -3,13 +3,11 @@
 An XR is never without changes where this cannot know: then it is unknown, with the reason.
 """
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final, Literal, TypeAlias
 
-from function_script import wire
 from function_script.documents import Document
 from function_script.request import objects
 from function_script.request.values import Object, Value
@@ -20,7 +18,14 @@ from function_script.tools.check import searching
 from function_script.tools.check.report import Skipped
 from function_script.tools.plan import changes
 from function_script.tools.plan.changes import Change
-from function_script.tools.plan.dump import MACHINERY, Dump, Key, key_of, references_of
+from function_script.tools.plan.dump import (
+    MACHINERY,
+    Dump,
+    Key,
+    UnknownError,
+    key_of,
+    text_at_machinery,
+)
 from function_script.tools.project import Project
 from function_script.tools.render import RenderInputs, functions, loading, renderer
 from function_script.tools.render.functions import FunctionIndex
@@ -31,8 +36,6 @@ Verdict: TypeAlias = Literal["planned", "unchanged", "unknown", "stays", "fails"
 _FUNCTION: Final = ("pkg.crossplane.io", "Function")
 _REVISION: Final = ("apiextensions.crossplane.io", "CompositionRevision")
 _XRD: Final = ("apiextensions.crossplane.io", "CompositeResourceDefinition")
-# The words by which programs read connection details.
-_DETAILS: Final = re.compile("connection", re.IGNORECASE)
 _MAX_DEPTH: Final = 20
 
 
@@ -67,10 +70,6 @@ class _Source:
         if self.document is None:
             return None
         return Origin(document=self.document, programs=self.programs)
-
-
-class _UnknownError(Exception):
-    """The change of an XR cannot be known; the text is the reason."""
 
 
 def plan(dump: Dump, after: Path, project: Project, options: Options, pool: Pool) -> list[XrPlan]:
@@ -164,11 +163,11 @@ class _Planner:
         """Plan one XR; None for one that the change does not concern."""
         xr = xrs[key]
         label = "/".join(part for part in (key[1], *key[2:]) if part)
-        name = _text_at_machinery(xr, "compositionRef", "name")
+        name = text_at_machinery(xr, "compositionRef", "name")
         plan = XrPlan(xr=label, composition=name, verdict="unknown")
         is_rewritten = key in self._rewrites
         try:
-            observed = self._find_observed(xr)
+            observed = self._dump.find_observed(xr)
             if is_rewritten and self._rewrites[key] is None:
                 return self._destroy(plan, observed, xrs)
             if not name:
@@ -182,16 +181,16 @@ class _Planner:
             if not is_rewritten and (reason := self._find_hold(xr, new)):
                 return replace(plan, verdict="stays", reason=reason)
             return self._compare(plan, xr, (old, new), observed, xrs)
-        except _UnknownError as error:
+        except UnknownError as error:
             return replace(plan, reason=str(error))
 
     def _find_old(self, xr: Object, name: str) -> _Source:
         """Return the Composition before the change."""
         if self._old is not None:
             if name not in self._old:
-                raise _UnknownError(f'there is no Composition "{name}" before the change')
+                raise UnknownError(f'there is no Composition "{name}" before the change')
             return self._old[name]
-        revision = _text_at_machinery(xr, "compositionRevisionRef", "name")
+        revision = text_at_machinery(xr, "compositionRevisionRef", "name")
         value = self._dump.find((*_REVISION, "", revision)) if revision else None
         if value is not None:
             api_version, kind = manifests.COMPOSITION
@@ -200,11 +199,11 @@ class _Planner:
                 value={**value, "apiVersion": api_version, "kind": kind, "metadata": metadata}
             )
         if revision:
-            raise _UnknownError(f'the dump lacks CompositionRevision "{revision}"')
+            raise UnknownError(f'the dump lacks CompositionRevision "{revision}"')
         group, kind = manifests.group(manifests.COMPOSITION[0]), manifests.COMPOSITION[1]
         value = self._dump.find((group, kind, "", name))
         if value is None:
-            raise _UnknownError(f'the dump lacks Composition "{name}"')
+            raise UnknownError(f'the dump lacks Composition "{name}"')
         return _Source(value=value)
 
     def _find_hold(self, xr: Object, new: _Source) -> str:
@@ -213,7 +212,7 @@ class _Planner:
             return "it is paused"
         if manifests.text_at(xr, "metadata", "deletionTimestamp"):
             return "it is being deleted"
-        if _text_at_machinery(xr, "compositionUpdatePolicy") == "Manual":
+        if text_at_machinery(xr, "compositionUpdatePolicy") == "Manual":
             return "its compositionUpdatePolicy is Manual"
         for path in MACHINERY:
             selected = manifests.texts_at(xr, *path, "compositionRevisionSelector", "matchLabels")
@@ -221,27 +220,6 @@ class _Planner:
             if selected and not selected.items() <= labels.items():
                 return "its compositionRevisionSelector does not select the new Composition"
         return ""
-
-    def _find_observed(self, xr: Object) -> dict[str, Object]:
-        """Return the composed resources by resource name."""
-        observed: dict[str, Object] = {}
-        namespace = manifests.namespace(xr)
-        for reference in references_of(xr):
-            if not reference.get("name"):
-                continue
-            group = manifests.group(manifests.text_at(reference, "apiVersion"))
-            kind, name = (manifests.text_at(reference, each) for each in ("kind", "name"))
-            place = manifests.text_at(reference, "namespace") or namespace
-            manifest = self._dump.find((group, kind, place, name))
-            if manifest is None:
-                raise _UnknownError(f'the dump lacks {kind} "{name}", which it composes')
-            if resource := manifests.resource_name(manifest):
-                observed[resource] = manifest
-            else:
-                raise _UnknownError(
-                    f'{kind} "{name}" has no annotation "{manifests.RESOURCE_NAME}"'
-                )
-        return observed
 
     def _destroy(
         self, plan: XrPlan, observed: Mapping[str, Object], xrs: Mapping[Key, Object]
@@ -276,10 +254,10 @@ class _Planner:
         key = key_of(xr)
         xrd = self._xrds.get(key[:2])
         if xrd is None:
-            raise _UnknownError("the dump lacks its XRD")
+            raise UnknownError("the dump lacks its XRD")
         api_version = manifests.text_at(new.value, "spec", "compositeTypeRef", "apiVersion")
         if api_version != xr["apiVersion"]:
-            raise _UnknownError(
+            raise UnknownError(
                 f"the dump has it as {xr['apiVersion']}, and its Composition is for {api_version}"
             )
         new_xr = self._rewrites.get(key) or xr
@@ -288,7 +266,7 @@ class _Planner:
         before = self._render(old, xr, xrd, observed, is_after=False)
         after = self._render(new, new_xr, xrd, observed, is_after=True)
         if failure := before.result.failure:
-            raise _UnknownError(f"before the change it fails: {failure.diagnostics[0].message}")
+            raise UnknownError(f"before the change it fails: {failure.diagnostics[0].message}")
         if failure := after.result.failure:
             return replace(plan, verdict="fails", reason=failure.diagnostics[0].message)
         differences = [*changes.find(observed, before, after)]
@@ -321,11 +299,10 @@ class _Planner:
             rendering = render.reconcile(inputs, source.origin())
         except FatalError as error:
             reason = error.diagnostics[0].message
-            raise _UnknownError(f"{when} the change it cannot be rendered: {reason}") from error
+            raise UnknownError(f"{when} the change it cannot be rendered: {reason}") from error
         if rendering.skipped:
-            raise _UnknownError(f'step "{rendering.skipped[0]}" was left out')
-        self._check_requirements(rendering)
-        self._check_details(source, observed)
+            raise UnknownError(f'step "{rendering.skipped[0]}" was left out')
+        self._dump.check(source.value, observed, rendering.result.requirements)
         return rendering
 
     def _load_functions(self, composition: str) -> FunctionIndex:
@@ -339,26 +316,6 @@ class _Planner:
         return self._options.rendering.index(
             values if values is not None else self._packages or None
         )
-
-    def _check_requirements(self, rendering: Rendering) -> None:
-        """Raise _UnknownError if a step requires a kind of which the dump has no object."""
-        requirements = rendering.result.requirements
-        selectors: Sequence[wire.Selector] = requirements.requested if requirements else ()
-        for selector in selectors:
-            kind = selector.kind
-            if (manifests.group(selector.api_version), kind) not in self._dump.kinds:
-                raise _UnknownError(f"a step requires {kind} objects, and the dump has none")
-
-    def _check_details(self, source: _Source, observed: Mapping[str, Object]) -> None:
-        """Raise _UnknownError if a program may read connection details that the dump lacks."""
-        if not _DETAILS.search(str(source.value.get("spec"))):
-            return
-        for manifest in observed.values():
-            reference = manifests.object_at(manifest, "spec", "writeConnectionSecretToRef")
-            name = manifests.text_at(reference, "name")
-            place = manifests.namespace(manifest) or manifests.text_at(reference, "namespace")
-            if name and self._dump.find(("", "Secret", place, name)) is None:
-                raise _UnknownError(f'the dump lacks Secret "{name}" with connection details')
 
     def _hand_down(
         self,
@@ -406,8 +363,3 @@ def _apply(target: Object, before: Value, after: Value) -> None:
             _apply(current, old.get(key), value)
         else:
             target[key] = objects.deep_copy(value)
-
-
-def _text_at_machinery(xr: Object, *path: str) -> str:
-    texts = (manifests.text_at(xr, *each, *path) for each in MACHINERY)
-    return next((text for text in texts if text), "")
