@@ -13,7 +13,7 @@ from contextlib import suppress
 from functools import partial
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeVar, get_args
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypedDict, TypeVar, get_args
 
 import click
 from click.decorators import FC
@@ -26,6 +26,7 @@ from function_script.tools.processes.options import PackageOptions
 from function_script.tools.project import FLAG
 
 if TYPE_CHECKING:
+    from function_script.tools.render import renderer
     from function_script.tools.render.functions import Selection
 
 Number = TypeVar("Number", int, float)
@@ -421,6 +422,44 @@ def read_runtimes(texts: Iterable[str]) -> dict[str, Selection]:
         return dict(functions.parse_runtime(text) for text in texts)
     except ValueError as error:
         raise click.UsageError(f"--function: {error}") from error
+
+
+class RenderingFlags(TypedDict):
+    """The flags of `rendering`."""
+
+    function: tuple[str, ...]
+    allow_outside: tuple[Path, ...]
+    allow_addresses: bool
+    strict_versions: bool
+    offline: bool
+    timeout: float
+
+
+def rendering() -> list[click.Option]:
+    """Return the flags of a command that renders many XRs; `read_rendering` parses them."""
+    return [
+        allow_outside(),
+        functions(),
+        allow_addresses(),
+        strict_versions(),
+        offline(),
+        timeout("all steps of an XR together"),
+    ]
+
+
+def read_rendering(flags: RenderingFlags) -> renderer.Options:
+    """Return the options of the renderer, without notes. Raises UsageError."""
+    from function_script.tools.render import renderer  # noqa: PLC0415 - slow to import
+    from function_script.tools.render.runtimes.servers import Servers  # noqa: PLC0415 - as above
+
+    return renderer.Options(
+        runtimes=read_runtimes(flags["function"]),
+        is_strict=flags["strict_versions"],
+        allows_addresses=flags["allow_addresses"],
+        servers=Servers(read_packages(is_offline=flags["offline"])),
+        timeout_seconds=flags["timeout"],
+        is_quiet=True,
+    )
 
 
 def quiet(what: str) -> click.Option:

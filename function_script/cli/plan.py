@@ -3,24 +3,19 @@
 from __future__ import annotations
 
 import sys
+from contextlib import ExitStack
 from pathlib import Path
-from typing import Final, Literal, TypedDict, Unpack
+from typing import Final, Literal, Unpack
 
 import click
 
 from function_script.cli import exit_codes, options, terminal
 
 
-class _Flags(TypedDict):
+class _Flags(options.RenderingFlags):
     after: Path
     cluster: Path
-    before: Path | None
-    function: tuple[str, ...]
-    allow_outside: tuple[Path, ...]
-    allow_addresses: bool
-    strict_versions: bool
-    offline: bool
-    timeout: float
+    before: str | None
     output: Literal["text", "json", "markdown"]
     names: bool
     fail_on: tuple[Literal["change", "destroy", "invalid", "unknown"], ...]
@@ -31,7 +26,7 @@ _EPILOG: Final = """\b
 Examples:
   function-script snapshot dump.json
   function-script plan --cluster dump.json
-  function-script plan platform --cluster dump.json --fail-on destroy
+  function-script plan platform --cluster dump.json --before main
 """
 
 
@@ -40,12 +35,7 @@ Examples:
     short_help="Show what a change does to live XRs.",
     epilog=_EPILOG,
     params=[
-        options.allow_outside(),
-        options.functions(),
-        options.allow_addresses(),
-        options.strict_versions(),
-        options.offline(),
-        options.timeout("all steps of an XR together"),
+        *options.rendering(),
         options.output("text", "json", "markdown"),
         options.debug(),
     ],
@@ -62,9 +52,9 @@ Examples:
 @options.flag(
     "--before",
     group="Input",
-    type=click.Path(exists=True, path_type=Path),
-    metavar="PATH",
-    help="Compositions before the change: a file or a directory; default: those of the dump.",
+    metavar="REF|PATH",
+    help="Compositions before the change: a file or a directory, or a revision of git, of which "
+    "PATH is read; default: those of the dump.",
 )
 @options.flag("--names", group="Output", is_flag=True, help="List every XR and object.")
 @options.flag(
@@ -84,30 +74,24 @@ def plan(**flags: Unpack[_Flags]) -> int:
     PATH has the changed Compositions, and XRDs: a file or a directory. By default it is the current
     directory.
     """
-    from function_script.tools import console, local_pool  # noqa: PLC0415 - slow to import
+    from function_script.tools import console, local_pool, revisions  # noqa: PLC0415 - slow
 
     # The sandbox starts while the tool is imported.
-    with local_pool.open_pool(None) as pool:
+    with local_pool.open_pool(None) as pool, ExitStack() as stack:
         from function_script.tools.plan import dump, planning, report  # noqa: PLC0415 - slow
         from function_script.tools.project import Project  # noqa: PLC0415 - as above
-        from function_script.tools.render import renderer  # noqa: PLC0415 - as above
-        from function_script.tools.render.runtimes.servers import Servers  # noqa: PLC0415 - same
 
-        before = flags["before"]
-        named = [flags["after"], *([] if before is None else [before])]
+        after, other = flags["after"], None
+        if flags["before"] is not None:
+            other = stack.enter_context(revisions.open_version(flags["before"], [after]))
+        before = other.paths[0] if other is not None else None
+        named = [after, *([] if before is None else [before])]
         project = Project.of(named, allowed=flags["allow_outside"])
-        rendering = renderer.Options(
-            runtimes=options.read_runtimes(flags["function"]),
-            is_strict=flags["strict_versions"],
-            allows_addresses=flags["allow_addresses"],
-            servers=Servers(options.read_packages(is_offline=flags["offline"])),
-            timeout_seconds=flags["timeout"],
-            is_quiet=True,
-        )
+        rendering = options.read_rendering(flags)
         with rendering.servers:
             plans = planning.plan(
                 dump.load(flags["cluster"]),
-                flags["after"],
+                after,
                 project,
                 planning.Options(rendering=rendering, before=before),
                 pool,
@@ -119,7 +103,7 @@ def plan(**flags: Unpack[_Flags]) -> int:
             else:
                 columns = console.columns_of(sys.stdout)
                 text = report.to_text(plans, has_names=flags["names"], columns=columns)
-    terminal.echo(text)
+    terminal.echo(text if other is None else other.rename(text))
     changes = [change for each in plans for change in each.changes]
     fails = {
         "change": bool(changes),

@@ -16,7 +16,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, Self
+from typing import Final, NamedTuple, Self
 
 from function_script.request.remote.content import MAX_BYTES, Content
 from function_script.request.remote.login import Login
@@ -25,6 +25,9 @@ from function_script.texts.diagnostics import cut
 from function_script.tools.remote import selection
 from function_script.tools.remote.selection import FetchError
 from function_script.tools.xpkg.references import is_loopback
+
+LISTING: Final = ("ls-tree", "-r", "-l", "-z", "--full-tree")
+"""The arguments that list a commit, which is to follow, for `read_listing`."""
 
 _SECONDS: Final = 60.0
 _MAX_LISTING_BYTES: Final = 16 << 20
@@ -121,15 +124,28 @@ def _open(url: str, access: Access) -> Iterator["_Git"]:
 
 def _environment(directory: Path, url: str, access: Access) -> dict[str, str]:
     """Return the environment of git, which has its settings, too: arguments can be read by all."""
-    settings = dict(_SETTINGS)
+    settings: dict[str, str] = {}
     if access.login is not None:
         settings[f"http.{url}.extraHeader"] = f"Authorization: {access.login.basic}"
     if authorities := _authorities(directory, access.ca_file):
         settings["http.sslCAInfo"] = authorities
-    numbered = enumerate(settings.items())
+    return {
+        **isolate(directory, settings),
+        "GIT_ALLOW_PROTOCOL": "http" if url.startswith("http:") else "https",
+        "GIT_DIR": str(directory / "repository"),
+    }
+
+
+def isolate(home: Path, settings: Mapping[str, str]) -> dict[str, str]:
+    """Return an environment for git without the user's: it starts no other program.
+
+    ``settings`` are added to those that keep it from that, and win over a repository's own. It
+    speaks no protocol until ``GIT_ALLOW_PROTOCOL`` names one.
+    """
+    settings = {**_SETTINGS, **settings}
     pairs = {
         name: text
-        for number, (key, value) in numbered
+        for number, (key, value) in enumerate(settings.items())
         for name, text in ((f"GIT_CONFIG_KEY_{number}", key), (f"GIT_CONFIG_VALUE_{number}", value))
     }
     return {
@@ -139,14 +155,13 @@ def _environment(directory: Path, url: str, access: Access) -> dict[str, str]:
         "GIT_CONFIG_NOSYSTEM": "1",
         "GIT_CONFIG_GLOBAL": os.devnull,
         "GIT_ATTR_NOSYSTEM": "1",
-        "GIT_ALLOW_PROTOCOL": "http" if url.startswith("http:") else "https",
+        "GIT_ALLOW_PROTOCOL": "none",
         "GIT_TERMINAL_PROMPT": "0",
         "GIT_ASKPASS": "",
         "GIT_NO_REPLACE_OBJECTS": "1",
         "GIT_NO_LAZY_FETCH": "1",
-        "GIT_DIR": str(directory / "repository"),
-        "HOME": str(directory),
-        "XDG_CONFIG_HOME": str(directory),
+        "HOME": str(home),
+        "XDG_CONFIG_HOME": str(home),
         "LC_ALL": "C",
     }
 
@@ -269,19 +284,35 @@ def _explain(code: int, text: str) -> FetchError:
     return FetchError(f"git says: {cut(fatal)}" if fatal else f"git ended with exit code {code}")
 
 
+class Entry(NamedTuple):
+    """A file or a link of a commit, whose target is its content; ``blob`` is its hash."""
+
+    name: bytes
+    blob: str
+    size_bytes: int
+    is_link: bool
+
+
+def read_listing(listing: bytes) -> Iterator[Entry]:
+    """Yield the files and links of a commit from what `LISTING` prints; no submodules."""
+    for line in filter(None, listing.split(b"\0")):
+        meta, _, name = line.partition(b"\t")
+        mode, kind, blob, size = meta.split()
+        if kind == b"blob":
+            # The repository may lack the content; then the size is a word.
+            size_bytes = int(size) if size.isdigit() else 0
+            yield Entry(name, blob.decode(), size_bytes, is_link=mode == b"120000")
+
+
 def _read(git: _Git, reference: RemoteReference) -> Content:
     """Return the texts of a commit that was fetched."""
     if git.run("cat-file", "-t", reference.version).strip() != b"commit":
         raise FetchError("it is no commit")
-    listing = git.run("ls-tree", "-r", "-l", "-z", "--full-tree", reference.version)
     sizes: dict[str, tuple[str, int]] = {}
-    for line in filter(None, listing.split(b"\0")):
-        meta, _, name = line.partition(b"\t")
-        mode, kind, blob, size = meta.split()
-        # Neither links nor submodules.
-        if kind == b"blob" and mode in {b"100644", b"100755"}:
-            path = selection.check_name(name.decode("utf-8", "replace"))
-            sizes[path] = (blob.decode(), int(size))
+    for entry in read_listing(git.run(*LISTING, reference.version)):
+        if not entry.is_link:
+            path = selection.check_name(entry.name.decode("utf-8", "replace"))
+            sizes[path] = (entry.blob, entry.size_bytes)
     selected = selection.select_names(sizes, reference.path)
     if sum(sizes[path][1] for path in selected.values()) > MAX_BYTES:
         raise selection.too_large()

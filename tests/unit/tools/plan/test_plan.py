@@ -1,9 +1,11 @@
 """Plans of changed Compositions over dumps of a cluster."""
 
 import json
+import subprocess
 from pathlib import Path
 
 import pytest
+from e2e.remote_sources import needs_git
 
 from function_script import cli
 from function_script.cli import exit_codes
@@ -475,6 +477,21 @@ def test_name_in_a_dump_has_no_meaning_in_markdown(
     assert lines
     assert all(line.count("`") % 2 == 0 and "`` <b>" not in line for line in lines)
     assert not any(line.startswith("# ") for line in text.splitlines())
+
+
+@needs_git
+def test_revision_of_git_has_the_compositions_before(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """With the positions there of what is destroyed."""
+    subprocess.run(["git", "init", "--quiet"], check=True)
+    subprocess.run(["git", "add", "new"], check=True)
+    identity = ("-c", "user.name=a", "-c", "user.email=a@example.org")
+    subprocess.run(["git", *identity, "commit", "--quiet", "--message=one"], check=True)
+    change(project, ("range(spec.count)", "range(1)"))
+    text = plan(capsys, xr(), *buckets(), flags=("--before", "HEAD"))
+    assert 'destroy: 1 object of 1 XR: Bucket "demo-1"\n  --> HEAD:new/composition.yaml:17:' in text
+    plan(capsys, xr(), *buckets(), flags=("--before", "mian"), code=exit_codes.PROBLEM)
 
 
 BROKEN = [
