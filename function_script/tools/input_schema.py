@@ -6,9 +6,10 @@ problem only where the two differ. Rules in CEL are not evaluated: the parsers e
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, cast
 
@@ -97,10 +98,17 @@ def check(value: Object) -> list[Problem]:
 
     ``value`` is not changed. An object without a schema here has no problems.
     """
+    return [*_check(json.dumps(value))]
+
+
+# A command runs a pipeline for many XRs, each time with the same inputs.
+@lru_cache(maxsize=64)
+def _check(text: str) -> tuple[Problem, ...]:
+    value: Object = json.loads(text)
     schema = schemas().get(objects.api_version_and_kind(value))
     if schema is not None:
-        return _check_against(value, schema)
-    return check_other(value, objects.api_version_and_kind(value)[0])
+        return (*_check_against(value, schema),)
+    return (*check_other(value, objects.api_version_and_kind(value)[0]),)
 
 
 def check_other(value: Object, api_version: str) -> list[Problem]:
