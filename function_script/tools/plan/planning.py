@@ -264,9 +264,9 @@ class _Planner:
         if problems := xr_validation.validate(new_xr, xrd).errors:
             return replace(plan, verdict="invalid", reason=problems[0].message)
         before = self._render(old, xr, xrd, observed, is_after=False)
-        after = self._render(new, new_xr, xrd, observed, is_after=True)
         if failure := before.result.failure:
             raise UnknownError(f"before the change it fails: {failure.diagnostics[0].message}")
+        after = self._render(new, new_xr, xrd, observed, is_after=True)
         if failure := after.result.failure:
             return replace(plan, verdict="fails", reason=failure.diagnostics[0].message)
         differences = [*changes.find(observed, before, after)]
