@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 import sys
+from contextlib import ExitStack
 from pathlib import Path
-from typing import Final, Literal, TypedDict, Unpack
+from typing import Final, Literal, Unpack
 
 import click
 
 from function_script.cli import exit_codes, options, terminal
 
 
-class _Flags(TypedDict):
+class _Flags(options.RenderingFlags):
     paths: tuple[str, ...]
     variants: int
+    cluster: Path | None
+    with_: str | None
     ignore: tuple[str, ...]
-    function: tuple[str, ...]
-    allow_outside: tuple[Path, ...]
-    allow_addresses: bool
-    offline: bool
-    timeout: float
     output: Literal["text", "json", "markdown"]
     fail_on: tuple[Literal["difference", "not-compared"], ...]
     all: bool
@@ -39,17 +37,28 @@ Examples:
     short_help="Compare with function-go-templating.",
     epilog=_EPILOG,
     params=[
-        options.allow_outside(),
+        *options.rendering(),
         options.ignore(),
-        options.functions(),
-        options.allow_addresses(),
-        options.offline(),
-        options.timeout("all steps of an XR together"),
         options.output("text", "json", "markdown"),
         options.debug(),
     ],
 )
 @click.argument("paths", nargs=-1, type=options.TEXT_PATH, metavar="[PATH]...")
+@options.flag(
+    "--with",
+    "with_",
+    group="Input",
+    metavar="REF|PATH",
+    help="Compare with another version: a revision of git, of which PATH is read, or a file or "
+    "directory. Both versions of every pipeline run, and no function is compared.",
+)
+@options.flag(
+    "--cluster",
+    group="Input",
+    type=click.Path(exists=True, path_type=Path),
+    metavar="DUMP",
+    help="Compare with the live XRs, too: objects of the cluster, as for plan.",
+)
 @options.flag(
     "--variants",
     group="Runs",
@@ -80,28 +89,28 @@ def compare(**flags: Unpack[_Flags]) -> int:
     PATH is a file with a Composition, or a directory, which is searched to any depth. By default it
     is the current directory.
     """
-    from function_script.tools import console, local_pool  # noqa: PLC0415 - slow to import
+    from function_script.tools import console, local_pool, revisions  # noqa: PLC0415 - slow
 
     # The sandbox starts while the tool is imported.
-    with local_pool.open_pool(None) as pool:
+    with local_pool.open_pool(None) as pool, ExitStack() as stack:
         from function_script.tools.compare import command, report  # noqa: PLC0415 - slow to import
+        from function_script.tools.plan import dump  # noqa: PLC0415 - as above
         from function_script.tools.project import Project  # noqa: PLC0415 - as above
-        from function_script.tools.render import renderer  # noqa: PLC0415 - as above
-        from function_script.tools.render.runtimes.servers import Servers  # noqa: PLC0415 - as above
 
         paths = flags["paths"] or (".",)
-        project = Project.of([Path(path) for path in paths], allowed=flags["allow_outside"])
-        rendering = renderer.Options(
-            runtimes=options.read_runtimes(flags["function"]),
-            allows_addresses=flags["allow_addresses"],
-            servers=Servers(options.read_packages(is_offline=flags["offline"])),
-            timeout_seconds=flags["timeout"],
-            is_quiet=True,
+        named, other = [*map(Path, paths)], None
+        if flags["with_"] is not None:
+            other = stack.enter_context(revisions.open_version(flags["with_"], named))
+            named += other.paths
+        tool_options = command.Options(
+            rendering=options.read_rendering(flags),
+            variants=flags["variants"],
+            ignored=flags["ignore"],
+            dump=dump.load(flags["cluster"]) if flags["cluster"] is not None else None,
+            version=other,
         )
-        with rendering.servers:
-            tool_options = command.Options(
-                rendering=rendering, variants=flags["variants"], ignored=flags["ignore"]
-            )
+        with tool_options.rendering.servers:
+            project = Project.of(named, allowed=flags["allow_outside"])
             rows = command.run(paths, project, tool_options, pool)
     if flags["output"] == "json":
         text = report.to_json(rows)
@@ -109,7 +118,7 @@ def compare(**flags: Unpack[_Flags]) -> int:
         text = report.to_markdown(rows)
     else:
         text = report.to_text(rows, shows_all=flags["all"], columns=console.columns_of(sys.stdout))
-    terminal.echo(text)
+    terminal.echo(text if other is None else other.rename(text))
     fails = {
         "difference": any(row.changes for row in rows),
         "not-compared": any(row.uncompared for row in rows),

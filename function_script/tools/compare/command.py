@@ -1,77 +1,93 @@
 """The command ``compare``: every Composition below the arguments, with the XRs that it has.
 
-XRs are those at hand and variants that the XRD allows, as `check` makes them. Of a pipeline the
-steps run up to the last Go template: what comes after cannot change what is compared.
+XRs are those at hand, those of a dump of a cluster, and variants that the XRD allows, as `check`
+makes them. Requests that were captured are further ones of their step.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
+from itertools import takewhile
 from pathlib import Path
 from typing import Final, Literal
 
 from function_script.documents import Document
+from function_script.proto.v1 import run_function_pb2 as fnv1
+from function_script.request import objects
 from function_script.request.limits import Limits
 from function_script.request.reader import format_path
-from function_script.request.values import Object, Value
+from function_script.request.values import Object
 from function_script.sandbox import Pool
 from function_script.texts.diagnostics import Diagnostic
-from function_script.texts.errors import FatalError
-from function_script.tools import console, local_pool, manifests, step_inputs
+from function_script.texts.errors import FatalError, InputError
+from function_script.texts.source import excerpt
+from function_script.tools import console, local_pool, manifests, step_inputs, xrds
+from function_script.tools.cases import discovery, loader, parser
 from function_script.tools.check import runs, searching
 from function_script.tools.check.definitions import Definitions
 from function_script.tools.check.report import Skipped
 from function_script.tools.compare.differences import Difference, Named
-from function_script.tools.compare.sides import BothSides, Comparison, is_compared
-from function_script.tools.project import Project
-from function_script.tools.render import (
-    RenderInputs,
-    error_positions,
-    functions,
-    loading,
-    renderer,
-    steps,
+from function_script.tools.compare.sides import (
+    Comparison,
+    Functions,
+    Sides,
+    Source,
+    Versions,
+    is_go_template,
 )
-from function_script.tools.render.pipeline import PipelineError
-from function_script.tools.render.positions import Files, Positions
-from function_script.tools.render.renderer import Origin, Renderer
+from function_script.tools.plan.dump import Dump, UnknownError, key_of, text_at_machinery
+from function_script.tools.project import Project
+from function_script.tools.render import RenderInputs, functions, loading, messages, renderer
+from function_script.tools.revisions import Version
 
 Verdict = Literal["equal", "different", "not compared", "nothing to compare"]
 
+_FUNCTION: Final = ("pkg.crossplane.io", "Function")
 _MAX_VALUE: Final = 80
+_MAX_ERROR: Final = 400
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
-    """``variants`` is the most that an XRD has; ``rendering`` are the options of the renderer."""
+    """``variants`` is the most that an XRD has; ``rendering`` are the options of the renderer.
+
+    ``dump`` has live XRs; ``version`` is what is compared with, and None is function-go-templating.
+    """
 
     rendering: renderer.Options
     variants: int
     ignored: Sequence[str] = ()
+    dump: Dump | None = None
+    version: Version | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """A difference at one place of a Composition; ``xrs`` counts those that show it."""
+    """A difference at one place of a Composition; ``requests`` counts those that show it."""
 
     step: str
     problem: Diagnostic
     difference: Difference
-    xrs: int = 1
+    requests: int = 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
     """A Composition; ``compared`` counts its XRs whose requests both sides answered.
 
-    ``uncompared`` are the reasons for which requests were not, with the number of XRs of each;
-    ``named`` counts XRs with differences that are no change.
+    ``captured`` counts captured requests that were compared, and ``masked`` those that cannot be,
+    for they have masked values. ``uncompared`` are the reasons for which others were not, with the
+    number of each; ``named`` counts XRs and requests with differences that are no change.
     """
 
     file: str
     name: str
     has_steps: bool = True
     compared: int = 0
+    captured: int = 0
+    masked: int = 0
     changes: list[Change] = field(default_factory=list)
     uncompared: Counter[Diagnostic] = field(default_factory=Counter)
     named: Counter[Named] = field(default_factory=Counter)
@@ -83,173 +99,347 @@ class Row:
             return "nothing to compare"
         if self.changes:
             return "different"
-        return "not compared" if self.uncompared or not self.compared else "equal"
+        is_compared = self.compared or self.captured
+        return "equal" if is_compared and not self.uncompared else "not compared"
 
 
 def run(arguments: Sequence[str], project: Project, options: Options, pool: Pool) -> list[Row]:
     """Compare the Compositions in files and directories. Raises InputError for an argument."""
-    return [*_compare_files(arguments, project, options, pool)]
-
-
-def _compare_files(
-    arguments: Sequence[str], project: Project, options: Options, pool: Pool
-) -> Iterator[Row]:
+    files = [*searching.find(arguments, project, options.ignored)]
+    captured = _Captures(files, project, is_of_functions=options.version is None)
+    others = _Others(options, project)
     definitions = Definitions(project=project)
-    for file in searching.find(arguments, project, options.ignored):
+    rows = [*others.broken, *captured.broken]
+    for file in files:
         if isinstance(file, Skipped):
-            row = Row(file=file.file, name="")
-            row.uncompared[Diagnostic(message=f"cannot read it: {file.reason}")] += 1
-            yield row
+            rows.append(_fail(file.file, InputError.of(f"cannot read it: {file.reason}")))
             continue
         if file.error is not None:
-            row = Row(file=file.name, name="")
-            row.uncompared.update(file.error.diagnostics)
-            yield row
-        for document in file.documents:
-            if manifests.text_at(document.value, "kind") == manifests.COMPOSITION[1]:
-                row = Row(file=file.name, name=manifests.name(document.value))
-                subject = _Subject(document, definitions, file.documents, project)
-                try:
-                    yield subject.compare(row, options, pool)
-                except FatalError as error:
-                    row.uncompared.update(error.diagnostics)
-                    yield row
+            rows.append(_fail(file.name, file.error))
+        for document in _find_compositions(file):
+            xrd = definitions.find_xrd_of(document, file.documents)
+            subject = _Subject(document, xrd, project, options)
+            row = Row(file=file.name, name=manifests.name(document.value))
+            try:
+                with ExitStack() as stack:
+                    sides = subject.open_sides(others.take(document), pool, stack)
+                    row = subject.compare(row, sides, captured.requests)
+            except FatalError as error:
+                row.uncompared.update(error.diagnostics)
+            rows.append(row)
+    return [*rows, *others.list_rest(), *captured.list_rest()]
+
+
+def _fail(file: str, error: FatalError) -> Row:
+    row = Row(file=file, name="")
+    row.uncompared.update(error.diagnostics)
+    return row
+
+
+def _find_compositions(file: searching.File) -> Iterator[Document]:
+    for document in file.documents:
+        if manifests.text_at(document.value, "kind") == manifests.COMPOSITION[1]:
+            yield document
+
+
+class _Captured:
+    """A captured request; ``is_taken``: a step has its input."""
+
+    def __init__(self, file: str, request: fnv1.RunFunctionRequest, *, is_masked: bool) -> None:
+        self.file = file
+        self.request = request
+        self.is_masked = is_masked
+        self.is_taken = False
+        self.input = messages.read_struct(request.input)
+        xr = messages.read_struct(request.observed.composite.resource)
+        self.type = objects.api_version_and_kind(xr)
+
+
+class _Captures:
+    """The captured requests in files of cases; ``broken`` are rows of those that are none.
+
+    ``is_of_functions``: only Go templates are compared.
+    """
+
+    def __init__(
+        self,
+        files: Sequence[searching.File | Skipped],
+        project: Project,
+        *,
+        is_of_functions: bool,
+    ) -> None:
+        self.requests: list[_Captured] = []
+        self.broken: list[Row] = []
+        cache = loader.FileCache(project)
+        for file in files:
+            if isinstance(file, Skipped) or not discovery.is_case(Path(file.name)):
+                continue
+            if not any("request" in document.value for document in file.documents):
+                continue
+            try:
+                setup = parser.parse(discovery.CaseFile(path=Path(file.name)), cache).setup
+            except FatalError as error:
+                self.broken.append(_fail(file.name, error))
+                continue
+            if setup.request is not None:
+                is_masked = setup.redacted > 0
+                captured = _Captured(file.name, setup.request, is_masked=is_masked)
+                if not is_of_functions or is_go_template(captured.input):
+                    self.requests.append(captured)
+
+    def list_rest(self) -> Iterator[Row]:
+        """Yield rows of the requests that no Composition has a step for."""
+        for each in self.requests:
+            if not each.is_taken:
+                yield _fail(each.file, InputError.of("no step at hand has the request's input"))
+
+
+class _Others:
+    """The Compositions of the other version, of which each has one here at most."""
+
+    def __init__(self, options: Options, project: Project) -> None:
+        self.broken: list[Row] = []
+        self.documents: list[Document] = []
+        paths = [] if options.version is None else [*map(str, options.version.paths)]
+        for file in searching.find(paths, project, options.ignored):
+            if isinstance(file, Skipped):
+                continue
+            if file.error is not None:
+                self.broken.append(_fail(file.name, file.error))
+            self.documents += _find_compositions(file)
+
+    def take(self, document: Document) -> Document | None:
+        """Return the one of a Composition's name, and of several that in the most similar path."""
+        name = manifests.name(document.value)
+        same = [each for each in self.documents if manifests.name(each.value) == name]
+        if not same:
+            return None
+        other = max(same, key=lambda each: _count_common(_path(each), _path(document)))
+        self.documents.remove(other)
+        return other
+
+    def list_rest(self) -> Iterator[Row]:
+        """Yield rows of those that are not here."""
+        for document in self.documents:
+            row = _fail(str(_path(document)), InputError.of("there is no such Composition here"))
+            yield replace(row, name=manifests.name(document.value))
+
+
+def _path(document: Document) -> Path:
+    source = document.origin.source
+    return Path("." if source is None else source.name)
+
+
+def _count_common(path: Path, other: Path) -> int:
+    """Return how many parts of two paths are the same, from the end."""
+    pairs = zip(reversed(path.parts), reversed(other.parts), strict=False)
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
 
 
 class _Subject:
     """A Composition, and where its XRs and functions are."""
 
     def __init__(
-        self,
-        document: Document,
-        definitions: Definitions,
-        others: Sequence[Document],
-        project: Project,
+        self, document: Document, xrd: Object | None, project: Project, options: Options
     ) -> None:
         self._document = document
-        file = Path(document.origin.source.name if document.origin.source is not None else ".")
-        self._directory = file.parent
-        self._programs = local_pool.programs_beside(file)
         self._project = project
-        self._xrd = definitions.find_xrd_of(document, others)
+        self._options = options
+        reference = manifests.object_at(document.value, "spec", "compositeTypeRef")
+        self._type = objects.api_version_and_kind(reference)
+        self._xrd = xrd or self._find_in_dump()
 
-    def compare(self, row: Row, options: Options, pool: Pool) -> Row:
+    def _find_in_dump(self) -> Object | None:
+        """Return the XRD of the dump."""
+        api_version, kind = self._type
+        same = (
+            each
+            for each in self._options.dump or ()
+            if xrds.is_xrd(each)
+            and kind == manifests.text_at(each, "spec", "names", "kind")
+            and xrds.find_schema(each, api_version, kind) is not None
+        )
+        return next(same, None)
+
+    def open_sides(self, other: Document | None, pool: Pool, stack: ExitStack) -> Sides:
+        """Return what is compared; ``stack`` closes it. Raises FatalError."""
+        rendering, version = self._options.rendering, self._options.version
+        ours = self._open_source(self._document, pool, stack)
+        if version is None:
+            return Functions(ours, rendering)
+        if other is None:
+            raise InputError.of(f'"{version.name}" has no Composition of this name')
+        theirs = self._open_source(other, pool, stack)
+        return Versions(ours, theirs, version.name, rendering)
+
+    def _open_source(self, document: Document, pool: Pool, stack: ExitStack) -> Source:
+        file = _path(document)
+        programs = local_pool.programs_beside(file)
+        if programs is not None:
+            root = self._project.resolve(programs)
+            pool = stack.enter_context(local_pool.open_pool(root))
+        paths = loading.find_render_paths(file.parent, self._project)
+        values = functions.load(paths.functions, self._project)
+        if values is None:
+            packages = [each for each in self._options.dump or () if key_of(each)[:2] == _FUNCTION]
+            values = packages or None
+        index = self._options.rendering.index(values)
+        return Source(document=document, programs=programs, index=index, pool=pool)
+
+    def compare(self, row: Row, sides: Sides, captured: Sequence[_Captured]) -> Row:
         """Compare the requests of all XRs; return the row with the result. Raises FatalError."""
-        pipeline = steps.parse(self._document.value)
-        compared = [step.index for step in pipeline if is_compared(step)]
-        if not compared:
+        if not sides.has_steps:
             return replace(row, has_steps=False)
-        composition = _cut(self._document.value, compared[-1] + 1)
-        planned = [*self._plan(options.variants)]
-        if not planned:
-            row.uncompared[
-                Diagnostic(
-                    message="no XR is at hand",
-                    hint="put an xr.yaml beside the Composition, or its XRD",
-                )
-            ] += 1
-        paths = loading.find_render_paths(self._directory, self._project)
-        index = options.rendering.index(functions.load(paths.functions, self._project))
-        changes: dict[object, Change] = {}
-        count = 0
-        for each in planned:
-            sides = BothSides(index=index)
-            render = Renderer(pool, sides, options.rendering)
-            inputs = replace(each.inputs, composition=composition)
-            count += self._run(row, render, inputs, sides)
-            row.named.update({kind for one in sides.comparisons for kind in one.named})
-            self._collect(changes, sides.comparisons, each.label)
-        return replace(row, compared=count, changes=[*changes.values()])
+        changes = _Changes(self._document, row)
+        xrs = live = asked = masked = 0
+        for each in self._plan():
+            xrs += changes.attempt(each.label, partial(sides.run, each.inputs))
+        for xr in self._find_live():
+            label = f"{manifests.describe(xr)} of the dump"
+            live += changes.attempt(label, partial(self._run_live, sides, xr))
+        for request in captured:
+            if request.type != self._type:
+                continue
+            step = sides.find_step(request.input)
+            request.is_taken |= bool(step)
+            if step and request.is_masked:
+                masked += 1
+            elif step:
+                label = f'the request in "{request.file}"'
+                asked += changes.attempt(label, partial(sides.ask, step, request.request))
+        if not (xrs or live or asked or row.uncompared):
+            hint = "put an xr.yaml beside the Composition, or its XRD"
+            row.uncompared[Diagnostic(message="no XR is at hand", hint=hint)] += 1
+        return replace(
+            row,
+            compared=xrs + live,
+            captured=asked,
+            masked=masked,
+            changes=[*changes.by_place.values()],
+        )
 
-    def _plan(self, count: int) -> Iterator[runs.Run]:
-        limits = Limits().with_root(self._programs and self._programs.resolve())
+    def _plan(self) -> Iterator[runs.Run]:
+        programs = local_pool.programs_beside(_path(self._document))
+        limits = Limits().with_root(programs and programs.resolve())
         inputs = []
         for each in step_inputs.find_ours(self._document):
-            try:
+            # The comparison reports an input that cannot be parsed.
+            with suppress(FatalError):
                 inputs.append((each, step_inputs.parse(each, limits)))
-            except FatalError:
-                # The comparison says so.
-                continue
         subject = runs.Subject(
             document=self._document,
             inputs=inputs,
             xrd=self._xrd,
             crds=(),
-            programs=self._programs,
+            programs=programs,
             project=self._project,
         )
-        return runs.plan(subject, runs.make_variants(subject, count))
+        return runs.plan(subject, runs.make_variants(subject, self._options.variants))
 
-    def _run(self, row: Row, render: Renderer, inputs: RenderInputs, sides: BothSides) -> bool:
-        """Run the pipeline of an XR; report whether both sides answered all that is asked."""
+    def _find_live(self) -> Iterator[Object]:
+        """Yield the XRs of the dump that have this Composition."""
+        api_version, kind = self._type
+        type_ = (manifests.group(api_version), kind)
+        for xr in self._options.dump or ():
+            name = text_at_machinery(xr, "compositionRef", "name")
+            if key_of(xr)[:2] == type_ and name == manifests.name(self._document.value):
+                yield xr
+
+    def _run_live(self, sides: Sides, xr: Object, comparisons: list[Comparison]) -> None:
+        """Compare the requests of an XR of the dump. Raises FatalError or UnknownError."""
+        dump = self._options.dump
+        if dump is None:
+            return
+        observed = dump.find_observed(xr)
+        inputs = RenderInputs(
+            xr=xr,
+            composition=self._document.value,
+            observed=[*observed.values()],
+            xrd=self._xrd,
+            cluster=dump.store,
+        )
+        for requirements in sides.run(inputs, comparisons):
+            dump.check(self._document.value, observed, requirements)
+
+
+class _Changes:
+    """The differences of a Composition, each once for all requests that show it."""
+
+    def __init__(self, document: Document, row: Row) -> None:
+        self._document = document
+        self._row = row
+        self.by_place: dict[object, Change] = {}
+
+    def attempt(self, label: str, run_: Callable[[list[Comparison]], object]) -> bool:
+        """Collect what a run compares; report whether both sides answered all that is asked."""
+        comparisons: list[Comparison] = []
+        reason: Diagnostic | None = None
         try:
-            render.render(inputs, Origin(document=self._document, programs=self._programs))
+            run_(comparisons)
         except FatalError as error:
-            # The other side's refusal ends a pipeline. It was compared.
-            steps_ = {one.call.step.index for one in sides.comparisons}
-            if isinstance(error, PipelineError) and error.step.index in steps_:
-                return True
-            row.uncompared.update(error.diagnostics[:1])
-            return False
-        return True
-
-    def _collect(
-        self, changes: dict[object, Change], comparisons: Sequence[Comparison], label: str
-    ) -> None:
-        """Add the differences of one XR to those of others at the same places."""
+            reason = error.diagnostics[0]
+        except UnknownError as error:
+            reason = Diagnostic(message=str(error))
+        if reason is None and not comparisons:
+            # Crossplane runs nothing for it.
+            reason = Diagnostic(message="the XR is paused or is being deleted: no step runs")
+        if reason is not None:
+            self._row.uncompared[reason] += 1
+        self._row.named.update({kind for one in comparisons for kind in one.named})
         places = set()
         for comparison in comparisons:
-            step = comparison.call.step
-            # The first position runs the program again; it serves all differences.
-            find_input = error_positions.composition_input_path
-            files = Files(self._document, self._programs, find_input)
-            positions = Positions([comparison.call], files)
             for difference in comparison.differences:
-                problem = _locate(positions, comparison, difference)
-                span = problem.span
-                key = (step.name, *difference.place[1:], span and (span.name, span.line))
-                if key in changes and key not in places:
-                    changes[key] = replace(changes[key], xrs=changes[key].xrs + 1)
-                elif key not in places:
-                    noted = replace(problem, notes=(*problem.notes, f"for {label}"))
-                    changes[key] = Change(step=step.name, problem=noted, difference=difference)
+                change = self._locate(comparison, difference)
+                span = change.problem.span
+                key = (change.step, *difference.place[1:], span and (span.name, span.line))
+                if key in places:
+                    continue
                 places.add(key)
+                if known := self.by_place.get(key):
+                    change = replace(known, requests=known.requests + 1)
+                else:
+                    notes = (*change.problem.notes, f"for {label}")
+                    change = replace(change, problem=replace(change.problem, notes=notes))
+                self.by_place[key] = change
+        return reason is None
+
+    def _locate(self, comparison: Comparison, difference: Difference) -> Change:
+        """Return a difference at the line that writes the value, else at the step."""
+        path = difference.path[1:] if difference.path[:1] == ("xr",) else difference.path
+        is_object = difference.resource is not None or path != difference.path
+        both = comparison.positions if is_object else ()
+        position = next(
+            (each for one in both if (each := one.nearest(difference.resource, path))), None
+        )
+        step = comparison.step
+        span = position.span if position is not None else None
+        if span is None:
+            place: objects.Path = ("spec", "pipeline")
+            span = self._document.span(place if step is None else (*place, step.index))
+        source = self._document.origin.source
+        is_here = span is not None and source is not None and source.name == span.name
+        name = step.name if step is not None else ""
+        return Change(
+            step=position.step if position is not None else name,
+            difference=difference,
+            problem=Diagnostic(
+                message=describe(difference, comparison.other),
+                span=span,
+                excerpt=excerpt(source, span) if source and span and is_here else None,
+                notes=() if comparison.problem is None else (comparison.problem.message,),
+            ),
+        )
 
 
-def _locate(positions: Positions, comparison: Comparison, difference: Difference) -> Diagnostic:
-    """Return the problem of a difference at the line that writes the value, else at the step."""
-    step = comparison.call.step
-    path = difference.path[1:] if difference.path[:1] == ("xr",) else difference.path
-    is_object = difference.resource is not None or path != difference.path
-    position = positions.nearest(difference.resource, path) if is_object else None
-    span = None if position is None else position.span
-    span = span or positions.find_step(step.name)
-    problem = comparison.problem
-    return Diagnostic(
-        message=describe(difference, step.function),
-        span=span,
-        excerpt=None if span is None else positions.excerpt(span),
-        notes=() if problem is None else (problem.message,),
-    )
-
-
-def _cut(composition: Object, count: int) -> Object:
-    """Return a Composition with the first steps of its pipeline."""
-    spec = manifests.object_at(composition, "spec")
-    pipeline = manifests.objects_at(composition, "spec", "pipeline")
-    first: list[Value] = [*pipeline[:count]]
-    return {**composition, "spec": {**spec, "pipeline": first}}
-
-
-def describe(difference: Difference, function: str) -> str:
-    """Return a sentence with both values; ``function`` is the other side."""
+def describe(difference: Difference, other: str) -> str:
+    """Return a sentence with both values; ``other`` is the other side, as in `Comparison`."""
     place = "the response" if difference.resource is None else f'resource "{difference.resource}"'
     if difference.path:
         place = f"{place}: {format_path(difference.path)}"
     if difference.is_secret:
-        return f"{place} differs from that of {function}"
-    theirs, ours = (
-        console.to_short(difference.theirs, _MAX_VALUE),
-        console.to_short(difference.ours, _MAX_VALUE),
-    )
-    return f"{place} is {theirs} with {function}, and {ours} here"
+        return f"{place} is another one {other} than here"
+    # The end of an error says most.
+    is_error = difference.resource is None and not difference.path
+    size = _MAX_ERROR if is_error else _MAX_VALUE
+    theirs, ours = (console.to_short(each, size) for each in (difference.theirs, difference.ours))
+    return f"{place} is {theirs} {other}, and {ours} here"

@@ -18,7 +18,9 @@ from function_script.request.values import Object, Readable
 from function_script.step import warning_condition
 from function_script.tools.render import messages
 
-Named: TypeAlias = Literal["messages", "TTL", "warnings of this function", "changes in every run"]
+Named: TypeAlias = Literal[
+    "errors on both sides", "messages", "TTL", "warnings of this function", "changes in every run"
+]
 """A kind of difference that is no change."""
 
 _SECRET: Final = ("v1", "Secret")
@@ -52,34 +54,17 @@ def find(
     named: set[Named] = set()
     if ours.meta.ttl != theirs.meta.ttl:
         named.add("TTL")
-    our_results, their_results = [*ours.results], [*theirs.results]
-    # A program may warn with the reason of ours; then both have the warning.
-    reasons = {result.reason for result in their_results}
-    added = [
-        result
-        for result in our_results
-        if result.severity == fnv1.SEVERITY_WARNING
-        and result.reason in lint.REASONS
-        and result.reason not in reasons
-    ]
-    if added:
+    our, their = _Answer(ours, theirs), _Answer(theirs, ours)
+    if our.warnings != their.warnings:
         named.add("warnings of this function")
-    our_results = [result for result in our_results if result not in added]
-    if _texts(our_results) != _texts(their_results):
-        named.add("messages")
-    our_conditions = [each for each in ours.conditions if each.type != warning_condition.CONDITION]
-    if len(our_conditions) < len(ours.conditions):
-        named.add("warnings of this function")
-    if _texts(our_conditions) != _texts(theirs.conditions):
+    if our.texts != their.texts:
         named.add("messages")
     differences = [*_compare_states(ours.desired, theirs.desired)]
-    context = messages.read_struct(ours.context)
-    context.pop(warning_condition.CONTEXT_KEY, None)
     parts: Sequence[tuple[str, Readable, Readable]] = (
-        ("context", context, messages.read_struct(theirs.context)),
+        ("context", our.context, their.context),
         ("requirements", _read(ours.requirements), _read(theirs.requirements)),
-        ("results", [*map(_classify, our_results)], [*map(_classify, their_results)]),
-        ("conditions", _by_type(our_conditions), _by_type(theirs.conditions)),
+        ("results", [*map(_classify, our.results)], [*map(_classify, their.results)]),
+        ("conditions", _by_type(our.conditions), _by_type(their.conditions)),
     )
     for part, our_value, their_value in parts:
         for path, their_item, our_item in compare_values(their_value, our_value, (part,)):
@@ -87,6 +72,27 @@ def find(
                 Difference(resource=None, path=path, theirs=their_item, ours=our_item)
             )
     return differences, named
+
+
+class _Answer:
+    """A response without the warnings that this function alone adds, which ``other`` lacks."""
+
+    def __init__(self, response: fnv1.RunFunctionResponse, other: fnv1.RunFunctionResponse) -> None:
+        # A program may warn with a reason of ours; then both have the warning.
+        reasons = lint.REASONS - {result.reason for result in other.results}
+        self.results = [
+            result
+            for result in response.results
+            if result.severity != fnv1.SEVERITY_WARNING or result.reason not in reasons
+        ]
+        self.conditions = [
+            each for each in response.conditions if each.type != warning_condition.CONDITION
+        ]
+        self.texts = [[each.message for each in part] for part in (self.results, self.conditions)]
+        self.context = messages.read_struct(response.context)
+        condition = self.context.pop(warning_condition.CONTEXT_KEY, None)
+        count = len(response.results) - len(self.results)
+        self.warnings = (count, len(response.conditions) - len(self.conditions), condition)
 
 
 def _compare_states(ours: fnv1.State, theirs: fnv1.State) -> Iterator[Difference]:
@@ -189,7 +195,3 @@ def _by_type(conditions: Sequence[fnv1.Condition]) -> Object:
         }
         for each in conditions
     }
-
-
-def _texts(messages_: Sequence[fnv1.Result] | Sequence[fnv1.Condition]) -> list[str]:
-    return [each.message for each in messages_]

@@ -14,19 +14,23 @@ def to_text(rows: Sequence[Row], *, shows_all: bool, columns: int | None = None)
     """Return a line for each Composition, a frame for each difference, and the totals."""
     titles = [_title(row) for row in rows]
     width = max(map(len, titles), default=0)
+    counts = [_count(row) for row in rows]
+    count_width = max(map(len, counts), default=0)
     lines = [
-        f"{title:<{width}}  {console.count(row.compared, 'XR'):>7}  {row.verdict}"
-        for title, row in zip(titles, rows, strict=True)
+        f"{title:<{width}}  {number:>{count_width}}  {row.verdict}"
+        for title, number, row in zip(titles, counts, rows, strict=True)
     ]
     parts = ["\n".join(lines)] if lines else []
     for row in rows:
         for change in row.changes:
             problem = change.problem
             frame = diagnostics.to_frame(problem, "difference", columns)
-            parts.append(frame + (f"\n  = and for {change.xrs - 1} more" if change.xrs > 1 else ""))
+            parts.append(
+                frame + (f"\n  = and for {change.requests - 1} more" if change.requests > 1 else "")
+            )
         for problem, count in row.uncompared.items():
             frame = diagnostics.to_frame(problem, f"not compared: {_title(row)}", columns)
-            parts.append(frame + (f"\n  = for {count} XRs" if count > 1 else ""))
+            parts.append(frame + (f"\n  = for {count} of its requests" if count > 1 else ""))
     if shows_all:
         named = [f"{_title(row)}: {_list_named(row.named)}" for row in rows if row.named]
         parts += ["\n".join(named)] if named else []
@@ -44,6 +48,8 @@ def to_json(rows: Sequence[Row]) -> str:
                     "composition": row.name,
                     "verdict": row.verdict,
                     "comparedXRs": row.compared,
+                    "comparedRequests": row.captured,
+                    "maskedRequests": row.masked,
                     "differences": [
                         {
                             **diagnostics.to_object(change.problem, "difference"),
@@ -54,12 +60,12 @@ def to_json(rows: Sequence[Row]) -> str:
                             if change.difference.is_secret
                             else change.difference.theirs,
                             "ours": None if change.difference.is_secret else change.difference.ours,
-                            "xrs": change.xrs,
+                            "requests": change.requests,
                         }
                         for change in row.changes
                     ],
                     "notCompared": [
-                        {**diagnostics.to_object(problem, "not compared"), "xrs": count}
+                        {**diagnostics.to_object(problem, "not compared"), "count": count}
                         for problem, count in row.uncompared.items()
                     ],
                     "named": dict(row.named),
@@ -75,8 +81,8 @@ def to_json(rows: Sequence[Row]) -> str:
 
 def to_markdown(rows: Sequence[Row]) -> str:
     """Return a table of the Compositions, and a list of the differences."""
-    lines = ["| Composition | XRs | |", "|---|---:|---|"]
-    lines += [f"| {_code(_title(row))} | {row.compared} | {row.verdict} |" for row in rows]
+    lines = ["| Composition | compared | |", "|---|---:|---|"]
+    lines += [f"| {_code(_title(row))} | {_count(row)} | {row.verdict} |" for row in rows]
     items = [
         f"- {_code(str(change.problem.span or _title(row)))}: {_code(change.problem.message)}"
         for row in rows
@@ -100,6 +106,11 @@ def _title(row: Row) -> str:
     return console.one_line(f"{row.file} {row.name}".strip())
 
 
+def _count(row: Row) -> str:
+    requests = f", {console.count(row.captured, 'request')}" if row.captured else ""
+    return console.count(row.compared, "XR") + requests
+
+
 def _totals(rows: Sequence[Row]) -> Iterator[str]:
     judged = [row for row in rows if row.has_steps]
     equal = sum(row.verdict == "equal" for row in judged)
@@ -107,13 +118,16 @@ def _totals(rows: Sequence[Row]) -> Iterator[str]:
     yield f"{equal} of {console.count(len(judged), 'Composition')} {verb} nothing."
     if uncompared := sum(bool(row.uncompared) for row in judged):
         yield f"Not compared, or not with all XRs: {console.count(uncompared, 'Composition')}."
+    if masked := sum(row.masked for row in judged):
+        count = console.count(masked, "captured request")
+        yield f"Not comparable, for values in them are masked: {count}."
     if others := len(rows) - len(judged):
         yield f"Without a step of function-go-templating: {console.count(others, 'Composition')}."
     named: Counter[Named] = Counter()
     for row in judged:
         named.update(row.named)
     if named:
-        yield f"No changes, by XRs: {_list_named(named)}."
+        yield f"No changes, by XRs and requests: {_list_named(named)}."
 
 
 def _list_named(named: Counter[Named]) -> str:

@@ -145,7 +145,7 @@ def compare(capsys: pytest.CaptureFixture[str], *flags: str, code: int = 0) -> s
 def test_equal_sides_change_nothing(capsys: pytest.CaptureFixture[str]) -> None:
     flags = ("--fail-on", "difference", "--fail-on", "not-compared")
     assert compare(capsys, *flags) == dedent("""\
-        composition.yaml buckets     1 XR  equal
+        composition.yaml buckets  1 XR  equal
 
         1 of 1 Composition changes nothing.
         """)
@@ -225,7 +225,8 @@ CHANGES = [
     pytest.param(
         _details,
         9,
-        "the response: xr.connectionDetails.password differs from that of function-go-templating",
+        "the response: xr.connectionDetails.password is another one with function-go-templating "
+        "than here",
         id="connection details",
     ),
     pytest.param(
@@ -299,7 +300,7 @@ def test_named_difference_is_no_change(
     text = compare(capsys, "--all", "--fail-on", "difference")
     assert "1 XR  equal" in text
     assert f"composition.yaml buckets: {kind} (1)" in text
-    assert f"No changes, by XRs: {kind} (1)." in text
+    assert f"No changes, by XRs and requests: {kind} (1)." in text
 
 
 def _write(project: Path, name: str, text: str) -> None:
@@ -402,9 +403,9 @@ def test_markdown_has_a_table_and_the_differences(
     twin.change = _ready
     sentence = f'resource "bucket-0": ready is "false" {WITH} "true" here'
     assert compare(capsys, "-o", "markdown") == (
-        "| Composition | XRs | |\n"
+        "| Composition | compared | |\n"
         "|---|---:|---|\n"
-        "| `composition.yaml buckets` | 1 | different |\n"
+        "| `composition.yaml buckets` | 1 XR | different |\n"
         "\n"
         f"- `composition.yaml:19:11`: `{sentence}`\n"
         "\n"

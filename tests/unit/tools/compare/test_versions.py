@@ -1,0 +1,353 @@
+"""Two versions of a project side by side; live XRs and captured requests as further requests."""
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+from e2e.remote_sources import needs_git
+
+from function_script import cli
+from function_script.cli import exit_codes
+from function_script.documents import to_yaml, to_yaml_stream
+from function_script.proto.v1 import run_function_pb2 as pb
+from function_script.request import capture
+from function_script.request.values import Object
+from function_script.tools import sources
+from function_script.tools.project import Project
+from function_script.tools.render import messages
+
+COMPOSITION = """\
+apiVersion: apiextensions.crossplane.io/v1
+kind: Composition
+metadata:
+  name: buckets
+spec:
+  compositeTypeRef: {apiVersion: example.org/v1, kind: XBucket}
+  mode: Pipeline
+  pipeline:
+  - step: render
+    functionRef: {name: function-script}
+    input:
+      apiVersion: script.fn.crossplane.io/v1beta1
+      kind: JinjaTemplate
+      source: FileSystem
+      fileSystem: {dirPath: buckets}
+  - step: ready
+    functionRef: {name: function-auto-ready}
+"""
+PROGRAM = """\
+{% for name in spec.names %}
+---
+apiVersion: s3.example.org/v1
+kind: Bucket
+metadata:
+  annotations:
+    script.fn.crossplane.io/composition-resource-name: {{ name }}
+spec:
+  size: 1
+{% endfor %}
+"""
+XR: Object = {
+    "apiVersion": "example.org/v1",
+    "kind": "XBucket",
+    "metadata": {"name": "demo"},
+    "spec": {"names": ["a", "b"]},
+}
+FUNCTIONS = """\
+apiVersion: pkg.crossplane.io/v1
+kind: Function
+metadata: {name: function-auto-ready}
+spec: {package: xpkg.crossplane.io/crossplane-contrib/function-auto-ready:v0.6.0}
+"""
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with two versions, ``old`` and ``new``, which are equal."""
+    for name in ("old", "new"):
+        (tmp_path / name / "programs/buckets").mkdir(parents=True)
+        (tmp_path / name / "composition.yaml").write_text(COMPOSITION)
+        (tmp_path / name / "functions.yaml").write_text(FUNCTIONS)
+        (tmp_path / name / "programs/buckets/main.j2").write_text(PROGRAM)
+    (tmp_path / "new/xr.yaml").write_text(to_yaml(XR))
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def compare(capsys: pytest.CaptureFixture[str], *flags: str, code: int = 0) -> str:
+    """Compare the new version with the old one; return what is printed."""
+    args = ["compare", "new", "--with", "old", *flags]
+    printed_code = cli.execute(args)
+    output = capsys.readouterr()
+    assert printed_code == code, output.err
+    return output.out
+
+
+FAIL_ON = ("--fail-on", "difference", "--fail-on", "not-compared")
+
+
+@pytest.mark.usefixtures("project")
+def test_equal_versions_change_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    assert compare(capsys, *FAIL_ON) == (
+        "new/composition.yaml buckets  1 XR  equal\n\n1 of 1 Composition changes nothing.\n"
+    )
+
+
+NEXT_STEP = """\
+  - step: next
+    functionRef: {name: function-script}
+    input:
+      apiVersion: script.fn.crossplane.io/v1beta1
+      kind: StarlarkScript
+      script: |
+        def main(req):
+            return {"context": {"zone": 1}}
+"""
+REQUIRING = """\
+    requirements:
+      requiredResources:
+      - {requirementName: zone, apiVersion: v1, kind: ConfigMap, name: zone}
+"""
+EDITS = [
+    pytest.param(
+        "programs/buckets/main.j2",
+        ("size: 1", "size: 2"),
+        "new/programs/buckets/main.j2:9",
+        'resource "a": spec.size is 1 in old, and 2 here',
+        id="value",
+    ),
+    pytest.param(
+        "programs/buckets/main.j2",
+        ("  size: 1\n", ""),
+        "new/programs/buckets/main.j2:3",
+        'resource "a": spec is {"size": 1} in old, and absent here',
+        id="field",
+    ),
+    pytest.param(
+        "programs/buckets/main.j2",
+        ("spec.names", "spec.names[:1]"),
+        "old/programs/buckets/main.j2:3",
+        'resource "b" is "Bucket" in old, and absent here',
+        id="resource that only the other has",
+    ),
+    pytest.param(
+        "composition.yaml",
+        ("  - step: ready\n    functionRef: {name: function-auto-ready}\n", NEXT_STEP),
+        "new/composition.yaml:8",
+        "the response: context.zone is absent in old, and 1 here",
+        id="context",
+    ),
+    pytest.param(
+        "programs/buckets/main.j2",
+        ("spec.names", "spec.absent.names"),
+        "new/composition.yaml:8",
+        "error: ",
+        id="refusal",
+    ),
+]
+
+
+@pytest.mark.parametrize(("file", "edit", "position", "message"), EDITS)
+def test_edit_is_reported_at_its_line(
+    project: Path,
+    capsys: pytest.CaptureFixture[str],
+    file: str,
+    edit: tuple[str, str],
+    position: str,
+    message: str,
+) -> None:
+    path = project / "new" / file
+    path.write_text(path.read_text().replace(*edit))
+    text = compare(capsys, *FAIL_ON, code=exit_codes.REPORTED)
+    assert "1 XR  different" in text
+    assert message in text
+    assert f"--> {position}" in text
+
+
+@needs_git
+def test_revision_is_compared_with_the_work_tree(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What only the revision has is in a file of the revision."""
+    identity = ("-c", "user.name=a", "-c", "user.email=a@example.org")
+    for arguments in (("init",), ("add", "new"), (*identity, "commit", "--message=one")):
+        subprocess.run(["git", *arguments], check=True, capture_output=True)
+    path = project / "new/programs/buckets/main.j2"
+    path.write_text(PROGRAM.replace("spec.names", "spec.names[:1]"))
+    text = compare(capsys, "--with", "HEAD")
+    assert 'resource "b" is "Bucket" in HEAD, and absent here' in text
+    assert "--> HEAD:new/programs/buckets/main.j2:3" in text
+
+
+FAULTS = [
+    pytest.param("old", "name: buckets", "name: other", "no Composition of this name", id="new"),
+    pytest.param("new", "name: buckets", "name: other", "no such Composition here", id="deleted"),
+    pytest.param("old", "mode: Pipeline", "mode: Resources", "only Crossplane 1", id="old mode"),
+    pytest.param("old", "kind: Composition", "kind: [", "composition.yaml", id="no YAML"),
+    pytest.param(
+        "old", "function-auto-ready", "function-x", "cannot run step", id="other function"
+    ),
+]
+
+
+@pytest.mark.parametrize(("version", "before", "after", "reason"), FAULTS)
+def test_version_that_cannot_run_is_never_equal(
+    project: Path,
+    capsys: pytest.CaptureFixture[str],
+    version: str,
+    before: str,
+    after: str,
+    reason: str,
+) -> None:
+    path = project / version / "composition.yaml"
+    path.write_text(path.read_text().replace(before, after))
+    text = compare(capsys, "--fail-on", "not-compared", code=exit_codes.REPORTED)
+    assert reason in text
+    assert "  equal" not in text
+
+
+def live(**spec: object) -> Object:
+    """A live XR with one bucket."""
+    reference = {"apiVersion": "s3.example.org/v1", "kind": "Bucket", "name": "live-a"}
+    crossplane: Object = {"compositionRef": {"name": "buckets"}, "resourceRefs": [reference]}
+    return {
+        **XR,
+        "metadata": {"name": "live", "uid": "1"},
+        "spec": {"names": ["a"], "crossplane": {**crossplane, **spec}},
+    }
+
+
+BUCKET: Object = {
+    "apiVersion": "s3.example.org/v1",
+    "kind": "Bucket",
+    "metadata": {
+        "name": "live-a",
+        "annotations": {"crossplane.io/composition-resource-name": "a"},
+        "ownerReferences": [
+            {
+                "apiVersion": "example.org/v1",
+                "kind": "XBucket",
+                "name": "live",
+                "uid": "1",
+                "controller": True,
+            }
+        ],
+    },
+    "spec": {"size": 1},
+}
+
+
+def test_live_xrs_are_compared_with_what_they_composed(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The new version does something else only where a bucket is observed."""
+    (project / "dump.yaml").write_text(to_yaml_stream([live(), BUCKET]))
+    assert "2 XRs  equal" in compare(capsys, "--cluster", "dump.yaml", *FAIL_ON)
+    path = project / "new/programs/buckets/main.j2"
+    path.write_text(
+        PROGRAM.replace("size: 1", "size: {{ 1 + (observed.resources | default({}) | length) }}")
+    )
+    text = compare(capsys, "--cluster", "dump.yaml")
+    assert 'resource "a": spec.size is 1 in old, and 2 here' in text
+    assert 'for XBucket "live" of the dump' in text
+    assert "and for" not in text
+
+
+LACKS = [
+    pytest.param([live()], 'the dump lacks Bucket "live-a"', id="composed resource"),
+    pytest.param(
+        [
+            {
+                **live(),
+                "metadata": {
+                    "name": "live",
+                    "uid": "1",
+                    "annotations": {"crossplane.io/paused": "true"},
+                },
+            },
+            BUCKET,
+        ],
+        "the XR is paused",
+        id="paused",
+    ),
+    pytest.param(
+        [{**live(), "apiVersion": "example.org/v2"}, BUCKET],
+        "the XR to render is XBucket of example.org/v2",
+        id="other version",
+    ),
+]
+
+
+@pytest.mark.parametrize(("manifests", "reason"), LACKS)
+def test_live_xr_whose_request_is_not_at_hand_is_not_compared(
+    project: Path, capsys: pytest.CaptureFixture[str], manifests: list[Object], reason: str
+) -> None:
+    (project / "dump.yaml").write_text(to_yaml_stream(manifests))
+    text = compare(
+        capsys,
+        *("--cluster", "dump.yaml", "--fail-on", "not-compared"),
+        code=exit_codes.REPORTED,
+    )
+    assert "1 XR  not compared" in text
+    assert reason in text
+
+
+def capture_request(directory: Path, details: bytes = b"") -> None:
+    """Write a case as the server does, of the Composition in a directory."""
+    path = directory / "composition.yaml"
+    (document,) = sources.load([str(path)], Project([directory]))
+    pipeline = document.value["spec"]["pipeline"]
+    request = pb.RunFunctionRequest()
+    messages.write_struct(request.input, pipeline[0]["input"])
+    value: Object = {**XR, "spec": {"names": ["captured"]}}
+    messages.write_struct(request.observed.composite.resource, value)
+    if details:
+        request.observed.composite.connection_details["password"] = details
+    response = pb.RunFunctionResponse()
+    text = capture.to_case(request.SerializeToString(), response.SerializeToString())
+    (directory / "buckets.case.yaml").write_text(text)
+
+
+def test_captured_request_is_a_further_request_of_its_step(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Each side gets it with its own input."""
+    capture_request(project / "new")
+    assert "1 XR, 1 request  equal" in compare(capsys, *FAIL_ON)
+    program = PROGRAM.replace("size: 1", "size: {{ 2 if name == 'captured' else 1 }}")
+    (project / "new/programs/other").mkdir()
+    (project / "new/programs/other/main.j2").write_text(program)
+    path = project / "new/composition.yaml"
+    path.write_text(path.read_text().replace("dirPath: buckets", "dirPath: other"))
+    text = compare(capsys)
+    assert 'resource "captured": spec.size is 1 in old, and 2 here' in text
+    assert 'for the request in "new/buckets.case.yaml"' in text
+    assert "--> new/composition.yaml:9:" in text
+
+
+def test_request_with_masked_values_is_not_comparable(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It is counted apart; alone it makes nothing equal."""
+    capture_request(project / "new", details=b"canary-of-a-request")
+    text = compare(capsys, *FAIL_ON)
+    assert "1 XR  equal" in text
+    assert "Not comparable, for values in them are masked: 1 captured request." in text
+    (project / "new/xr.yaml").unlink()
+    text = compare(capsys, "--fail-on", "not-compared", code=exit_codes.REPORTED)
+    assert "0 XRs  not compared" in text
+    (row,) = json.loads(compare(capsys, "-o", "json"))["compositions"]
+    assert (row["comparedRequests"], row["maskedRequests"]) == (0, 1)
+
+
+def test_request_of_no_step_is_not_compared(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    capture_request(project / "new")
+    for version in ("old", "new"):
+        path = project / version / "composition.yaml"
+        path.write_text(path.read_text().replace("dirPath: buckets", "dirPath: ./buckets"))
+    text = compare(capsys, "--fail-on", "not-compared", code=exit_codes.REPORTED)
+    assert "new/buckets.case.yaml" in text
+    assert "no step at hand has the request's input" in text
