@@ -39,7 +39,7 @@ from function_script.tools.compare.sides import (
 )
 from function_script.tools.plan.dump import Dump, UnknownError, key_of, text_at_machinery
 from function_script.tools.project import Project
-from function_script.tools.render import RenderInputs, functions, loading, messages, renderer
+from function_script.tools.render import RenderInputs, loading, messages, renderer
 from function_script.tools.revisions import Version
 
 Verdict = Literal["equal", "different", "not compared", "nothing to compare"]
@@ -278,12 +278,10 @@ class _Subject:
         if programs is not None:
             root = self._project.resolve(programs)
             pool = stack.enter_context(local_pool.open_pool(root))
-        paths = loading.find_render_paths(file.parent, self._project)
-        values = functions.load(paths.functions, self._project)
-        if values is None:
-            packages = [each for each in self._options.dump or () if key_of(each)[:2] == _FUNCTION]
-            values = packages or None
-        index = self._options.rendering.index(values)
+        path = loading.find_render_paths(file.parent, self._project).functions
+        values = loading.load_values([path], self._project) if path else self._options.dump or ()
+        found = [each for each in values if key_of(each)[:2] == _FUNCTION]
+        index = self._options.rendering.index(found or None)
         return Source(document=document, programs=programs, index=index, pool=pool)
 
     def compare(self, row: Row, sides: Sides, captured: Sequence[_Captured]) -> Row:

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
 from google.protobuf import json_format
-from google.protobuf.message import Message
 
 from function_script.contribution import lint
 from function_script.proto.v1 import run_function_pb2 as fnv1
@@ -59,10 +58,15 @@ def find(
         named.add("warnings of this function")
     if our.texts != their.texts:
         named.add("messages")
+    # This side fills the deprecated field for a caller that may know no other one.
+    is_modern = not ours.requirements.extra_resources
+    our_requirements, their_requirements = (
+        _read_requirements(each.requirements, is_modern=is_modern) for each in (ours, theirs)
+    )
     differences = [*_compare_states(ours.desired, theirs.desired)]
     parts: Sequence[tuple[str, Readable, Readable]] = (
         ("context", our.context, their.context),
-        ("requirements", _read(ours.requirements), _read(theirs.requirements)),
+        ("requirements", our_requirements, their_requirements),
         ("results", [*map(_classify, our.results)], [*map(_classify, their.results)]),
         ("conditions", _by_type(our.conditions), _by_type(their.conditions)),
     )
@@ -171,8 +175,13 @@ def compare_values(
         yield path, theirs, ours
 
 
-def _read(message: Message) -> Object:
+def _read_requirements(message: fnv1.Requirements, *, is_modern: bool) -> Object:
+    """Return requirements; a modern caller reads the deprecated field as it reads the other one."""
     value: Object = json_format.MessageToDict(message, preserving_proto_field_name=True)
+    extra = value.pop("extra_resources", None) if is_modern else None
+    resources = value.get("resources", {})
+    if isinstance(extra, dict) and isinstance(resources, dict):
+        value["resources"] = {**extra, **resources}
     return value
 
 

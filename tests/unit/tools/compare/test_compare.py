@@ -303,6 +303,44 @@ def test_named_difference_is_no_change(
     assert f"No changes, by XRs and requests: {kind} (1)." in text
 
 
+REQUIRING = """\
+          ---
+          apiVersion: meta.gotemplating.fn.crossplane.io/v1alpha1
+          kind: ExtraResources
+          requirements:
+            zone: {apiVersion: v1, kind: ConfigMap, matchName: zone}
+"""
+
+
+def _use_old_field(response: pb.RunFunctionResponse) -> None:
+    for name, selector in response.requirements.resources.items():
+        response.requirements.extra_resources[name].CopyFrom(selector)
+
+
+def test_requirement_in_the_deprecated_field_too_is_no_difference(
+    project: Path, twin: Twin, capsys: pytest.CaptureFixture[str]
+) -> None:
+    head, tail = COMPOSITION.split("  - step: later")
+    _write(project, "composition.yaml", f"{head}{REQUIRING}  - step: later{tail}")
+    twin.change = _use_old_field
+    assert "1 XR  equal" in compare(capsys, "--fail-on", "difference")
+    twin.change = _drop_requirements
+    assert 'absent with function-go-templating, and {"zone": ' in compare(capsys)
+
+
+def _drop_requirements(response: pb.RunFunctionResponse) -> None:
+    response.requirements.Clear()
+
+
+def test_file_of_functions_may_hold_other_objects(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    provider = "---\napiVersion: pkg.crossplane.io/v1\nkind: Provider\nmetadata: {name: a}\n"
+    with (project / "functions.yaml").open("a") as file:
+        file.write(provider)
+    assert "1 XR  equal" in compare(capsys)
+
+
 def _write(project: Path, name: str, text: str) -> None:
     (project / name).write_text(text)
 
