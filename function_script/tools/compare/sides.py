@@ -118,12 +118,18 @@ class Functions:
         inputs_ = replace(xr, composition={**value, "spec": {**spec, "pipeline": first}})
         functions = _Pairs(source=self._source, comparisons=comparisons)
         render = Renderer(self._source.pool, functions, self._options)
-        with self._source.origin.map_errors():
-            rendering = render.reconcile(inputs_, self._source.origin)
-            failure = rendering.result.failure
-            # The other side's refusal ends a pipeline. It was compared.
-            if failure is not None and failure.step.index not in functions.answered:
-                raise failure
+        try:
+            with self._source.origin.map_errors():
+                rendering = render.reconcile(inputs_, self._source.origin)
+                failure = rendering.result.failure
+                # The other side's refusal ends a pipeline. It was compared.
+                if failure is not None and failure.step.index not in functions.answered:
+                    raise failure
+        except InputError:
+            # What cannot be composed of responses is no matter of theirs.
+            if xr.cluster is not None or functions.answered != {each.index for each in self._steps}:
+                raise
+            return []
         return [rendering.result.requirements]
 
     def find_step(self, step_input: Object) -> str:

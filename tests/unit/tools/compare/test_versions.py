@@ -4,8 +4,10 @@ import json
 import subprocess
 from pathlib import Path
 
+import jsonschema
 import pytest
 from e2e.remote_sources import needs_git
+from support.paths import ROOT
 
 from function_script import cli
 from function_script.cli import exit_codes
@@ -351,3 +353,25 @@ def test_request_of_no_step_is_not_compared(
     text = compare(capsys, "--fail-on", "not-compared", code=exit_codes.REPORTED)
     assert "new/buckets.case.yaml" in text
     assert "no step at hand has the request's input" in text
+
+
+def test_json_is_what_its_schema_says(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Of a difference, a secret, an XR and a request that are not compared, and named ones."""
+    capture_request(project / "new", details=b"canary-of-a-request")
+    (project / "dump.yaml").write_text(to_yaml_stream([live()]))
+    path = project / "new/programs/buckets/main.j2"
+    path.write_text(PROGRAM.replace("size: 1", "size: 2"))
+    (project / "new/broken.yaml").write_text(COMPOSITION.replace("metadata:", "metadata: ["))
+    report = json.loads(compare(capsys, "-o", "json", "--cluster", "dump.yaml"))
+    schema = json.loads((ROOT / "docs/reference/compare.schema.json").read_text())
+    jsonschema.Draft202012Validator.check_schema(schema)
+    jsonschema.validate(report, schema)
+    rows = {row["file"]: row for row in report["compositions"]}
+    row = rows["new/composition.yaml"]
+    assert (row["verdict"], rows["new/broken.yaml"]["verdict"]) == ("different", "not compared")
+    assert row["differences"][0]["path"] == ["spec", "size"]
+    assert row["notCompared"][0]["count"] == 1
+    for fault in (lambda: row.pop("named"), lambda: row.update(verdict="fine")):
+        fault()
+        with pytest.raises(jsonschema.ValidationError):
+            jsonschema.validate(report, schema)
