@@ -57,8 +57,8 @@ def to_case(request: bytes, response: bytes, problems: Sequence[Diagnostic] = ()
     masker.find(request_object)
     masker.find(_to_object(message))
     case: Object = {"description": _describe(request_object)}
-    if masker.words:
-        case["redacted"] = len(masker.words)
+    if masker.count:
+        case["redacted"] = masker.count
     case.update({"request": request_object, "expect": expectation})
     return documents.to_yaml(masker.mask(case))
 

@@ -37,6 +37,11 @@ class SecretMasker:
         self._of_parts: Final[dict[bytes, bytes]] = {}
         self._budget = Budget(_VALUES_BUDGET)
 
+    @property
+    def count(self) -> int:
+        """How many secrets are replaced; JSON without a text has no word and is replaced, too."""
+        return len(self.words) or sum(secret != mark for secret, mark in self._marks.items())
+
     def find(self, message: Object) -> None:
         """Collect the secrets of a message, and mask them in their own fields.
 

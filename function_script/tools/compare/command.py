@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import takewhile
 from pathlib import Path
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 
 from function_script.documents import Document
 from function_script.proto.v1 import run_function_pb2 as fnv1
@@ -45,6 +45,7 @@ from function_script.tools.revisions import Version
 Verdict = Literal["equal", "different", "not compared", "nothing to compare"]
 
 _FUNCTION: Final = ("pkg.crossplane.io", "Function")
+_REFERENCE: Final = ("compositionRef", "name")
 _MAX_VALUE: Final = 80
 _MAX_ERROR: Final = 400
 
@@ -106,7 +107,7 @@ class Row:
 def run(arguments: Sequence[str], project: Project, options: Options, pool: Pool) -> list[Row]:
     """Compare the Compositions in files and directories. Raises InputError for an argument."""
     files = [*searching.find(arguments, project, options.ignored)]
-    captured = _Captures(files, project, is_of_functions=options.version is None)
+    captured = _Captures(files, project, options)
     others = _Others(options, project)
     definitions = Definitions(project=project)
     rows = [*others.broken, *captured.broken]
@@ -123,7 +124,7 @@ def run(arguments: Sequence[str], project: Project, options: Options, pool: Pool
             try:
                 with ExitStack() as stack:
                     sides = subject.open_sides(others.take(document), pool, stack)
-                    row = subject.compare(row, sides, captured.requests)
+                    row = subject.compare(row, sides, captured)
             except FatalError as error:
                 row.uncompared.update(error.diagnostics)
             rows.append(row)
@@ -142,33 +143,23 @@ def _find_compositions(file: searching.File) -> Iterator[Document]:
             yield document
 
 
-class _Captured:
-    """A captured request; ``is_taken``: a step has its input."""
+class _Captured(NamedTuple):
+    """A captured request, the value of its input, and the type of its XR."""
 
-    def __init__(self, file: str, request: fnv1.RunFunctionRequest, *, is_masked: bool) -> None:
-        self.file = file
-        self.request = request
-        self.is_masked = is_masked
-        self.is_taken = False
-        self.input = messages.read_struct(request.input)
-        xr = messages.read_struct(request.observed.composite.resource)
-        self.type = objects.api_version_and_kind(xr)
+    file: str
+    request: fnv1.RunFunctionRequest
+    is_masked: bool
+    input: Object
+    type: tuple[str, str]
 
 
 class _Captures:
-    """The captured requests in files of cases; ``broken`` are rows of those that are none.
-
-    ``is_of_functions``: only Go templates are compared.
-    """
+    """The captured requests that no step has taken; ``broken`` are rows of files that are none."""
 
     def __init__(
-        self,
-        files: Sequence[searching.File | Skipped],
-        project: Project,
-        *,
-        is_of_functions: bool,
+        self, files: Sequence[searching.File | Skipped], project: Project, options: Options
     ) -> None:
-        self.requests: list[_Captured] = []
+        self._requests: list[_Captured] = []
         self.broken: list[Row] = []
         cache = loader.FileCache(project)
         for file in files:
@@ -181,17 +172,25 @@ class _Captures:
             except FatalError as error:
                 self.broken.append(_fail(file.name, error))
                 continue
-            if setup.request is not None:
+            request = setup.request or fnv1.RunFunctionRequest()
+            value = messages.read_struct(request.input)
+            xr = messages.read_struct(request.observed.composite.resource)
+            type_ = objects.api_version_and_kind(xr)
+            if options.version is not None or is_go_template(value):
                 is_masked = setup.redacted > 0
-                captured = _Captured(file.name, setup.request, is_masked=is_masked)
-                if not is_of_functions or is_go_template(captured.input):
-                    self.requests.append(captured)
+                self._requests.append(_Captured(file.name, request, is_masked, value, type_))
+
+    def take(self, type_: tuple[str, str], sides: Sides) -> Iterator[tuple[_Captured, str]]:
+        """Yield the requests of a Composition's steps, each with the step."""
+        for each in [*self._requests]:
+            if each.type == type_ and (step := sides.find_step(each.input)):
+                self._requests.remove(each)
+                yield each, step
 
     def list_rest(self) -> Iterator[Row]:
         """Yield rows of the requests that no Composition has a step for."""
-        for each in self.requests:
-            if not each.is_taken:
-                yield _fail(each.file, InputError.of("no step at hand has the request's input"))
+        for each in self._requests:
+            yield _fail(each.file, InputError.of("no step at hand has the request's input"))
 
 
 class _Others:
@@ -284,33 +283,29 @@ class _Subject:
         index = self._options.rendering.index(found or None)
         return Source(document=document, programs=programs, index=index, pool=pool)
 
-    def compare(self, row: Row, sides: Sides, captured: Sequence[_Captured]) -> Row:
+    def compare(self, row: Row, sides: Sides, captured: _Captures) -> Row:
         """Compare the requests of all XRs; return the row with the result. Raises FatalError."""
         if not sides.has_steps:
             return replace(row, has_steps=False)
         changes = _Changes(self._document, row)
-        xrs = live = asked = masked = 0
+        xrs = asked = masked = 0
         for each in self._plan():
             xrs += changes.attempt(each.label, partial(sides.run, each.inputs))
         for xr in self._find_live():
             label = f"{manifests.describe(xr)} of the dump"
-            live += changes.attempt(label, partial(self._run_live, sides, xr))
-        for request in captured:
-            if request.type != self._type:
-                continue
-            step = sides.find_step(request.input)
-            request.is_taken |= bool(step)
-            if step and request.is_masked:
+            xrs += changes.attempt(label, partial(self._run_live, sides, xr))
+        for each_request, step in captured.take(self._type, sides):
+            if each_request.is_masked:
                 masked += 1
-            elif step:
-                label = f'the request in "{request.file}"'
-                asked += changes.attempt(label, partial(sides.ask, step, request.request))
-        if not (xrs or live or asked or row.uncompared):
+                continue
+            label = f'the request in "{each_request.file}"'
+            asked += changes.attempt(label, partial(sides.ask, step, each_request.request))
+        if not (xrs or asked or row.uncompared):
             hint = "put an xr.yaml beside the Composition, or its XRD"
             row.uncompared[Diagnostic(message="no XR is at hand", hint=hint)] += 1
         return replace(
             row,
-            compared=xrs + live,
+            compared=xrs,
             captured=asked,
             masked=masked,
             changes=[*changes.by_place.values()],
@@ -335,12 +330,12 @@ class _Subject:
         return runs.plan(subject, runs.make_variants(subject, self._options.variants))
 
     def _find_live(self) -> Iterator[Object]:
-        """Yield the XRs of the dump that have this Composition."""
+        """Yield the XRs of the dump that have this Composition, or none yet."""
         api_version, kind = self._type
         type_ = (manifests.group(api_version), kind)
         for xr in self._options.dump or ():
-            name = text_at_machinery(xr, "compositionRef", "name")
-            if key_of(xr)[:2] == type_ and name == manifests.name(self._document.value):
+            names = {"", manifests.name(self._document.value)}
+            if key_of(xr)[:2] == type_ and text_at_machinery(xr, *_REFERENCE) in names:
                 yield xr
 
     def _run_live(self, sides: Sides, xr: Object, comparisons: list[Comparison]) -> None:
@@ -348,6 +343,8 @@ class _Subject:
         dump = self._options.dump
         if dump is None:
             return
+        if not text_at_machinery(xr, *_REFERENCE):
+            raise UnknownError(f"{manifests.describe(xr)} of the dump has no compositionRef yet")
         observed = dump.find_observed(xr)
         inputs = RenderInputs(
             xr=xr,

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import Final, Protocol
+from typing import Final, TypeAlias
 
 from function_script import inputs
 from function_script.documents import Document
@@ -33,18 +33,26 @@ _REPEATS: Final = 8
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
-    """What both sides answered; ``other`` is the other one, such as "with function-a".
+    """The first answers of both sides, and their differences that last.
 
-    ``positions`` locate values, those of this side first. ``step`` is None for a whole pipeline.
-    ``problem`` is the reason for which this side alone refuses.
+    ``other`` is the other side, such as "with function-a". ``positions`` locate values, those of
+    this side first. ``step`` is None for a whole pipeline.
     """
 
     step: Step | None
     other: str
-    positions: Sequence[Positions]
+    ours: StepResponse
+    theirs: StepResponse
     differences: Sequence[Difference]
     named: set[Named]
-    problem: Diagnostic | None = None
+    positions: Sequence[Positions] = ()
+
+    @property
+    def problem(self) -> Diagnostic | None:
+        """The reason for which this side alone refuses."""
+        if _refusal(self.ours) is None or _refusal(self.theirs) is not None:
+            return None
+        return next(iter(self.ours.diagnostics), None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,27 +76,6 @@ class Source:
         return Origin(document=self.document, programs=self.programs)
 
 
-class Sides(Protocol):
-    """Two sides, which are given the same requests; ``comparisons`` receive what they answered."""
-
-    @property
-    def has_steps(self) -> bool:
-        """Report whether there is something to compare."""
-
-    def run(
-        self, xr: RenderInputs, comparisons: list[Comparison]
-    ) -> Sequence[RequirementSource | None]:
-        """Compare the requests of an XR; return what its pipelines required. Raises FatalError."""
-
-    def find_step(self, step_input: Object) -> str:
-        """Return the name of the step with an input, which both sides have; empty: none has it."""
-
-    def ask(
-        self, step: str, request: fnv1.RunFunctionRequest, comparisons: list[Comparison]
-    ) -> None:
-        """Compare a request of a step. Raises FatalError."""
-
-
 class Functions:
     """The function that runs a pipeline's Go templates, and this one in its place.
 
@@ -101,16 +88,15 @@ class Functions:
         self._steps = [step for step in pipeline if _is_compared(step)]
         self._source = source
         self._options = options
-
-    @property
-    def has_steps(self) -> bool:
-        """Report whether there is a Go template."""
-        return bool(self._steps)
+        self.has_steps = bool(self._steps)
 
     def run(
         self, xr: RenderInputs, comparisons: list[Comparison]
     ) -> Sequence[RequirementSource | None]:
-        """Run the pipeline, which goes on with the other function's responses."""
+        """Run the pipeline, which goes on with the other function's responses.
+
+        Return what it required. Raises FatalError.
+        """
         value = self._source.document.value
         spec = manifests.object_at(value, "spec")
         pipeline = manifests.objects_at(value, "spec", "pipeline")
@@ -133,13 +119,13 @@ class Functions:
         return [rendering.result.requirements]
 
     def find_step(self, step_input: Object) -> str:
-        """Return the name of the step with an input."""
+        """Return the name of the step with an input; empty if none has it."""
         return next((step.name for step in self._steps if step.input == step_input), "")
 
     def ask(
         self, step: str, request: fnv1.RunFunctionRequest, comparisons: list[Comparison]
     ) -> None:
-        """Ask both functions."""
+        """Compare a request of a step. Raises FatalError."""
         functions = _Pairs(source=self._source, comparisons=comparisons)
         render = Renderer(self._source.pool, functions, self._options)
         render.call(next(each for each in self._steps if each.name == step), request)
@@ -153,16 +139,12 @@ class Versions:
         self._theirs = theirs
         self._other = f"in {name}"
         self._options = options
-
-    @property
-    def has_steps(self) -> bool:
-        """Report True: every pipeline is compared."""
-        return True
+        self.has_steps = True
 
     def run(
         self, xr: RenderInputs, comparisons: list[Comparison]
     ) -> Sequence[RequirementSource | None]:
-        """Render the XR on both sides."""
+        """Render the XR on both sides; return what they required. Raises FatalError."""
         renderings: dict[str, Rendering] = {}
 
         def ask(side: str, source: Source) -> StepResponse:
@@ -176,17 +158,16 @@ class Versions:
             problems = failure.diagnostics if failure is not None else ()
             return StepResponse(response=_join(rendering), diagnostics=problems)
 
-        answers = _compare_answers(
-            partial(ask, "theirs", self._theirs), partial(ask, "ours", self._ours)
-        )
+        asks = (partial(ask, "theirs", self._theirs), partial(ask, "ours", self._ours))
+        comparison = _compare_answers(*asks, None, self._other)
         both = [renderings["ours"], renderings["theirs"]]
         if all(each.responses for each in both):
             positions = [each.positions for each in both]
-            comparisons.append(answers.compare(None, self._other, positions))
+            comparisons.append(replace(comparison, positions=positions))
         return [each.result.requirements for each in both]
 
     def find_step(self, step_input: Object) -> str:
-        """Return the name of the step that has an input on one side, and is on both."""
+        """Return the name of the step that has an input on one side, and is on both; or empty."""
         pipelines = self._pipelines()
         same = (name for each in pipelines for name in each if each[name].input == step_input)
         return next((name for name in same if all(name in each for each in pipelines)), "")
@@ -201,7 +182,7 @@ class Versions:
     def ask(
         self, step: str, request: fnv1.RunFunctionRequest, comparisons: list[Comparison]
     ) -> None:
-        """Ask the step of both sides, each with its own input."""
+        """Compare a request of a step, which each side gets with its own input."""
         ours, theirs = (pipeline[step] for pipeline in self._pipelines())
 
         def ask_version(source: Source, its_step: Step) -> StepResponse:
@@ -213,10 +194,11 @@ class Versions:
             except PipelineError as error:
                 return _refuse(error)
 
-        answers = _compare_answers(
-            partial(ask_version, self._theirs, theirs), partial(ask_version, self._ours, ours)
-        )
-        comparisons.append(answers.compare(ours, self._other, ()))
+        asks = (partial(ask_version, self._theirs, theirs), partial(ask_version, self._ours, ours))
+        comparisons.append(_compare_answers(*asks, ours, self._other))
+
+
+Sides: TypeAlias = Functions | Versions
 
 
 def _join(rendering: Rendering) -> fnv1.RunFunctionResponse:
@@ -308,40 +290,22 @@ class _Pair(Runtime):
             except FatalError as error:
                 return _refuse(error)
 
-        answers = _compare_answers(partial(ask, self._theirs), ask_here)
-        locate = partial(Local().locate, first_request, caller)
-        call = Call(step, first_request, answers.ours.response, locate)
-        positions = Positions([call], self._pairs.source.files)
         other = f"with {step.function}"
-        self._pairs.comparisons.append(answers.compare(step, other, [positions]))
+        comparison = _compare_answers(partial(ask, self._theirs), ask_here, step, other)
+        locate = partial(Local().locate, first_request, caller)
+        call = Call(step, first_request, comparison.ours.response, locate)
+        positions = Positions([call], self._pairs.source.files)
+        self._pairs.comparisons.append(replace(comparison, positions=[positions]))
         self._pairs.answered.add(step.index)
-        return answers.theirs
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Answers:
-    """The first answers of both sides, and their differences that last."""
-
-    ours: StepResponse
-    theirs: StepResponse
-    differences: Sequence[Difference]
-    named: set[Named]
-
-    def compare(self, step: Step | None, other: str, positions: Sequence[Positions]) -> Comparison:
-        refuses_here = _refusal(self.ours) is not None and _refusal(self.theirs) is None
-        return Comparison(
-            step=step,
-            other=other,
-            positions=positions,
-            differences=self.differences,
-            named=self.named,
-            problem=next(iter(self.ours.diagnostics), None) if refuses_here else None,
-        )
+        return comparison.theirs
 
 
 def _compare_answers(
-    ask_there: Callable[[], StepResponse], ask_here: Callable[[], StepResponse]
-) -> _Answers:
+    ask_there: Callable[[], StepResponse],
+    ask_here: Callable[[], StepResponse],
+    step: Step | None,
+    other: str,
+) -> Comparison:
     """Ask both sides, and again if they differ: a clock or a random text differs from itself.
 
     Raises FatalError if a side does not answer.
@@ -354,7 +318,9 @@ def _compare_answers(
             if {each.place for each in lasting} & changed:
                 named.add("changes in every run")
                 lasting = [each for each in lasting if each.place not in changed]
-    return _Answers(ours=ours, theirs=theirs, differences=lasting, named=named)
+    return Comparison(
+        step=step, other=other, ours=ours, theirs=theirs, differences=lasting, named=named
+    )
 
 
 def _refuse(error: FatalError) -> StepResponse:

@@ -257,6 +257,7 @@ def test_live_xrs_are_compared_with_what_they_composed(
 
 
 LACKS = [
+    pytest.param([live(compositionRef={})], "no compositionRef yet", id="Composition"),
     pytest.param([live()], 'the dump lacks Bucket "live-a"', id="composed resource"),
     pytest.param(
         [
@@ -328,11 +329,19 @@ def test_captured_request_is_a_further_request_of_its_step(
     assert "--> new/composition.yaml:9:" in text
 
 
+@pytest.mark.parametrize(
+    "details",
+    [
+        pytest.param(b"canary-of-a-request", id="text"),
+        pytest.param(b'{"pin": 5432}', id="number in JSON"),
+        pytest.param(b"\xff\x00canary", id="bytes"),
+    ],
+)
 def test_request_with_masked_values_is_not_comparable(
-    project: Path, capsys: pytest.CaptureFixture[str]
+    project: Path, capsys: pytest.CaptureFixture[str], details: bytes
 ) -> None:
     """It is counted apart; alone it makes nothing equal."""
-    capture_request(project / "new", details=b"canary-of-a-request")
+    capture_request(project / "new", details=details)
     text = compare(capsys, *FAIL_ON)
     assert "1 XR  equal" in text
     assert "Not comparable, for values in them are masked: 1 captured request." in text
