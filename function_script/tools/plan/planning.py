@@ -4,6 +4,7 @@ An XR is never without changes where this cannot know: then it is unknown, with 
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final, Literal, TypeAlias
@@ -78,7 +79,8 @@ def plan(dump: Dump, after: Path, project: Project, options: Options, pool: Pool
     if not new:
         raise InputError.of(f'cannot plan: there is no Composition in "{after}"')
     old = None if options.before is None else _load(options.before, project)[0]
-    return [*_Planner(dump, new, new_xrds, old, options, project, pool).plan()]
+    with ExitStack() as stack:
+        return [*_Planner(dump, new, new_xrds, old, options, project, pool, stack).plan()]
 
 
 def _load(directory: Path, project: Project) -> tuple[dict[str, _Source], list[Object]]:
@@ -116,13 +118,16 @@ class _Planner:
         options: Options,
         project: Project,
         pool: Pool,
+        stack: ExitStack,
     ) -> None:
         self._dump = dump
         self._new = new
         self._old = old
         self._options = options
         self._project = project
-        self._pool = pool
+        # Programs in files have a sandbox that sees their directory; ``stack`` closes it.
+        self._pools: dict[Path | None, Pool] = {None: pool}
+        self._stack = stack
         # An XRD beside a new Composition takes the place of the dump's.
         self._xrds = {
             (
@@ -286,7 +291,11 @@ class _Planner:
         index = self._indexes.get(name := manifests.name(source.value))
         if index is None:
             index = self._indexes[name] = self._load_functions(name)
-        render = Renderer(self._pool, index, options)
+        if source.programs not in self._pools:
+            root = source.programs and self._project.resolve(source.programs)
+            pool = self._stack.enter_context(local_pool.open_pool(root))
+            self._pools[source.programs] = pool
+        render = Renderer(self._pools[source.programs], index, options)
         inputs = RenderInputs(
             xr=xr,
             composition=source.value,

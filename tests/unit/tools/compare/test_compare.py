@@ -332,6 +332,23 @@ def _drop_requirements(response: pb.RunFunctionResponse) -> None:
     response.requirements.Clear()
 
 
+def test_function_that_dies_in_the_middle_is_not_compared(
+    project: Path, twin: Twin, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It answers the first request, and not the one with what it required."""
+    head, tail = COMPOSITION.split("  - step: later")
+    _write(project, "composition.yaml", f"{head}{REQUIRING}  - step: later{tail}")
+    calls = itertools.count()
+
+    def die_at_the_second_call(_: pb.RunFunctionResponse) -> None:
+        if next(calls):
+            raise RuntimeError
+
+    twin.change = die_at_the_second_call
+    text = compare(capsys, "--fail-on", "not-compared", code=exit_codes.REPORTED)
+    assert "0 XRs  not compared" in text
+
+
 def test_file_of_functions_may_hold_other_objects(
     project: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

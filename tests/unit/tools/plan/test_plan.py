@@ -3,6 +3,7 @@
 import json
 import subprocess
 from pathlib import Path
+from textwrap import dedent
 
 import pytest
 from e2e.remote_sources import needs_git
@@ -492,6 +493,21 @@ def test_revision_of_git_has_the_compositions_before(
     text = plan(capsys, xr(), *buckets(), flags=("--before", "HEAD"))
     assert 'destroy: 1 object of 1 XR: Bucket "demo-1"\n  --> HEAD:new/composition.yaml:17:' in text
     plan(capsys, xr(), *buckets(), flags=("--before", "mian"), code=exit_codes.PROBLEM)
+
+
+def test_programs_in_files_are_those_of_each_side(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    head, program = COMPOSITION.split("      inline: |\n")
+    for name, size in (("old", 1), ("new", 2)):
+        directory = project / name / "programs/buckets"
+        directory.mkdir(parents=True)
+        (directory / "main.j2").write_text(dedent(program).replace("size: 1", f"size: {size}"))
+        (project / name / "composition.yaml").write_text(
+            f"{head}      source: FileSystem\n      fileSystem: {{dirPath: buckets}}\n"
+        )
+    text = plan(capsys, xr(), *buckets())
+    assert "2 objects of 1 XR: spec.size: 1 becomes 2\n  --> new/programs/buckets/main.j2:" in text
 
 
 BROKEN = [
