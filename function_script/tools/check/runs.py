@@ -76,7 +76,8 @@ class Options:
 class Subject:
     """A Composition with the schemas that it is judged by; ``xrd`` None: of no variants.
 
-    ``inputs`` are its steps of ours, each with the step that it parses to.
+    ``inputs`` are its steps of ours, each with the step that it parses to. ``max_examples`` is the
+    most XRs at hand, and cases; None: all.
     """
 
     document: Document
@@ -85,6 +86,7 @@ class Subject:
     crds: Sequence[Object]
     programs: Path | None
     project: Project
+    max_examples: int | None = _MAX_EXAMPLES
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -191,7 +193,7 @@ def _find_xrs(subject: Subject) -> Iterator[Document]:
     count = 0
     for file in files:
         text = subject.project.read(file).decode("utf-8", "replace")
-        if not any(f"kind: {kind}" in text for _, kind in kinds) or count == _MAX_EXAMPLES:
+        if not any(f"kind: {kind}" in text for _, kind in kinds) or count == subject.max_examples:
             continue
         for document in sources.read(sources.load_file(file, subject.project)):
             if objects.api_version_and_kind(document.value) in kinds:
@@ -246,7 +248,7 @@ def _plan_cases(subject: Subject) -> Iterator[Run]:
         if discovery.is_case(file)
     ]
     cache = loader.FileCache(subject.project)
-    for file in files[:_MAX_EXAMPLES]:
+    for file in files[: subject.max_examples]:
         # `test` reports a case that cannot be read.
         with suppress(FatalError):
             case = parser.parse(discovery.CaseFile(path=file), cache)

@@ -326,6 +326,7 @@ class _Subject:
             crds=(),
             programs=programs,
             project=self._project,
+            max_examples=None,
         )
         return runs.plan(subject, runs.make_variants(subject, self._options.variants))
 

@@ -434,13 +434,14 @@ def test_difference_is_reported_once_for_all_xrs(
 ) -> None:
     """With the line, the values, and an XR that shows it."""
     (project / "examples").mkdir()
-    _write(project / "examples", "other.yaml", XR.replace("demo", "other"))
+    for number in range(9):
+        _write(project / "examples", f"{number}.yaml", XR.replace("demo", f"other-{number}"))
     twin.change = _set("size", 2)
     text = compare(capsys)
     assert text.count("spec.size is 2") == 1
     assert "--> composition.yaml:27:" in text
     assert 'for the XR in "xr.yaml"' in text
-    assert "and for 1 more" in text
+    assert "and for 9 more" in text
 
 
 def test_composition_without_go_templates_has_nothing_to_compare(
