@@ -1,4 +1,4 @@
-"""The command ``compare``: what changes when this function takes the place of another one."""
+"""The command ``compare``: what changes with another function, or another version of the files."""
 
 from __future__ import annotations
 
@@ -28,13 +28,14 @@ _EPILOG: Final = """\b
 Examples:
   function-script compare
   function-script compare platform --function function-go-templating=docker
+  function-script compare platform --with main
   function-script compare -o markdown --fail-on difference
 """
 
 
 @click.command(
     cls=options.Command,
-    short_help="Compare with function-go-templating.",
+    short_help="Compare two functions, or two versions.",
     epilog=_EPILOG,
     params=[
         *options.rendering(),
@@ -85,6 +86,9 @@ def compare(**flags: Unpack[_Flags]) -> int:
     functions.yaml beside the Composition names, and here. Compared are desired state, readiness,
     connection details, context, requirements, conditions, and the severity of results. What cannot
     run on both sides is "not compared", and never equal.
+
+    With --with, whole pipelines run in two versions of the Compositions instead. Captured requests
+    below PATH (NAME.case.yaml) are further requests of their step.
 
     PATH is a file with a Composition, or a directory, which is searched to any depth. By default it
     is the current directory.

@@ -12,7 +12,7 @@ from function_script.proto.v1 import run_function_pb2 as fnv1
 from function_script.request.values import Object, Value
 from function_script.sandbox import Pool
 from function_script.texts.diagnostics import Diagnostic
-from function_script.texts.errors import FatalError, InputError
+from function_script.texts.errors import DocumentError, FatalError, InputError
 from function_script.tools import manifests
 from function_script.tools.compare import differences
 from function_script.tools.compare.differences import Difference, Named
@@ -111,7 +111,7 @@ class Functions:
                 # The other side's refusal ends a pipeline. It was compared.
                 if failure is not None and failure.step.index not in functions.answered:
                     raise failure
-        except InputError:
+        except (InputError, DocumentError):
             # What cannot be composed of responses is no matter of theirs.
             if xr.cluster is not None or functions.answered != {each.index for each in self._steps}:
                 raise

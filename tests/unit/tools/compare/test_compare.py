@@ -349,6 +349,18 @@ def test_function_that_dies_in_the_middle_is_not_compared(
     assert "0 XRs  not compared" in text
 
 
+def test_resource_that_nothing_can_compose_is_compared(
+    project: Path, twin: Twin, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Both sides answered the request, whatever Crossplane makes of it."""
+    head, tail = COMPOSITION.split("            annotations:\n", 1)
+    text = f"{head}            name: a b\n            annotations:\n{tail}"
+    _write(project, "composition.yaml", text)
+    assert "1 XR  equal" in compare(capsys)
+    twin.change = _set("size", 2)
+    assert "1 XR  different" in compare(capsys)
+
+
 def test_file_of_functions_may_hold_other_objects(
     project: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
