@@ -40,6 +40,7 @@ from function_script.tools.compare.sides import (
 from function_script.tools.plan.dump import Dump, UnknownError, key_of, text_at_machinery
 from function_script.tools.project import Project
 from function_script.tools.render import RenderInputs, loading, messages, renderer
+from function_script.tools.render.renderer import Origin
 from function_script.tools.revisions import Version
 
 Verdict = Literal["equal", "different", "not compared", "nothing to compare"]
@@ -110,6 +111,7 @@ def run(arguments: Sequence[str], project: Project, options: Options, pool: Pool
     captured = _Captures(files, project, options)
     others = _Others(options, project)
     definitions = Definitions(project=project)
+    live = Definitions(xrds=[each for each in options.dump or () if xrds.is_xrd(each)])
     rows = [*others.broken, *captured.broken]
     for file in files:
         if isinstance(file, Skipped):
@@ -118,7 +120,7 @@ def run(arguments: Sequence[str], project: Project, options: Options, pool: Pool
         if file.error is not None:
             rows.append(_fail(file.name, file.error))
         for document in _find_compositions(file):
-            xrd = definitions.find_xrd_of(document, file.documents)
+            xrd = definitions.find_xrd_of(document, file.documents) or live.find_xrd_of(document)
             subject = _Subject(document, xrd, project, options)
             row = Row(file=file.name, name=manifests.name(document.value))
             try:
@@ -232,7 +234,7 @@ def _path(document: Document) -> Path:
 def _count_common(path: Path, other: Path) -> int:
     """Return how many parts of two paths are the same, from the end."""
     pairs = zip(reversed(path.parts), reversed(other.parts), strict=False)
-    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
+    return len([*takewhile(lambda pair: pair[0] == pair[1], pairs)])
 
 
 class _Subject:
@@ -246,19 +248,7 @@ class _Subject:
         self._options = options
         reference = manifests.object_at(document.value, "spec", "compositeTypeRef")
         self._type = objects.api_version_and_kind(reference)
-        self._xrd = xrd or self._find_in_dump()
-
-    def _find_in_dump(self) -> Object | None:
-        """Return the XRD of the dump."""
-        api_version, kind = self._type
-        same = (
-            each
-            for each in self._options.dump or ()
-            if xrds.is_xrd(each)
-            and kind == manifests.text_at(each, "spec", "names", "kind")
-            and xrds.find_schema(each, api_version, kind) is not None
-        )
-        return next(same, None)
+        self._xrd = xrd
 
     def open_sides(self, other: Document | None, pool: Pool, stack: ExitStack) -> Sides:
         """Return what is compared; ``stack`` closes it. Raises FatalError."""
@@ -281,7 +271,7 @@ class _Subject:
         values = loading.load_values([path], self._project) if path else self._options.dump or ()
         found = [each for each in values if key_of(each)[:2] == _FUNCTION]
         index = self._options.rendering.index(found or None)
-        return Source(document=document, programs=programs, index=index, pool=pool)
+        return Source(Origin(document=document, programs=programs), index, pool)
 
     def compare(self, row: Row, sides: Sides, captured: _Captures) -> Row:
         """Compare the requests of all XRs; return the row with the result. Raises FatalError."""

@@ -3,11 +3,9 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from pathlib import Path
-from typing import Final, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 from function_script import inputs
-from function_script.documents import Document
 from function_script.proto.v1 import run_function_pb2 as fnv1
 from function_script.request.values import Object, Value
 from function_script.sandbox import Pool
@@ -16,7 +14,7 @@ from function_script.texts.errors import DocumentError, FatalError, InputError
 from function_script.tools import manifests
 from function_script.tools.compare import differences
 from function_script.tools.compare.differences import Difference, Named
-from function_script.tools.render import RenderInputs, error_positions, messages, renderer, steps
+from function_script.tools.render import RenderInputs, messages, renderer, steps
 from function_script.tools.render.functions import FunctionIndex, find_other_runtime
 from function_script.tools.render.pipeline import PipelineError
 from function_script.tools.render.positions import Call, Files, Positions
@@ -55,25 +53,17 @@ class Comparison:
         return next(iter(self.ours.diagnostics), None)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Source:
+class Source(NamedTuple):
     """A Composition in a file, its functions, and the sandbox with its programs."""
 
-    document: Document
-    programs: Path | None
-    index: FunctionIndex
+    origin: Origin
+    functions: FunctionIndex
     pool: Pool
 
     @property
-    def files(self) -> Files:
-        """The author's files."""
-        find_input = error_positions.composition_input_path
-        return Files(self.document, self.programs, find_input)
-
-    @property
-    def origin(self) -> Origin:
-        """The author's files, for errors."""
-        return Origin(document=self.document, programs=self.programs)
+    def composition(self) -> Object:
+        """The Composition."""
+        return self.origin.document.value
 
 
 class Functions:
@@ -84,7 +74,7 @@ class Functions:
     """
 
     def __init__(self, source: Source, options: renderer.Options) -> None:
-        pipeline = steps.parse(source.document.value)
+        pipeline = steps.parse(source.composition)
         self._steps = [step for step in pipeline if _is_compared(step)]
         self._source = source
         self._options = options
@@ -97,7 +87,7 @@ class Functions:
 
         Return what it required. Raises FatalError.
         """
-        value = self._source.document.value
+        value = self._source.composition
         spec = manifests.object_at(value, "spec")
         pipeline = manifests.objects_at(value, "spec", "pipeline")
         first: list[Value] = [*pipeline[: self._steps[-1].index + 1]]
@@ -148,9 +138,9 @@ class Versions:
         renderings: dict[str, Rendering] = {}
 
         def ask(side: str, source: Source) -> StepResponse:
-            render = Renderer(source.pool, source.index, self._options)
+            render = Renderer(source.pool, source.functions, self._options)
             with source.origin.map_errors():
-                inputs_ = replace(xr, composition=source.document.value)
+                inputs_ = replace(xr, composition=source.composition)
                 rendering = renderings[side] = render.reconcile(inputs_, source.origin)
             if rendering.skipped:
                 raise InputError.of(f'step "{rendering.skipped[0]}" is left out')
@@ -175,9 +165,7 @@ class Versions:
     def _pipelines(self) -> Sequence[dict[str, Step]]:
         """Return the steps of both sides by name, ours first."""
         sources = (self._ours, self._theirs)
-        return [
-            {step.name: step for step in steps.parse(source.document.value)} for source in sources
-        ]
+        return [{step.name: step for step in steps.parse(source.composition)} for source in sources]
 
     def ask(
         self, step: str, request: fnv1.RunFunctionRequest, comparisons: list[Comparison]
@@ -190,7 +178,7 @@ class Versions:
             own.CopyFrom(request)
             messages.write_struct(own.input, its_step.input or {})
             try:
-                return Renderer(source.pool, source.index, self._options).call(its_step, own)
+                return Renderer(source.pool, source.functions, self._options).call(its_step, own)
             except PipelineError as error:
                 return _refuse(error)
 
@@ -230,7 +218,7 @@ class _Pairs:
 
     def find_runtimes(self, pipeline: Sequence[Step], caller: FunctionCaller) -> Sequence[Runtime]:
         """Return the runtime of every step. Raises InputError with all that have none."""
-        index = self.source.index
+        index = self.source.functions
         others = [step for step in pipeline if not _is_compared(step)]
         found = zip(others, index.find_runtimes(others, caller), strict=True)
         runtimes: dict[int, Runtime] = {step.index: runtime for step, runtime in found}
@@ -294,7 +282,9 @@ class _Pair(Runtime):
         comparison = _compare_answers(partial(ask, self._theirs), ask_here, step, other)
         locate = partial(Local().locate, first_request, caller)
         call = Call(step, first_request, comparison.ours.response, locate)
-        positions = Positions([call], self._pairs.source.files)
+        origin = self._pairs.source.origin
+        files = Files(origin.document, origin.programs, origin.find_input)
+        positions = Positions([call], files)
         self._pairs.comparisons.append(replace(comparison, positions=[positions]))
         self._pairs.answered.add(step.index)
         return comparison.theirs
