@@ -1,6 +1,7 @@
 """Two versions of a project side by side; live XRs and captured requests as further requests."""
 
 import json
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -165,6 +166,22 @@ def test_edit_is_reported_at_its_line(
     assert "1 XR  different" in text
     assert message in text
     assert f"--> {position}" in text
+
+
+def test_compositions_of_one_name_are_compared_by_their_paths(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The old version has one beside the folder ``zone``, too."""
+    shutil.copytree(project / "old", project / "copy")
+    shutil.move(project / "copy", project / "old/zone")
+    (project / "old/programs/buckets/main.j2").write_text(PROGRAM.replace("size: 1", "size: 3"))
+    shutil.move(project / "new", project / "copy")
+    (project / "new").mkdir()
+    shutil.move(project / "copy", project / "new/zone")
+    lines = compare(capsys).splitlines()
+    assert lines[0].endswith("1 XR  equal")
+    assert lines[1].startswith("old/composition.yaml buckets")
+    assert lines[1].endswith("0 XRs  not compared")
 
 
 @needs_git
