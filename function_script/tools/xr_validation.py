@@ -7,7 +7,7 @@ functions write it.
 import atexit
 import json
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
 from functools import cache, lru_cache
 from typing import Final, NamedTuple
@@ -16,12 +16,11 @@ from function_script.request import objects
 from function_script.request.names import SUBDOMAIN
 from function_script.request.values import Object
 from function_script.texts.diagnostics import Diagnostic
-from function_script.texts.problems import suggest
 from function_script.tools import manifests, structural_schema, xrds
-from function_script.tools.validate import openapi, report, rules, wording
+from function_script.tools.validate import report, rules, wording
+from function_script.tools.validate.catalog import Catalog, suggest_field
 from function_script.tools.validate.evaluator import Evaluator
 
-_MAX_NAMES: Final = 12
 _TYPES: Final = ("array", "boolean", "integer", "number", "object", "string")
 # Cases are validated in threads, and the evaluator takes one rule at a time.
 _evaluation: Final = threading.Lock()
@@ -49,18 +48,17 @@ def validate(xr: Object, xrd: Object) -> Verdict:
 
     A rule that has failed itself, as for an absent field, is an error.
     """
-    schema = _find_schema(json.dumps(xrd), *objects.api_version_and_kind(xr))
-    if schema is None:
+    parts: Object = {key: part for key, part in xr.items() if key != "status"}
+    comparison = _load_catalog(json.dumps(xrd)).compare(parts)
+    if comparison is None:
         return Verdict()
-    value: Object = {key: objects.deep_copy(part) for key, part in xr.items() if key != "status"}
-    structural_schema.add_defaults(value, schema)
-    structural_schema.drop_nulls(value, schema)
-    problems, patterns = openapi.check(value, schema)
+    value, schema, problems, patterns = comparison
+    unknown = [problem for problem in problems if problem.type == "unknownField"]
     with _evaluation:
         violations, skipped = rules.check(value, schema, _evaluator())
     name = manifests.name(xr)
     # A name that Kubernetes refuses; its length is the schema's business.
-    refusals = [*problems, *violations]
+    refusals = [*(problem for problem in problems if problem not in unknown), *violations]
     if name and not SUBDOMAIN.fullmatch(name):
         path = "metadata.name"
         text = f"{path}: Invalid value: {wording.format_value(name)}: {_NAME_RULE}"
@@ -75,7 +73,7 @@ def validate(xr: Object, xrd: Object) -> Verdict:
             )
             for problem in refusals
         ),
-        warnings=tuple(_unknown_fields(value, schema, xrd)),
+        warnings=tuple(_describe_unknown(unknown, schema, xrd)),
         notes=tuple(
             Diagnostic(
                 message=f"not evaluated for the XR: {rule.rule} ({rule.reason})", field=rule.field
@@ -86,9 +84,9 @@ def validate(xr: Object, xrd: Object) -> Verdict:
 
 
 @lru_cache(maxsize=32)
-def _find_schema(xrd: str, api_version: str, kind: str) -> Object | None:
-    """Return the schema of an XR; the evaluator is sent each one that it does not have once."""
-    return xrds.find_schema(json.loads(xrd), api_version, kind)
+def _load_catalog(xrd: str) -> Catalog:
+    """Return the schemas of an XRD; the evaluator is sent each one that it does not have once."""
+    return Catalog([json.loads(xrd)])
 
 
 @cache
@@ -115,10 +113,13 @@ def _origin(xrd: Object) -> str:
     return f'the schema is that of XRD "{manifests.name(xrd)}"'
 
 
-def _unknown_fields(value: Object, schema: Object, xrd: Object) -> Iterator[Diagnostic]:
+def _describe_unknown(
+    problems: Iterable[report.Problem], schema: Object, xrd: Object
+) -> Iterator[Diagnostic]:
     own = xrds.crossplane_fields(xrds.scope_of(xrd))
-    for path, name in structural_schema.unknown_fields(value, schema):
-        *parent, _ = objects.read_path(path) or (name,)
+    for problem in problems:
+        path, name = problem.path, str(problem.value)
+        *parent, _ = objects.read_path(path)
         part = str(parent[0]) if len(parent) == 1 else ""
         # These are fields of other versions of Crossplane, any of which may run the program.
         if name in own.get(part, ()):
@@ -127,8 +128,7 @@ def _unknown_fields(value: Object, schema: Object, xrd: Object) -> Iterator[Diag
         if hint is None:
             fields = structural_schema.properties(structural_schema.find(schema, parent) or {})
             names = tuple(field for field in fields if not xrds.is_crossplane_field(part, field))
-            listed = f"there are {', '.join(names[:_MAX_NAMES])}" if names else None
-            hint = suggest(name, names, listed)
+            hint = suggest_field(name, names)
         yield Diagnostic(
             message=f"unknown field of the XR: {path}: the API server drops it",
             field=path,

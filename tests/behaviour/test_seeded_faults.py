@@ -23,6 +23,7 @@ from function_script.tools import local_pool, structural_schema
 from function_script.tools.render import command, loading, renderer, validation
 from function_script.tools.render.renderer import Origin, Renderer, Rendering
 from function_script.tools.validate import builtin
+from function_script.tools.validate.catalog import Catalog
 
 # One of so many faults is seeded; 1 seeds all of them, which takes minutes.
 EVERY = int(os.environ.get("EVERY", "7"))
@@ -109,7 +110,7 @@ def measure(folder: Path, pool: Pool, every: int) -> Counter[str]:
         # The program itself fails, or reads the value that it wrote.
         if other.result.failure is not None:
             continue
-        spans = [problem.span for problem in validation.validate(other, [])]
+        spans = [problem.span for problem, _ in validation.validate(other, Catalog())]
         result["seeded"] += 1
         result[kind] += 1
         if not spans:

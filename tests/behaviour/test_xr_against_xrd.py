@@ -135,10 +135,10 @@ def test_render_warns_of_fields_that_the_api_server_drops(
     hints = [line for line in err.splitlines() if "hint" in line]
     assert code == 0
     assert hints == [
-        '  = hint: did you mean "spec"?',
-        '  = hint: did you mean "replicas"?',
-        "  = hint: Crossplane v2 has it below spec.crossplane: spec.crossplane.compositionRef",
         "  = hint: there are image, replicas, ports",
+        "  = hint: Crossplane v2 has it below spec.crossplane: spec.crossplane.compositionRef",
+        '  = hint: did you mean "replicas"?',
+        '  = hint: did you mean "spec"?',
     ]
     assert "warning: unknown field of the XR: spec.replcas: the API server drops it\n" in err
     assert f"  --> {tmp_path}/xr.yaml:7:3\n" in err

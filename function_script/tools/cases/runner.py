@@ -31,6 +31,7 @@ from function_script.tools.render.renderer import Origin, Renderer, Rendering
 from function_script.tools.render.runtimes.local import Local
 from function_script.tools.render.runtimes.model import ListedFunctions
 from function_script.tools.results import fatal_messages
+from function_script.tools.validate.catalog import Catalog
 
 # Of the values in which documents differ, those whose lines are named.
 _MAX_WRITERS: Final = 3
@@ -123,6 +124,7 @@ class _CaseRun:
         self._pool = pool
         self._options = options
         self._verdict = verdict
+        self._catalog = Catalog(case.setup.definitions)
 
     def run(self) -> None:
         setup = self._case.setup
@@ -144,13 +146,19 @@ class _CaseRun:
                     return
                 continue
             if not (setup.skips_validation or self._options.skips_validation):
-                for problem in validation.validate(rendered, setup.definitions):
-                    self._verdict.add_once(step, Problem(diagnostic=problem))
+                self._validate(step, rendered)
             if step.expect is not None:
                 self._compare(step, step.expect, rendered)
             # A paused XR stays as it is, and so do its composed resources.
             if rendered.responses:
                 cluster = fake_cluster.after_step(cluster, setup, rendered.result)
+
+    def _validate(self, step: Step, rendered: Rendering) -> None:
+        for problem, severity in validation.validate(rendered, self._catalog):
+            if severity == "error":
+                self._verdict.add_once(step, Problem(diagnostic=problem))
+            else:
+                self._verdict.report(problem, severity)
 
     def _replay(self, step: Step, request: RunFunctionRequest) -> None:
         """Call the function, and compare its response, not what Crossplane makes of it."""

@@ -36,6 +36,7 @@ from function_script.tools.check.report import (
     render_text,
 )
 from function_script.tools.project import Project
+from function_script.tools.validate.catalog import Catalog
 
 if TYPE_CHECKING:
     # It imports what renders.
@@ -212,7 +213,7 @@ class _Cluster:
 
     def find_composed(self, kind: ResourceKind) -> Object | None:
         """Return the schema of a composed kind."""
-        schema = self.definitions.find_composed(*kind)
+        schema = self.definitions.crds.find(*kind)
         if schema is None and self.definitions.manifests:
             self.unknown_kinds.add(kind)
         return schema
@@ -340,14 +341,15 @@ def _to_subject(
         return None
     limits = Limits().with_root(cluster.programs)
     definitions = cluster.definitions
+    xrd = definitions.find_xrd_of(document, others)
     return runs.Subject(
         document=document,
         inputs=[
             (each, step_inputs.parse_and_validate(each, limits, cluster.stored.find))
             for each in inputs
         ],
-        xrd=definitions.find_xrd_of(document, others),
-        crds=definitions.manifests,
+        xrd=xrd,
+        catalog=Catalog([*([] if xrd is None else [xrd]), *definitions.manifests]),
         programs=cluster.programs and programs,
         project=definitions.project or Project(),
     )
@@ -374,8 +376,7 @@ def _run(subject: runs.Subject, options: runs.Options, static: Sequence[report.F
         for fault in faults:
             span = fault.diagnostic.span
             if span is None or (span.name, span.line) not in lines:
-                rule = rules.SCHEMA if fault.is_schema else rules.RUN
-                yield _finding(rule, fault.diagnostic, fault.step)
+                yield _finding(fault.rule, fault.diagnostic, fault.step)
 
     return _Runs(
         findings=[*select(outcome.faults)],

@@ -48,12 +48,9 @@ class Definitions:
 
         ``others`` are the documents of the same file, such as a package's.
         """
+        xrd = self.find_xrd_of(composition, others)
         reference = manifests.object_at(composition.value, "spec", "compositeTypeRef")
-        for candidates in self._candidates(composition, others):
-            schemas = [schema for xrd in candidates for schema in _schemas(xrd, reference)]
-            if schemas:
-                return schemas[0] if len(schemas) == 1 else None
-        return None
+        return None if xrd is None else _find_schema(xrd, reference)
 
     def find_xrd(self, xr: Document, others: Iterable[Document] = ()) -> Object | None:
         """Return the XRD of an XR; None when there is none with its version, or not a single one.
@@ -102,10 +99,6 @@ class Definitions:
                 values += _values([path], project)
         yield [value for value in values if xrds.is_xrd(value)]
 
-    def find_composed(self, api_version: str, kind: str) -> Object | None:
-        """Return the schema of a composed resource."""
-        return self.crds.find(api_version, kind)
-
 
 def load(xrd: Path | None, crds: Sequence[Path], project: Project | None = None) -> Definitions:
     """Load the definitions in a file and in directories; raises InputError or DocumentError."""
@@ -133,30 +126,20 @@ def files_beside(file: Path) -> list[Path]:
     return [*xrds.find_files(file.parent), *map(file.with_name, _XR_FILES)]
 
 
-def _schemas(xrd: Object, reference: Object) -> list[Object]:
-    """Return the schema of the XR that ``reference`` names, if the XRD has one for it."""
-    xr = objects.api_version_and_kind(reference)
+def _find_schema(xrd: Object, reference: Object) -> Object | None:
+    """Return the schema of the XR that ``reference`` names, with the fields of any Crossplane."""
+    schema = xrds.find_schema(xrd, *objects.api_version_and_kind(reference)) or {}
+    fields = dict(structural_schema.properties(schema))
+    own = xrds.crossplane_fields(xrds.scope_of(xrd))
     # An XRD may be unfinished: without fields of spec, any field of spec would be unknown.
-    path = ("schema", "openAPIV3Schema", "properties", "spec", "properties")
-    has_spec = any(
-        manifests.object_at(version, *path)
-        for version in manifests.objects_at(xrd, "spec", "versions")
-        if version.get("name") == xr[0].rpartition("/")[2]
-    )
-    if xr[1] != manifests.text_at(xrd, "spec", "names", "kind") or not has_spec:
-        return []
-    schemas: list[Object] = []
-    for api_version, kind, schema in xrds.to_schemas(xrd):
-        if (api_version, kind) != xr:
-            continue
-        # Any version of Crossplane may run the program, and adds its own fields.
-        fields = dict(structural_schema.properties(schema))
-        for part, names in xrds.crossplane_fields(xrds.scope_of(xrd)).items():
-            own = fields.get(part, {})
-            added: Object = {name: {} for name in names}
-            fields[part] = {**own, "properties": {**structural_schema.properties(own), **added}}
-        schemas.append({**schema, "properties": {**fields}})
-    return schemas
+    if structural_schema.properties(fields.get("spec", {})).keys() <= {*own["spec"]}:
+        return None
+    # Any version of Crossplane may run the program, and adds its own fields.
+    for part, names in own.items():
+        added: Object = {name: {} for name in names}
+        below = structural_schema.properties(fields[part])
+        fields[part] = {**fields[part], "properties": {**below, **added}}
+    return {**schema, "properties": {**fields}}
 
 
 class XrChecker:

@@ -353,6 +353,11 @@ SCHEMA: Final = Rule(
     severity="error",
     means="A value that a run writes, and that the schema of its kind does not allow: see below.",
 )
+SCHEMA_VERSION: Final = Rule(
+    name="schema-version",
+    severity="warning",
+    means="A field that a run writes, and that only another version of the kind has.",
+)
 RULES: Final = (
     YAML,
     COMPOSITION,
@@ -475,6 +480,7 @@ RULES: Final = (
     ),
     RUN,
     SCHEMA,
+    SCHEMA_VERSION,
 )
 
 

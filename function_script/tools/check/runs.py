@@ -31,6 +31,7 @@ from function_script.tools import (
     xr_validation,
 )
 from function_script.tools.cases import discovery, fake_cluster, loader, parser
+from function_script.tools.check import rules
 from function_script.tools.processes.options import PackageOptions
 from function_script.tools.project import Project
 from function_script.tools.render import RenderInputs, command, loading, renderer, validation
@@ -38,6 +39,7 @@ from function_script.tools.render import xrds as render_xrds
 from function_script.tools.render.functions import FunctionIndex
 from function_script.tools.render.renderer import Origin, Renderer, Rendering
 from function_script.tools.render.runtimes.servers import Servers
+from function_script.tools.validate.catalog import Catalog
 
 _XR: Final = ("observed", "composite", "resource", "spec")
 # Crossplane's part of spec, which no XR at hand has.
@@ -83,7 +85,7 @@ class Subject:
     document: Document
     inputs: Sequence[tuple[step_inputs.StepInput, Step]]
     xrd: Object | None
-    crds: Sequence[Object]
+    catalog: Catalog = field(default_factory=Catalog)
     programs: Path | None
     project: Project
     max_examples: int | None = _MAX_EXAMPLES
@@ -91,11 +93,11 @@ class Subject:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fault:
-    """A problem that a run shows; ``is_schema``: of what the program writes."""
+    """A problem that a run shows; ``rule`` is one of what the program writes, or of runs."""
 
     step: str
     diagnostic: Diagnostic
-    is_schema: bool = False
+    rule: rules.Rule = rules.RUN
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -356,7 +358,8 @@ def _find_schema_faults(
     # A step that was left out may write what is missing.
     if rendering.skipped:
         return
-    xrd = [] if subject.xrd is None else [subject.xrd]
-    for problem in validation.validate(rendering, [*xrd, *subject.crds]):
-        noted = replace(problem, notes=(*problem.notes, f"for {run.label}"))
-        yield Fault(step="", diagnostic=noted, is_schema=True), True
+    for problem, severity in validation.validate(rendering, subject.catalog):
+        if severity != "note":
+            noted = replace(problem, notes=(*problem.notes, f"for {run.label}"))
+            rule = rules.SCHEMA if severity == "error" else rules.SCHEMA_VERSION
+            yield Fault(step="", diagnostic=noted, rule=rule), True

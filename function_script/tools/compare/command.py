@@ -313,7 +313,6 @@ class _Subject:
             document=self._document,
             inputs=inputs,
             xrd=self._xrd,
-            crds=(),
             programs=programs,
             project=self._project,
             max_examples=None,

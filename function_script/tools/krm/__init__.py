@@ -19,13 +19,16 @@ from function_script.texts.source import Source
 from function_script.tools import author_positions, manifests
 from function_script.tools.krm import items, program, resource_list
 from function_script.tools.project import Project
-from function_script.tools.render import RenderInputs, RenderResult, renderer, steps
+from function_script.tools.render import RenderInputs, RenderResult, renderer, steps, validation
 from function_script.tools.render.compose import unready_event
+from function_script.tools.render.error_positions import composition_input_path
 from function_script.tools.render.loading import SharedInputs
 from function_script.tools.render.pipeline import PipelineError
-from function_script.tools.render.renderer import Renderer, Rendering
+from function_script.tools.render.renderer import Origin, Renderer, Rendering
 from function_script.tools.render.xr import XrError
 from function_script.tools.step_inputs import StepInput
+from function_script.tools.validate.catalog import Catalog, is_crd
+from function_script.tools.xrds import is_xrd
 
 _FUNCTION: Final = ("pkg.crossplane.io", "Function")
 # Fields of an XR's status that record the state of a cluster.
@@ -141,7 +144,10 @@ class _Run:
         options = self._options.rendering
         list_renderer = Renderer(self._pool, options.index(packages or None), options)
         try:
-            return list_renderer.render(self._inputs(composite, composition))
+            inputs = self._inputs(composite, composition)
+            rendering = list_renderer.reconcile(inputs, self._origin())
+            if rendering.result.failure is not None:
+                raise rendering.result.failure
         except XrError as error:
             raise _FailureError(
                 [_of_xr("error", each, composite.xr) for each in error.diagnostics]
@@ -152,6 +158,22 @@ class _Run:
             ) from error
         except (InputError, DocumentError, LimitError) as error:
             raise _FailureError([*map(self._of_composition, error.diagnostics)]) from error
+        for problem, severity in validation.validate(rendering, Catalog(inputs.definitions)):
+            self._notes.append(
+                self._of_config("info" if severity == "note" else "warning", problem)
+            )
+        return rendering
+
+    def _origin(self) -> Origin | None:
+        """Return the author's file, for the positions of values."""
+        function = self._function
+        if function.document is None:
+            return None
+        return Origin(
+            document=function.document,
+            programs=self._options.programs,
+            find_input=lambda step: function.own_path(composition_input_path(step)),
+        )
 
     def _inputs(self, composite: items.Composite, composition: Object) -> RenderInputs:
         xr = composite.xr.manifest
@@ -179,6 +201,7 @@ class _Run:
             ],
             desired={name: items.desired(item) for name, item in earlier.items()},
             xrd=next(xrds, None),
+            definitions=[item for item in others if is_xrd(item) or is_crd(item)],
             report=lambda problem, severity: self._notes.append(
                 _of_xr(_SEVERITIES.get(severity, "info"), problem, composite.xr)
             ),
@@ -211,7 +234,7 @@ class _Run:
     def _of_step(self, problem: Diagnostic, step: steps.Step) -> resource_list.Result:
         """Return the result of a problem in a step's program or input."""
         function = self._function
-        path = function.own_path(("spec", "pipeline", step.index, "input"))
+        path = function.own_path(composition_input_path(step))
         span, value = problem.span, step.input or {}
         inner = None if span is None else author_positions.find_text(span, value)
         inner = inner or objects.read_path(problem.field)[1:]

@@ -34,6 +34,7 @@ from function_script.tools.render.renderer import Origin, Renderer, Rendering
 from function_script.tools.render.runtimes.address import Remote
 from function_script.tools.render.runtimes.local import Skip
 from function_script.tools.render.runtimes.model import FunctionCaller, Runtime
+from function_script.tools.validate.catalog import Catalog
 
 # Gets a problem and its severity.
 Report: TypeAlias = Callable[[Diagnostic, str], None]
@@ -86,8 +87,9 @@ class RenderSession:
             try:
                 project = self._load(texts, folder)
                 rendering = self._run(project, report, output_texts.append)
-                for problem in validation.validate(rendering, project.inputs.definitions):
-                    report(problem, "warning")
+                catalog = Catalog(project.inputs.definitions)
+                for problem, severity in validation.validate(rendering, catalog):
+                    report(problem, "note" if severity == "note" else "warning")
                 content = _to_page(rendering, project.inputs)
             except FatalError as error:
                 errors += problems.to_page(error.diagnostics, self._mirror)

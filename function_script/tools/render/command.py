@@ -102,13 +102,10 @@ def _print_problems(rendering: Rendering, inputs: render.RenderInputs, options: 
     """Print what the schemas at hand do not allow in the result, and what our steps warn of."""
     if not options.skips_validation:
         from function_script.tools.render import validation  # noqa: PLC0415 - slow
+        from function_script.tools.validate.catalog import Catalog  # noqa: PLC0415 - slow
 
-        for problem in validation.validate(rendering, inputs.definitions):
-            options.show(problem, "warning")
-        # Without CRDs nobody expects that other kinds than Kubernetes' own are compared.
-        has_crds = len(inputs.definitions) > (inputs.xrd is not None)
-        if has_crds and (kinds := validation.find_uncompared(rendering, inputs.definitions)):
-            options.print(f"note: no schema, not compared: {kinds}")
+        for problem, severity in validation.validate(rendering, Catalog(inputs.definitions)):
+            options.show(problem, "note" if severity == "note" else "warning")
     if not options.output.results:
         _print_warnings(rendering.result, options.print)
 

@@ -17,8 +17,8 @@ from function_script.texts.errors import FatalError, InputError
 from function_script.texts.source import Span
 from function_script.tools import input_schema, manifests, sources, step_inputs, structural_schema
 from function_script.tools.project import Project
-from function_script.tools.validate import builtin, catalog, openapi, report, rules, steps, wording
-from function_script.tools.validate.catalog import Catalog
+from function_script.tools.validate import catalog, openapi, report, rules, steps, wording
+from function_script.tools.validate.catalog import Catalog, find_unknown
 from function_script.tools.validate.evaluator import Evaluator
 from function_script.tools.validate.report import (
     Report,
@@ -166,7 +166,8 @@ def _check_input(
         schema = own
     if schema is None or not (is_ours or schema == own):
         return _check_resource(step.value, catalog, evaluator, name)
-    value = _with_defaults(step.value, schema)
+    value: Object = {key: objects.deep_copy(part) for key, part in step.value.items()}
+    structural_schema.add_defaults(value, schema)
     # The API server does not validate inputs, and to the function a null field is absent.
     structural_schema.drop_nulls(value, schema)
     if schema == own:
@@ -175,7 +176,7 @@ def _check_input(
     else:
         # The schema is function-go-templating's, or one that an extension brought.
         problems, unevaluated = openapi.check(value, schema)
-    problems += _unknown_fields(value, schema)
+    problems += map(wording.to_official, find_unknown(value, schema))
     fields = {problem.field for problem in problems}
     # The parser enforces the schema's rules too, so they need no evaluation.
     others = steps.parser_problems(step, stored.find) if is_ours else steps.metadata_problems(value)
@@ -187,26 +188,13 @@ def _check_resource(
     manifest: Object, catalog: Catalog, evaluator: Evaluator, name: str = ""
 ) -> report.Result:
     name = name or _name(manifest)
-    schema = catalog.find(*objects.api_version_and_kind(manifest))
-    if schema is None:
-        return _result(manifest, name, builtin.problems(manifest))
-    value = _with_defaults(manifest, schema)
-    problems, skipped_patterns = openapi.check(value, schema)
-    problems += _unknown_fields(value, schema)
-    violations, skipped_rules = rules.check(value, schema, evaluator)
-    return _result(manifest, name, [*problems, *violations], [*skipped_patterns, *skipped_rules])
-
-
-def _with_defaults(manifest: Object, schema: Object) -> Object:
-    value: Object = {key: objects.deep_copy(part) for key, part in manifest.items()}
-    structural_schema.add_defaults(value, schema)
-    return value
-
-
-def _unknown_fields(value: Object, schema: Object) -> Iterator[report.Problem]:
-    for path, name in sorted(structural_schema.unknown_fields(value, schema)):
-        text = f'{path}: Invalid value: "{name}": unknown field: "{name}"'
-        yield report.Problem(type="unknownField", field=path, message=text, value=name, path=path)
+    comparison = catalog.compare(manifest, drops_nulls=False)
+    if comparison is None:
+        return _result(manifest, name, None)
+    value, schema, problems, patterns = comparison
+    violations, skipped = rules.check(value, schema, evaluator)
+    found = [*map(wording.to_official, problems), *violations]
+    return _result(manifest, name, found, [*patterns, *skipped])
 
 
 def _result(
@@ -220,7 +208,7 @@ def _result(
     status: report.Status = "notEvaluated" if unevaluated else "valid"
     if problems is None:
         status = "missingSchema"
-    elif problems:
+    elif any(problem.severity == "error" for problem in problems):
         status = "invalid"
     return report.Result(
         api_version=api_version,

@@ -1,4 +1,4 @@
-"""Kubernetes' own kinds: their schemas, and what is wrong in an object of theirs.
+"""Kubernetes' own kinds: their schemas, and what no schema says of them.
 
 The schemas are those of one release, see `VERSION`: all fields with their types, and which are
 required. Values of a field, such as the names of policies, are not in them.
@@ -6,18 +6,15 @@ required. Values of a field, such as the names of policies, are not in them.
 
 import json
 import lzma
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Final, NamedTuple, TypedDict
 
-from function_script.request import objects
 from function_script.request.reader import ObjectReader
 from function_script.request.values import Object
-from function_script.texts import spelling
 from function_script.texts.problems import ProblemList
 from function_script.tools import structural_schema
-from function_script.tools.validate import openapi
 from function_script.tools.validate.report import Problem
 
 _FILE: Final = "kubernetes.json.xz"
@@ -74,52 +71,20 @@ def find_other_version(api_version: str, kind: str, path: Sequence[str | int]) -
     return None
 
 
-def problems(manifest: Object) -> list[Problem] | None:
-    """Return the problems of an object of Kubernetes' own kinds; None for any other object."""
-    schema = find_schema(*objects.api_version_and_kind(manifest))
-    if schema is None:
-        return None
-    value: Object = {key: objects.deep_copy(part) for key, part in manifest.items()}
-    # To Go a null is a value that is absent.
-    structural_schema.drop_nulls(value, schema)
-    wrong = openapi.problems(value, schema)
-    texts = _text_problems(value, {problem.path for problem in wrong})
-    return [*wrong, *texts, *_describe_unknown(value, schema)]
-
-
-def unknown_fields(value: Object, schema: Object) -> list[tuple[str, str]]:
-    """Return path and name of every field that ``schema`` does not define, metadata's too."""
+def find_unknown_metadata(value: Object, schema: Object) -> Iterator[tuple[str, str]]:
+    """Yield path and name of every field of metadata that Kubernetes does not define."""
     metadata = structural_schema.find(schema, ("metadata",)) or {}
-    unknown = [
-        *structural_schema.unknown_fields(value, schema),
-        *structural_schema.unknown_fields(value.get("metadata"), metadata, "metadata"),
-    ]
-    return sorted(unknown)
+    return structural_schema.unknown_fields(value.get("metadata"), metadata, "metadata")
 
 
-def _describe_unknown(value: Object, schema: Object) -> Iterator[Problem]:
-    for path, name in unknown_fields(value, schema):
-        *parent, _ = objects.read_path(path) or (name,)
-        names = structural_schema.properties(structural_schema.find(schema, parent) or {})
-        near = spelling.nearest(name, names)
-        advice = f'did you mean "{near}"? ' if near else ""
-        other = find_other_version(*objects.api_version_and_kind(value), (*parent, name))
-        reason = f"{other} has it" if other else f"Kubernetes {version()} has no such field"
-        text = f'unknown field "{path}" ({advice}{reason})'
-        yield Problem(type="schema", message=text, path=path)
-
-
-def _text_problems(value: Object, reported: Collection[str]) -> list[Problem]:
-    """Return the problems of values that must be base64, but for those at ``reported``."""
+def find_text_problems(value: Object) -> Iterator[Problem]:
+    """Yield the problems of values that must be base64."""
     from function_script.contribution import text_fields  # noqa: PLC0415 - slow to import
 
     problems = ProblemList()
     text_fields.check(ObjectReader(value, "", problems), problems)
-    return [
-        Problem(type="schema", field=path, message=str(each), path=path)
-        for each in problems
-        if (path := each.path) not in reported
-    ]
+    for each in problems:
+        yield Problem(type="schema", field=each.path, message=str(each), path=each.path)
 
 
 @cache

@@ -1,4 +1,4 @@
-"""Schemas by kind: of CRDs, of XRDs as Crossplane converts them, and of packages.
+"""Schemas by kind, and what they do not allow: of CRDs, XRDs, packages and of Kubernetes itself.
 
 A definition that cannot be read would find no mistakes, so it is an error. Packages are our own,
 and those in the official command's cache: nothing is downloaded.
@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from function_script.documents import Document
 from function_script.request import objects
@@ -16,10 +16,12 @@ from function_script.request.reader import ObjectReader
 from function_script.request.values import Object
 from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.errors import InputError
-from function_script.texts.problems import ProblemList
+from function_script.texts.problems import ProblemList, suggest
 from function_script.texts.source import Source
-from function_script.tools import author_positions, manifests, sources, xrds
+from function_script.tools import author_positions, manifests, sources, structural_schema, xrds
 from function_script.tools.project import Project
+from function_script.tools.validate import builtin, openapi
+from function_script.tools.validate.report import Problem, SkippedRule
 
 NAME: Final = "function-script"
 # This package contains Crossplane's own kinds.
@@ -34,12 +36,28 @@ _MAX_PART: Final = 255
 # The beginnings of a range of versions.
 _RANGES: Final = ("<", ">", "=", "~", "^", "*", "!")
 _MAX_QUOTED: Final = 100
+_MAX_NAMES: Final = 12
 _PACKAGE_GROUP: Final = "pkg.crossplane.io"
 _PACKAGE_KINDS: Final = ("Provider", "Function", "Configuration")
 
 
+class Comparison(NamedTuple):
+    """What a schema does not allow in an object; ``value`` is the object with its defaults.
+
+    ``unevaluated`` are the patterns that were not evaluated.
+    """
+
+    value: Object
+    schema: Object
+    problems: list[Problem]
+    unevaluated: list[SkippedRule]
+
+
 class Catalog:
-    """Schemas by apiVersion and kind; a later schema of a kind replaces an earlier one."""
+    """Schemas by apiVersion and kind; a later schema of a kind replaces an earlier one.
+
+    They are those of ``extensions``, and of Kubernetes for its own kinds that are not in these.
+    """
 
     def __init__(self, extensions: Iterable[Object] = ()) -> None:
         self._schemas: dict[tuple[str, str], Object] = {}
@@ -62,8 +80,73 @@ class Catalog:
                     self._schemas[f"{group}/{version.get('name')}", kind] = schema
 
     def find(self, api_version: str, kind: str) -> Object | None:
-        """Return the schema of a kind, or None."""
-        return self._schemas.get((api_version, kind))
+        """Return the schema of a kind, or None. It may contain itself."""
+        return self._schemas.get((api_version, kind)) or builtin.find_schema(api_version, kind)
+
+    def has_others(self, type_: tuple[str, str]) -> bool:
+        """Report whether an extension defines a kind of another group than that of a kind."""
+        group = manifests.group(type_[0])
+        return any(manifests.group(api_version) != group for api_version, _ in self._schemas)
+
+    def compare(self, manifest: Object, *, drops_nulls: bool = True) -> Comparison | None:
+        """Return what the schema of an object's kind does not allow; None without a schema.
+
+        ``drops_nulls``: a null that the schema of an extension does not allow counts as absent.
+        Rules in CEL are left out.
+        """
+        type_ = objects.api_version_and_kind(manifest)
+        schema = self.find(*type_)
+        if schema is None:
+            return None
+        is_builtin = type_ not in self._schemas
+        value: Object = {key: objects.deep_copy(part) for key, part in manifest.items()}
+        structural_schema.add_defaults(value, schema)
+        if drops_nulls or is_builtin:
+            structural_schema.drop_nulls(value, schema)
+        problems, unevaluated = openapi.check(value, schema)
+        if is_builtin:
+            paths = {problem.path for problem in problems}
+            texts = builtin.find_text_problems(value)
+            problems += [each for each in texts if each.path not in paths]
+        problems += find_unknown(value, schema, is_builtin=is_builtin)
+        return Comparison(value, schema, problems, unevaluated)
+
+
+def find_unknown(value: Object, schema: Object, *, is_builtin: bool = False) -> list[Problem]:
+    """Return a problem for each field that ``schema`` does not define.
+
+    ``is_builtin``: it is Kubernetes' own. Another version of the kind may have the field.
+    """
+    fields = [*structural_schema.unknown_fields(value, schema)]
+    if is_builtin:
+        fields += builtin.find_unknown_metadata(value, schema)
+    api_version, kind = objects.api_version_and_kind(value)
+    problems = []
+    for path, name in sorted(fields):
+        keys = objects.read_path(path) or (name,)
+        message = f'unknown field "{path}"'
+        other = builtin.find_other_version(api_version, kind, keys) if is_builtin else None
+        if is_builtin and other is None:
+            message += f": Kubernetes {builtin.version()} has no such field"
+        names = structural_schema.properties(structural_schema.find(schema, keys[:-1]) or {})
+        hint = f"{kind} of {other} has it" if other else suggest_field(name, tuple(names))
+        problem = Problem(
+            type="unknownField",
+            message=message,
+            value=name,
+            field="" if is_builtin else path,
+            path=path,
+            hint=hint,
+            severity="warning" if other else "error",
+        )
+        problems.append(problem)
+    return problems
+
+
+def suggest_field(name: str, names: tuple[str, ...]) -> str | None:
+    """Return the hint for an unknown field beside those called ``names``."""
+    listed = f"there are {', '.join(names)}" if 0 < len(names) <= _MAX_NAMES else None
+    return suggest(name, names, listed)
 
 
 def is_crd(manifest: Object) -> bool:

@@ -21,16 +21,12 @@ _NUMERIC: Final = {"integer", "number"}
 _WHOLE: Final = (1 << 53) - 1
 
 
-def problems(value: Object, schema: Object) -> list[Problem]:
+def check(value: Object, schema: Object) -> tuple[list[Problem], list[SkippedRule]]:
     """Return everything in ``value`` that ``schema`` does not allow, sorted by field.
 
-    A keyword of the schema that has a wrong type counts as absent.
+    A keyword of the schema that has a wrong type counts as absent. Behind the problems are the
+    patterns that were not evaluated.
     """
-    return check(value, schema)[0]
-
-
-def check(value: Object, schema: Object) -> tuple[list[Problem], list[SkippedRule]]:
-    """Return the problems, and the patterns that were not evaluated."""
     unevaluated: list[SkippedRule] = []
     outcome = _validate(_Subject(value, schema, "", unevaluated))
     return outcome.problems, unevaluated

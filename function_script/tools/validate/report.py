@@ -15,6 +15,7 @@ from function_script.tools.console import one_line
 # document or a file. The others are the official CLI's.
 ErrorType: TypeAlias = Literal["schema", "cel", "unknownField", "program", "unreadable"]
 Status: TypeAlias = Literal["valid", "invalid", "missingSchema", "notEvaluated"]
+Severity: TypeAlias = Literal["error", "warning"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,6 +34,8 @@ class Problem:
     path: str = ""
     span: Span | None = None
     writer: str = ""
+    hint: str | None = None
+    severity: Severity = "error"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,16 +105,21 @@ def render_diagnostics(report: Report, form: Form) -> str:
     for result in report.results:
         resource = f"{result.kind} {result.name}".strip()
         facts = {"apiVersion": result.api_version, "kind": result.kind, "name": result.name}
-        texts = [(problem.message, "error", problem.span) for problem in result.problems]
+        problems = list(result.problems)
         if result.status == "missingSchema":
-            texts.append(("there is no CRD or XRD of this kind", "warning", None))
+            problems.append(_warn("there is no CRD or XRD of this kind"))
         for rule in result.unevaluated:
             what = f"{_NOT_EVALUATED[rule.type]} not evaluated: {rule.rule} ({rule.reason})"
-            texts.append((what, "warning", None))
-        for text, severity, span in texts:
-            problem = Diagnostic(message=f"{resource}: {text}", span=span)
-            lines.append(f"{to_form(problem, severity, form, **facts)}\n")
+            problems.append(_warn(what))
+        for each in problems:
+            message = f"{resource}: {each.message}"
+            problem = Diagnostic(message=message, span=each.span, hint=each.hint)
+            lines.append(f"{to_form(problem, each.severity, form, **facts)}\n")
     return "".join(lines)
+
+
+def _warn(message: str) -> Problem:
+    return Problem(type="schema", message=message, severity="warning")
 
 
 def render_json(report: Report) -> str:
@@ -149,8 +157,11 @@ def _lines(result: Result) -> Iterator[str]:
             yield f"[x] {problem.message}"
             continue
         error = _ERRORS.get(problem.type, "schema validation error")
-        writer = one_line(f" ({problem.writer})") if problem.writer else ""
-        yield f"[x] {error} {gvk}, {name} : {problem.message}{writer}"
+        mark = "x"
+        if problem.severity == "warning":
+            mark, error = "!", "schema validation warning"
+        behind = "".join(f" ({one_line(text)})" for text in (problem.hint, problem.writer) if text)
+        yield f"[{mark}] {error} {gvk}, {name} : {problem.message}{behind}"
     for rule in result.unevaluated:
         field = f"{rule.field}: " if rule.field else ""
         text = cut(" ".join(rule.rule.split()), _MAX_RULE_CHARACTERS)
@@ -186,6 +197,10 @@ def _error(problem: Problem) -> Object:
     fields["message"] = problem.message
     if problem.value is not None:
         fields["value"] = problem.value
+    if problem.hint:
+        fields["hint"] = problem.hint
+    if problem.severity == "warning":
+        fields["severity"] = problem.severity
     if problem.writer:
         fields["writer"] = problem.writer
     return fields

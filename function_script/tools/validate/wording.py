@@ -71,6 +71,15 @@ def unsupported(path: str, value: Value, allowed: Iterable[Value]) -> Problem:
     return _problem(path, value, text)
 
 
+def to_official(problem: Problem) -> Problem:
+    """Return a problem; an unknown field of an extension's kind as officially reported."""
+    if problem.type != "unknownField" or not problem.field:
+        return problem
+    name = problem.value
+    text = f'{problem.field}: Invalid value: "{name}": unknown field: "{name}"'
+    return replace(problem, message=text, hint=None)
+
+
 def format_value(value: Value) -> str:
     """Format a value for a message."""
     if isinstance(value, int | float) and not isinstance(value, bool):

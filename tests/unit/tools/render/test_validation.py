@@ -164,6 +164,26 @@ def test_field_of_another_version_names_that_version(
     assert "hint: HorizontalPodAutoscaler of autoscaling/v2 has it" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        pytest.param(["test"], "passed", id="test"),
+        pytest.param(["check", "--variants", "1"], "0 errors, 1 warning", id="check"),
+    ],
+)
+def test_field_of_another_version_is_no_error(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], text: str
+) -> None:
+    write(tmp_path, AUTOSCALER)
+    case = "xr: xr.yaml\ncomposition: composition.yaml\nexpect: {events: []}\n"
+    (tmp_path / "case.yaml").write_text(case)
+    command, *flags = arguments
+    assert execute([command, str(tmp_path), *flags]) == 0
+    out = capsys.readouterr().out
+    assert 'warning: invalid resource "scaler": unknown field "spec.behavior"' in out
+    assert text in out
+
+
 @pytest.mark.parametrize("output", ["text", "json"])
 def test_report_names_the_resource_and_the_line(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], output: str

@@ -12,6 +12,7 @@ from support.paths import ROOT
 from support.validate_helpers import check
 
 from function_script.cli import execute
+from function_script.tools.validate import render_diagnostics, render_json, render_text
 
 
 def made(api_version: str, kind: str, rest: str = "", metadata: str = "name: a") -> str:
@@ -70,7 +71,7 @@ BAD = [
     ),
     pytest.param(
         made("v1", "Pod", "spec: {containers: [{name: a, imagePulPolicy: Never}]}"),
-        'unknown field "spec.containers[0].imagePulPolicy" (did you mean "imagePullPolicy"? ',
+        'unknown field "spec.containers[0].imagePulPolicy": Kubernetes 1.37.2 has no such field',
         id="deep-field",
     ),
     pytest.param(
@@ -111,6 +112,28 @@ def test_builtin_kinds_are_checked(tmp_path: Path, text: str, message: str) -> N
     assert result.status == "invalid"
     assert message in result.problems[0].message
     assert len(result.problems) == 1
+
+
+SCALER = made(
+    "autoscaling/v1",
+    "HorizontalPodAutoscaler",
+    "spec: {maxReplicas: 3, scaleTargetRef: {kind: Deployment, name: a}, behavior: {}}",
+)
+
+
+def test_field_of_another_version_is_a_warning(tmp_path: Path) -> None:
+    """The object is valid, and a line says which version has the field."""
+    report = check(tmp_path, SCALER)
+    assert [(result.status, len(result.problems)) for result in report.results] == [("valid", 1)]
+    line, success, _ = render_text(report).splitlines()
+    assert line.startswith("[!] schema validation warning autoscaling/v1, ")
+    assert line.endswith(
+        'unknown field "spec.behavior" (HorizontalPodAutoscaler of autoscaling/v2 has it)'
+    )
+    assert success.startswith("[✓]")
+    (problem,) = json.loads(render_json(report))["resources"][0]["errors"]
+    assert (problem["severity"], problem["type"]) == ("warning", "unknownField")
+    assert '"severity": "warning"' in render_diagnostics(report, "json")
 
 
 @pytest.mark.parametrize(("api_version", "kind"), [("v1", "Podd"), ("apps/v9", "Deployment")])

@@ -161,7 +161,7 @@ def test_problems_are_worded_as_the_api_server_does(
     schema: Object, value: Value, message: str
 ) -> None:
     """One problem, with the path of its field."""
-    result = openapi.problems({"a": value}, obj(a=schema))
+    result = openapi.check({"a": value}, obj(a=schema))[0]
     assert [problem.message for problem in result] == [message]
     assert message.startswith(f"{result[0].field}: ")
 
@@ -183,7 +183,7 @@ ALLOWED = [
 def test_kubernetes_ideas_are_honoured(schema: Object, value: Value) -> None:
     """Differences from JSON Schema follow the API server."""
     schema = {key: part for key, part in schema.items() if part != []}
-    assert openapi.problems({"a": value}, obj(a=schema)) == []
+    assert openapi.check({"a": value}, obj(a=schema))[0] == []
 
 
 SEVERAL = [
@@ -245,7 +245,7 @@ SEVERAL = [
 @pytest.mark.parametrize(("schema", "value", "messages"), SEVERAL)
 def test_value_may_have_several_problems(schema: Object, value: Value, messages: list[str]) -> None:
     """In the order of the API server's checks."""
-    result = openapi.problems({"a": value}, obj(a=schema))
+    result = openapi.check({"a": value}, obj(a=schema))[0]
     assert [problem.message for problem in result] == messages
 
 
@@ -257,13 +257,13 @@ def test_keywords_of_a_wrong_type_count_as_absent() -> None:
         **dict.fromkeys(("pattern", "format", "type"), 2),
     }
     values: list[Value] = [1, "x", [1], {"x": 1}, True]
-    assert [openapi.problems({"a": value}, obj(a=nonsense)) for value in values] == [[]] * 5
+    assert [openapi.check({"a": value}, obj(a=nonsense))[0] for value in values] == [[]] * 5
 
 
 def test_problems_come_in_the_order_of_fields() -> None:
     """All of them, whatever the order in which they were found."""
     schema = obj(b={"type": "string"}, a=obj(x={"type": "string"})) | {"required": ["c"]}
-    result = openapi.problems({"b": 1, "a": {"x": 2}}, schema)
+    result = openapi.check({"b": 1, "a": {"x": 2}}, schema)[0]
     assert [problem.field for problem in result] == ["a.x", "b", "c"]
 
 

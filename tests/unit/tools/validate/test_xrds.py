@@ -35,7 +35,7 @@ def problems(definition: Object, kind: str = "XThing", **parts: Value) -> list[s
     schema = Catalog([definition]).find("example.org/v1", kind)
     assert schema is not None
     value: Object = {"apiVersion": "example.org/v1", "kind": kind, "metadata": {}, **parts}
-    result = [problem.message for problem in openapi.problems(value, schema)]
+    result = [problem.message for problem in openapi.check(value, schema)[0]]
     return result + [
         f"unknown {path}" for path, _ in structural_schema.unknown_fields(value, schema)
     ]
