@@ -16,7 +16,7 @@ from function_script.request.objects import api_version_and_kind, find_path
 from function_script.request.program import MissingValue, TemplateResult
 from function_script.request.reader import ObjectReader
 from function_script.request.values import Object
-from function_script.texts.diagnostics import Diagnostic
+from function_script.texts.diagnostics import Code, Diagnostic
 from function_script.texts.errors import DocumentError, FatalError
 from function_script.texts.problems import ProblemList
 
@@ -69,7 +69,8 @@ def check_names(deferred: Sequence[DeferredDocument], contribution: Contribution
         if document.name in names:
             name = document.name
             problem = f'resource name "{name}" is used twice, once where a value is missing'
-            raise DocumentError.of(problem, span=document.span)
+            code = Code("duplicate-name", name)
+            raise DocumentError(Diagnostic(message=problem, span=document.span, code=code))
         if document.name is not None:
             names.add(document.name)
 

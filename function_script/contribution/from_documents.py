@@ -21,7 +21,7 @@ from function_script.request.cache import ByteLruCache
 from function_script.request.reader import ObjectReader
 from function_script.request.values import Object, Value
 from function_script.texts import spelling
-from function_script.texts.diagnostics import Diagnostic, Note
+from function_script.texts.diagnostics import Code, Diagnostic, Note
 from function_script.texts.errors import DocumentError
 from function_script.texts.problems import ProblemList, suggest
 from function_script.texts.source import Span
@@ -179,7 +179,8 @@ class _Collector:
         elif span != document.span():
             # In a loop, both are at one place.
             note = Note("first at", span, is_cause=True)
-        problems.add("", problem, hint=_UNIQUE_NAMES, note=note)
+        code = Code("duplicate-name", name) if what == _RESOURCE_NAME else None
+        problems.add("", problem, hint=_UNIQUE_NAMES, note=note, code=code)
 
 
 def _diagnostics(problems: ProblemList, document: Document) -> list[Diagnostic]:
@@ -236,12 +237,16 @@ def _reject_nameless(
     resource_name = dialect.annotations.name
     problem = f"metadata.annotations lacks {resource_name}"
     hint = "it names the composed resource; give each one a name of its own"
+    code: Code | None = Code("nameless")
     if document.value.get("kind") == xr.get("kind"):
+        code = None
         problem = f"has the XR's kind but not its apiVersion {xr.get('apiVersion')}"
         hint = "write that apiVersion to set the XR's status"
     elif document.value.get("kind") == "List":
+        code = None
         problem, hint = "a List cannot be composed", "write its items as documents of their own"
     elif _META_GROUP.match(str(document.value.get("apiVersion"))):
+        code = None
         problem = f"this is not a meta document of {dialect.meta_api_version}"
         hint = f"write apiVersion: {dialect.meta_api_version}"
     elif "annotations" in document.value:
@@ -252,7 +257,7 @@ def _reject_nameless(
         keys = {key.rpartition("/")[2]: key for key in annotations}
         if near := spelling.nearest(resource_name.rpartition("/")[2], tuple(keys)):
             hint = f'did you mean that by "{keys[near]}"?'
-    document.problems.add("", problem, hint=hint)
+    document.problems.add("", problem, hint=hint, code=code)
 
 
 def _read_composed(

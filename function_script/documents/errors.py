@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+from function_script.texts.diagnostics import Code
 from function_script.texts.errors import LimitName
 
 UNQUOTED_BRACES = 'quote a value that begins with "{"; {{ }} that was not rendered also looks so'
@@ -35,8 +36,10 @@ class YamlError(Exception):
         line: int,
         column: int,
         hint: str | Callable[[], str | None] | None = None,
+        code: Code | None = None,
     ) -> None:
         super().__init__(message)
+        self.code = code
         self.message = message
         self.line = line
         self.column = column

@@ -25,6 +25,7 @@ from yaml.events import (
 from function_script.documents import errors
 from function_script.documents.syntax_errors import Parser, explain_yaml_error
 from function_script.request.values import Object, Scalar, Value, type_phrase
+from function_script.texts.diagnostics import Code
 from function_script.texts.errors import LimitName
 
 # The characters that all aliases of a document may expand to.
@@ -361,12 +362,14 @@ def _duplicate(key: str, event: Event, first: Event) -> errors.YamlError:
     hint = "take one of them out, or give it another name"
     if key in {"apiVersion", "kind"} and start_of(event)[1] == 0:
         hint = 'objects are separated by a line "---"'
-    return _error(message, event, hint=hint)
+    return _error(message, event, hint=hint, code=Code("duplicate-key", key))
 
 
-def _error(message: str, event: Event, *, hint: str | None = None) -> errors.YamlError:
+def _error(
+    message: str, event: Event, *, hint: str | None = None, code: Code | None = None
+) -> errors.YamlError:
     line, column = start_of(event)
-    return errors.YamlError(message, line=line, column=column, hint=hint)
+    return errors.YamlError(message, line=line, column=column, hint=hint, code=code)
 
 
 def _too_large(message: str, event: Event, limit: LimitName | None = None) -> errors.TooLargeError:

@@ -97,4 +97,4 @@ class TextOrigin:
 def _fatal_error(error: YamlError, diagnostic: Diagnostic) -> FatalError:
     if isinstance(error, TooLargeError):
         return LimitError(diagnostic, limit=error.limit)
-    return DocumentError(diagnostic)
+    return DocumentError(replace(diagnostic, code=error.code))

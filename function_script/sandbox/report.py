@@ -17,11 +17,12 @@ from function_script.sandbox.ipc import MAX_REPORT_BYTES
 from function_script.sandbox.outcome import Cause
 from function_script.step.blocked import Blocked
 from function_script.step.telemetry import COUNTS, RequestInfo
-from function_script.texts.diagnostics import Diagnostic, Kind, Note, cut
+from function_script.texts.diagnostics import Code, CodeName, Diagnostic, Kind, Note, cut
 from function_script.texts.source import Excerpt, Span
 
 _PARSE_ERRORS = (ValueError, TypeError, KeyError, AttributeError, RecursionError)
 _KINDS: Final[dict[str, Kind]] = {kind: kind for kind in get_args(Kind)}
+_CODES: Final[dict[str, CodeName]] = {name: name for name in get_args(CodeName)}
 # Bounds of a report that is too long; JSON may need six bytes for one.
 _MAX_PROBLEMS = 50
 _MAX_LOG_BYTES = 16 * 1024
@@ -66,6 +67,7 @@ def to_bounded_json(report: WorkerReport) -> bytes:
             notes=(),
             excerpt=None,
             field=problem.field if len(problem.field) <= _MAX_CHARACTERS else "",
+            code=None,
         )
         for problem in report.diagnostics[:_MAX_PROBLEMS]
     )
@@ -164,6 +166,7 @@ def _diagnostic_to_json(problem: Diagnostic) -> Object:
         "excerpt": [excerpt.first_line, excerpt.first_column, *excerpt.lines] if excerpt else None,
         "field": problem.field,
         "kind": problem.kind,
+        "code": None if problem.code is None else [*problem.code],
     }
 
 
@@ -182,7 +185,13 @@ def _parse_diagnostic(document: Object) -> Diagnostic:
         excerpt=None if excerpt is None else _parse_excerpt(_check_list(excerpt)),
         field=_check_text(document["field"]),
         kind=_KINDS[_check_text(document["kind"])],
+        code=None if document["code"] is None else _parse_code(_check_list(document["code"])),
     )
+
+
+def _parse_code(parts: list[Value]) -> Code:
+    name, subject = map(_check_text, parts)
+    return Code(_CODES[name], subject)
 
 
 def _parse_blocked(value: Value) -> Blocked:

@@ -37,6 +37,16 @@ class Note(NamedTuple):
         return f"{self.text} {self.span}"
 
 
+CodeName: TypeAlias = Literal["duplicate-key", "duplicate-name", "nameless"]
+
+
+class Code(NamedTuple):
+    """What a problem is, for other code: its words are for people. ``subject`` is a key or name."""
+
+    name: CodeName
+    subject: str = ""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Diagnostic:
     """One problem.
@@ -44,7 +54,8 @@ class Diagnostic:
     ``message`` follows "cannot VERB THING: cause": lower case, no full stop. ``notes`` are
     further lines for the framed rendering, for example the user's own call stack. ``field`` is
     the path of the field that is wrong, such as ``input.limits.timeout``; empty for other
-    problems. ``kind`` says whether a program failed, or stopped itself, or was stopped.
+    problems. ``kind`` says whether a program failed, or stopped itself, or was stopped. ``code`` is
+    that of the few problems that a tool looks for.
     """
 
     message: str
@@ -54,6 +65,7 @@ class Diagnostic:
     notes: tuple[str | Note, ...] = ()
     field: str = ""
     kind: Kind = "mistake"
+    code: Code | None = None
 
 
 def at(diagnostic: Diagnostic, span: Span, excerpt: Excerpt | None) -> Diagnostic:

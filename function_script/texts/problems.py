@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple, overload
 
 from function_script.texts import spelling
-from function_script.texts.diagnostics import Diagnostic, Note
+from function_script.texts.diagnostics import Code, Diagnostic, Note
 from function_script.texts.source import Span
 
 
@@ -20,6 +20,7 @@ class Problem(NamedTuple):
     text: str
     hint: str | None = None
     note: Note | None = None
+    code: Code | None = None
 
     def __str__(self) -> str:
         return f"{self.path}: {self.text}" if self.path else self.text
@@ -32,6 +33,7 @@ class Problem(NamedTuple):
             hint=self.hint,
             field=self.path,
             notes=() if self.note is None else (self.note,),
+            code=self.code,
         )
 
 
@@ -44,10 +46,16 @@ class ProblemList:
         self._problems: list[Problem] = []
 
     def add(
-        self, path: str, text: str, *, hint: str | None = None, note: Note | None = None
+        self,
+        path: str,
+        text: str,
+        *,
+        hint: str | None = None,
+        note: Note | None = None,
+        code: Code | None = None,
     ) -> None:
         """Add one problem of the field at ``path``."""
-        self._problems.append(Problem(path, text, hint, note))
+        self._problems.append(Problem(path, text, hint, note, code))
 
     def extend(self, others: ProblemList) -> None:
         """Add the problems of another list."""

@@ -147,8 +147,9 @@ def _with_texts(problem: Diagnostic, texts: Iterator[str]) -> Diagnostic:
         ),
         # A path with a secret in it is in the message, too.
         field=problem.field if message == problem.message else "",
+        code=problem.code if message == problem.message else None,
     )
 
 
 def _withhold(problem: Diagnostic) -> Diagnostic:
-    return replace(problem, message=WITHHELD, hint=None, notes=(), field="")
+    return replace(problem, message=WITHHELD, hint=None, notes=(), field="", code=None)

@@ -18,7 +18,7 @@ from function_script.inputs import Step
 from function_script.request import objects
 from function_script.request.values import Object
 from function_script.sandbox import Pool
-from function_script.texts.diagnostics import Diagnostic
+from function_script.texts.diagnostics import Code, Diagnostic
 from function_script.texts.errors import FatalError
 from function_script.texts.source import Span
 from function_script.tools import (
@@ -50,10 +50,6 @@ _OUTSIDE: Final = re.compile(
     r"|connection|status|condition|is_ready|lookup|metadata",
     re.IGNORECASE,
 )
-# Problems of documents, which no data that is not at hand can mend if the text is written out.
-_NAMELESS: Final = re.compile(r"metadata\.annotations lacks \S+/composition-resource-name$")
-_DUPLICATE: Final = re.compile(r"duplicate key '(?P<key>[\w./-]+)'")
-_USED_TWICE: Final = re.compile(r'resource name "(?P<name>[\w.-]+)" is used twice')
 # The metadata of a document, line by line, of which no action writes whole lines.
 _METADATA: Final = re.compile(r"metadata:\n(?: +(?!annotations: *\S)[\w./\"-]+:.*\n)+(?=\w|---|\Z)")
 _EXAMPLES: Final = ("examples", "example")
@@ -307,7 +303,7 @@ def _is_of_xr(problem: Diagnostic, step: Step, run: Run) -> bool:
     span = problem.span
     if span is None:
         return False
-    if _is_written_out(problem.message, step, span):
+    if problem.code is not None and _is_written_out(problem.code, step, span):
         return True
     reads = [
         read.path
@@ -324,16 +320,17 @@ def _is_of_xr(problem: Diagnostic, step: Step, run: Run) -> bool:
     ) and not _OUTSIDE.search(_line(step, span))
 
 
-def _is_written_out(message: str, step: Step, span: Span) -> bool:
-    """Report whether a document has no name, or a name or key twice, by the program's own text."""
+def _is_written_out(code: Code, step: Step, span: Span) -> bool:
+    """Report whether a document has no name, or a name or key twice, by the program's own text.
+
+    No data that is not at hand can mend that.
+    """
     line = _line(step, span)
-    if match := _USED_TWICE.search(message):
+    if code.name == "duplicate-name":
         kinds = step.language.lint.find_composed_kinds(step.program)
-        return any(name == match["name"] for name, _ in kinds)
-    if match := _DUPLICATE.search(message):
-        return re.match(rf"[ -]*[\"']?{re.escape(match['key'])}[\"']? *:", line) is not None
-    if _NAMELESS.search(message) is None:
-        return False
+        return any(name == code.subject for name, _ in kinds)
+    if code.name == "duplicate-key":
+        return re.match(rf"[ -]*[\"']?{re.escape(code.subject)}[\"']? *:", line) is not None
     text = next(source.text for source in step.program.sources() if source.name == span.name)
     document = "\n".join(text.split("\n")[span.line - 1 :])
     metadata = _METADATA.search(re.split(r"(?m)^---", document)[0])

@@ -8,7 +8,7 @@ from function_script.sandbox.outcome import Cause
 from function_script.sandbox.report import WorkerReport
 from function_script.step.blocked import Blocked
 from function_script.step.telemetry import RequestInfo
-from function_script.texts.diagnostics import Diagnostic, Note
+from function_script.texts.diagnostics import Code, Diagnostic, Note
 from function_script.texts.source import Excerpt, Span
 
 WITH_NOTES = Diagnostic(
@@ -19,6 +19,7 @@ WITH_NOTES = Diagnostic(
         Note("first at", Span(name="script", line=2), is_cause=True),
     ),
     field="input.script",
+    code=Code("duplicate-key", "a"),
 )
 
 
@@ -61,7 +62,7 @@ def test_empty_members_are_left_out() -> None:
 
 
 FULL = WorkerReport(
-    diagnostics=(PROBLEM,),
+    diagnostics=(PROBLEM, WITH_NOTES),
     blocked=(Blocked("w", "for v", ("v",)),),
     info=RequestInfo(name="b", documents=7),
     log="l",
@@ -91,6 +92,8 @@ FULL = WorkerReport(
         pytest.param(b'"trace":"t"', b'"trace":{}', id="an odd trace"),
         pytest.param(b'"diagnostics":[', b'"diagnostics":[{},', id="an empty problem"),
         pytest.param(b'"diagnostics":[', b'"diagnostics":1,"x":[', id="problems are a number"),
+        pytest.param(b'"duplicate-key"', b'"other"', id="an unknown code"),
+        pytest.param(b'["duplicate-key","a"]', b'["duplicate-key"]', id="a code of one part"),
         pytest.param(b'["w","for v","v"]', b'["w"]', id="no reason"),
         pytest.param(b'["w","for v","v"]', b'["w","for v",1]', id="a dependency is a number"),
         pytest.param(b'"excerpt":[1,1,"a","b"]', b'"excerpt":[]', id="an empty excerpt"),
