@@ -10,6 +10,7 @@ from typing import Final, Literal, Unpack
 import click
 
 from function_script.cli import exit_codes, options, terminal
+from function_script.texts.diagnostics import Form
 
 
 class _Flags(options.RenderingFlags):
@@ -21,6 +22,7 @@ class _Flags(options.RenderingFlags):
     output: Literal["text", "json", "markdown"]
     fail_on: tuple[Literal["difference", "not-compared"], ...]
     all: bool
+    diagnostics: Form
     debug: bool
 
 
@@ -41,7 +43,7 @@ Examples:
         *options.rendering(),
         options.ignore(),
         options.output("text", "json", "markdown"),
-        options.debug(),
+        *options.reporting(),
     ],
 )
 @click.argument("paths", nargs=-1, type=options.TEXT_PATH, metavar="[PATH]...")

@@ -10,6 +10,7 @@ from typing import Final, Literal, Unpack
 import click
 
 from function_script.cli import exit_codes, options, terminal
+from function_script.texts.diagnostics import Form
 
 
 class _Flags(options.RenderingFlags):
@@ -19,6 +20,7 @@ class _Flags(options.RenderingFlags):
     output: Literal["text", "json", "markdown"]
     names: bool
     fail_on: tuple[Literal["change", "destroy", "invalid", "unknown"], ...]
+    diagnostics: Form
     debug: bool
 
 
@@ -37,7 +39,7 @@ Examples:
     params=[
         *options.rendering(),
         options.output("text", "json", "markdown"),
-        options.debug(),
+        *options.reporting(),
     ],
 )
 @click.argument("after", type=options.PATH, default=Path(), metavar="[PATH]")

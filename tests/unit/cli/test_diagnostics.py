@@ -139,6 +139,26 @@ def test_report_is_on_stdout(
     assert any(": error: " in line or ": warning: " in line for line in out.splitlines())
 
 
+ERRORS = [
+    pytest.param(["compare", "none.yaml"], id="compare"),
+    pytest.param(["plan", "--cluster", "dump.yaml"], id="plan"),
+]
+
+
+@pytest.mark.parametrize("command", ERRORS)
+def test_error_has_the_form(
+    command: list[str], folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Of commands whose report is about changes, the errors are in this form."""
+    for name in ("composition", "dump"):
+        (folder / f"{name}.yaml").write_text("a: [\n")
+    code, out, err = run(capsys, *command, "--diagnostics", "json")
+    (problem, *_) = objects(err)
+    assert (code, out, problem["severity"]) == (1, "", "error")
+    _, _, err = run(capsys, *command, "--diagnostics", "line")
+    assert "error: " in err.splitlines()[0]
+
+
 @pytest.mark.parametrize("form", ["json", "line"])
 def test_report_without_problems_is_empty(
     form: str, folder: Path, capsys: pytest.CaptureFixture[str]
