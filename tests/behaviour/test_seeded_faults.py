@@ -158,6 +158,14 @@ spec:
       {field}: |
 """
 _XR = "apiVersion: example.org/v1\nkind: XA\nmetadata: {name: a, namespace: a}\n"
+_XRD = """\
+apiVersion: apiextensions.crossplane.io/v2
+kind: CompositeResourceDefinition
+spec:
+  group: example.org
+  names: {kind: XA}
+  versions: [{name: v1, schema: {openAPIV3Schema: {properties: {spec: {type: object}}}}}]
+"""
 _NAME = "script.fn.crossplane.io/composition-resource-name"
 MANIFESTS = ROOT / "tests" / "unit" / "tools" / "validate" / "kubernetes_manifests.yaml"
 
@@ -179,22 +187,6 @@ def write(folder: Path, kind: str, manifest: Object) -> Path:
     folder.joinpath("composition.yaml").write_text(text)
     folder.joinpath("xr.yaml").write_text(_XR)
     return folder
-
-
-_XRD = """\
-apiVersion: apiextensions.crossplane.io/v2
-kind: CompositeResourceDefinition
-metadata: {name: xas.example.org}
-spec:
-  group: example.org
-  names: {kind: XA, plural: xas}
-  versions:
-  - name: v1
-    served: true
-    referenceable: true
-    schema:
-      openAPIV3Schema: {type: object, properties: {spec: {type: object}}}
-"""
 
 
 def test_seeded_faults_are_found_by_check_without_an_xr(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from function_script.texts.errors import FatalError, InputError
 from function_script.texts.source import Span
 from function_script.tools import input_schema, manifests, sources, step_inputs, structural_schema
 from function_script.tools.project import Project
-from function_script.tools.validate import catalog, openapi, report, rules, steps, wording
+from function_script.tools.validate import builtin, catalog, openapi, report, rules, steps, wording
 from function_script.tools.validate.catalog import Catalog, find_unknown
 from function_script.tools.validate.evaluator import Evaluator
 from function_script.tools.validate.report import (
@@ -192,6 +192,11 @@ def _check_resource(
     if comparison is None:
         return _result(manifest, name, None)
     value, schema, problems, patterns = comparison
+    # A step of ours refuses these itself.
+    if schema is builtin.find_schema(*objects.api_version_and_kind(manifest)):
+        paths = {problem.path for problem in problems}
+        texts = builtin.find_text_problems(value)
+        problems += [each for each in texts if each.path not in paths]
     violations, skipped = rules.check(value, schema, evaluator)
     found = [*map(wording.to_official, problems), *violations]
     return _result(manifest, name, found, [*patterns, *skipped])

@@ -104,10 +104,6 @@ class Catalog:
         if drops_nulls or is_builtin:
             structural_schema.drop_nulls(value, schema)
         problems, unevaluated = openapi.check(value, schema)
-        if is_builtin:
-            paths = {problem.path for problem in problems}
-            texts = builtin.find_text_problems(value)
-            problems += [each for each in texts if each.path not in paths]
         problems += find_unknown(value, schema, is_builtin=is_builtin)
         return Comparison(value, schema, problems, unevaluated)
 
