@@ -30,7 +30,7 @@ from function_script.tools.plan.dump import (
 from function_script.tools.project import Project
 from function_script.tools.render import RenderInputs, functions, loading, renderer
 from function_script.tools.render.functions import FunctionIndex
-from function_script.tools.render.renderer import Origin, Renderer, Rendering
+from function_script.tools.render.renderer import Answers, Origin, Renderer, Rendering
 
 Verdict: TypeAlias = Literal["planned", "unchanged", "unknown", "stays", "fails", "invalid"]
 
@@ -268,24 +268,27 @@ class _Planner:
         new_xr = self._rewrites.get(key) or xr
         if problems := xr_validation.validate(new_xr, xrd).errors:
             return replace(plan, verdict="invalid", reason=problems[0].message)
-        before = self._render(old, xr, xrd, observed, is_after=False)
+        # A step whose request is the same after the change gives what it gave, as in a cluster;
+        # a program that reads the clock or a random number would differ from itself.
+        answers: Answers = {}
+        before = self._render(old, xr, xrd, observed, answers, "before")
         if failure := before.result.failure:
             raise UnknownError(f"before the change it fails: {failure.diagnostics[0].message}")
-        after = self._render(new, new_xr, xrd, observed, is_after=True)
+        after = self._render(new, new_xr, xrd, observed, answers, "after")
         if failure := after.result.failure:
             return replace(plan, verdict="fails", reason=failure.diagnostics[0].message)
         differences = [*changes.find(observed, before, after)]
         self._hand_down(before, after, xrs, [*observed.values()])
         return replace(plan, verdict="planned" if differences else "unchanged", changes=differences)
 
-    def _render(
+    def _render(  # noqa: PLR0913, PLR0917 - what a rendering is made of
         self,
         source: _Source,
         xr: Object,
         xrd: Object,
         observed: Mapping[str, Object],
-        *,
-        is_after: bool,
+        answers: Answers,
+        when: str,
     ) -> Rendering:
         options = self._options.rendering
         index = self._indexes.get(name := manifests.name(source.value))
@@ -295,7 +298,7 @@ class _Planner:
             root = source.programs and self._project.resolve(source.programs)
             pool = self._stack.enter_context(local_pool.open_pool(root))
             self._pools[source.programs] = pool
-        render = Renderer(self._pools[source.programs], index, options)
+        render = Renderer(self._pools[source.programs], index, options, answers)
         inputs = RenderInputs(
             xr=xr,
             composition=source.value,
@@ -303,7 +306,6 @@ class _Planner:
             xrd=xrd,
             cluster=self._dump.store,
         )
-        when = "after" if is_after else "before"
         try:
             rendering = render.reconcile(inputs, source.origin())
         except FatalError as error:

@@ -8,6 +8,7 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
+from typing import TypeAlias
 
 from function_script.documents import Document
 from function_script.proto.v1.run_function_pb2 import RunFunctionRequest, RunFunctionResponse
@@ -21,10 +22,13 @@ from function_script.tools.render.functions import FunctionIndex, Selection
 from function_script.tools.render.operation import OperationInputs, OperationResult
 from function_script.tools.render.positions import Call, Files, Positions
 from function_script.tools.render.requirements import StepResponse
-from function_script.tools.render.runtimes.local import Skip
+from function_script.tools.render.runtimes.local import Local, Skip
 from function_script.tools.render.runtimes.model import FunctionCaller, FunctionSource, Runtime
 from function_script.tools.render.runtimes.servers import Servers
 from function_script.tools.render.steps import Step
+
+Answers: TypeAlias = dict[tuple[str, Pool | None, bytes], StepResponse]
+"""Responses by the function, the pool with the files of our programs, and the request."""
 
 
 def _print_nothing(_: str) -> None:
@@ -95,11 +99,22 @@ class Rendering:
 
 
 class Renderer:
-    """Renders with ``functions``, and evaluates our steps in ``pool``; None if there are none."""
+    """Renders with ``functions``, and evaluates our steps in ``pool``; None if there are none.
 
-    def __init__(self, pool: Pool | None, functions: FunctionSource, options: Options) -> None:
+    ``answers`` are the responses of earlier calls by their requests: an equal request is not made
+    again. None: every call is made.
+    """
+
+    def __init__(
+        self,
+        pool: Pool | None,
+        functions: FunctionSource,
+        options: Options,
+        answers: Answers | None = None,
+    ) -> None:
         setter = f", set by {options.timeout_flag}" if options.timeout_flag else ""
         self._functions = functions
+        self._answers = answers
         self._timeout_seconds = options.timeout_seconds
         self._caller = FunctionCaller(
             pool=pool,
@@ -161,7 +176,7 @@ class Renderer:
         runtimes = self._functions.find_runtimes(pipeline, self._caller)
         for runtime in runtimes:
             runtime.start(self._caller)
-        return _StepRunner(pipeline, runtimes, self._caller, self._timeout_seconds)
+        return _StepRunner(pipeline, runtimes, self._caller, self._timeout_seconds, self._answers)
 
 
 class _StepRunner:
@@ -173,7 +188,9 @@ class _StepRunner:
         runtimes: Sequence[Runtime],
         caller: FunctionCaller,
         timeout_seconds: float,
+        answers: Answers | None,
     ) -> None:
+        self._answers = answers
         self._runtimes = {
             step.index: runtime for step, runtime in zip(pipeline, runtimes, strict=True)
         }
@@ -194,18 +211,28 @@ class _StepRunner:
                 hint=self._caller.timeout_hint,
             )
         runtime = self._runtimes[step.index]
-        if note := runtime.note():
-            self._caller.note(note)
-        # An image may have to be pulled, which takes no time of the pipeline's.
-        runtime.wait(self._caller)
-        started = time.monotonic()
-        try:
-            response = runtime.call(step, request, self._caller, self._remaining_seconds)
-        finally:
-            self._remaining_seconds -= time.monotonic() - started
+        if self._answers is None:
+            response = self._call(runtime, step, request)
+        else:
+            pool = self._caller.pool if isinstance(runtime, Local) else None
+            key = (step.function, pool, request.SerializeToString(deterministic=True))
+            if key not in self._answers:
+                self._answers[key] = self._call(runtime, step, request)
+            response = self._answers[key]
         # Steps run in order, so the last entry is the last step of the pipeline.
         self.responses[step.name] = response.response
         self.blocked[step.name] = response.blocked
         locate = partial(runtime.locate, request, self._caller)
         self.calls[step.index] = Call(step, request, response.response, locate)
         return response
+
+    def _call(self, runtime: Runtime, step: Step, request: RunFunctionRequest) -> StepResponse:
+        if note := runtime.note():
+            self._caller.note(note)
+        # An image may have to be pulled, which takes no time of the pipeline's.
+        runtime.wait(self._caller)
+        started = time.monotonic()
+        try:
+            return runtime.call(step, request, self._caller, self._remaining_seconds)
+        finally:
+            self._remaining_seconds -= time.monotonic() - started

@@ -237,6 +237,45 @@ def test_program_that_fails_after_the_change_is_no_change(
     assert "  = XBucket/demo" in text
 
 
+CLOCK = """\
+  - step: clock
+    functionRef: {name: function-script}
+    input:
+      apiVersion: gotemplating.fn.crossplane.io/v1beta1
+      kind: GoTemplate
+      source: Inline
+      inline:
+        template: |
+          apiVersion: s3.example.org/v1
+          kind: Bucket
+          metadata:
+            annotations:
+              gotemplating.fn.crossplane.io/composition-resource-name: bucket-0
+          spec: {region: "{{ now }}"}
+"""
+
+
+def test_step_that_does_not_change_gives_what_it_gave(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A program that reads the clock is no change of its own."""
+    composition = COMPOSITION.replace("  - step: render\n", f"{CLOCK}  - step: render\n")
+    composition = composition.replace("bucket-{{ i }}", "other-{{ i }}")
+    (project / "old" / "composition.yaml").write_text(composition)
+    (project / "new" / "composition.yaml").write_text(composition.replace("size: 1", "size: 2"))
+    live = buckets(count=3)
+    for number, manifest in enumerate(live[1:]):
+        metadata = manifest["metadata"]
+        assert isinstance(metadata, dict)
+        metadata["annotations"] = {"crossplane.io/composition-resource-name": f"other-{number}"}
+    one = xr(count=3)
+    assert isinstance(one["spec"], dict)
+    one["spec"]["count"] = 2
+    text = plan(capsys, one, *live)
+    assert "spec.size: 1 becomes 2" in text
+    assert "spec.region: " not in text
+
+
 REQUIRED = """\
     requirements:
       requiredResources:
