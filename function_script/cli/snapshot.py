@@ -73,8 +73,8 @@ Examples:
 def snapshot(**flags: Unpack[_Flags]) -> int:
     """Write the XRs of a cluster and what they compose to a new file, for plan.
 
-    kubectl get reads XRDs, Compositions and their revisions, Functions, all XRs, and the kinds
-    that they refer to. Nothing is changed, and no Secret is read. Only you can read the file. The
+    kubectl get reads XRDs, Compositions and their revisions, Functions, all XRs, the kinds that
+    they refer to, and the CRDs of these. Nothing is changed, and no Secret is read. Only you can read the file. The
     exit code is 1 when a kind could not be read.
     """
     from function_script.tools.plan import snapshot as tool  # noqa: PLC0415 - slow to import

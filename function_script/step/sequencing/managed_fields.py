@@ -6,7 +6,7 @@ ownership of it.
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Final, cast
 
 from function_script.request.objects import deep_copy, find_path
@@ -33,22 +33,24 @@ def applied_configuration(resource: Mapping[str, Readable]) -> Object | None:
     whole = cast("Object", deep_copy(resource))
     configuration = cast("Object", _select(whole, fields))
     configuration.pop("status", None)
-    metadata = configuration.get("metadata")
-    if isinstance(metadata, dict):
-        _remove_crossplane_metadata(metadata)
-        if not metadata:
-            del configuration["metadata"]
+    remove_crossplane_metadata(configuration)
     return {"apiVersion": whole["apiVersion"], "kind": whole["kind"]} | configuration
+
+
+def parts_of_others(resource: Object) -> Iterator[Object]:
+    """Yield what each other manager has of an object; the parts may share its containers."""
+    for entry in _entries(resource):
+        fields = entry.get("fieldsV1")
+        if not str(entry.get("manager", "")).startswith(_MANAGER) and isinstance(fields, dict):
+            yield cast("Object", _select(resource, fields))
 
 
 def _owned_fields(resource: Mapping[str, Readable]) -> Object | None:
     """Return the ``fieldsV1`` of Crossplane's one Apply entry."""
-    entries = find_path(resource, ("metadata", "managedFields"))
     field_sets = [
         entry["fieldsV1"]
-        for entry in (entries if isinstance(entries, list) else [])
-        if isinstance(entry, dict)
-        and str(entry.get("manager", "")).startswith(_MANAGER)
+        for entry in _entries(resource)
+        if str(entry.get("manager", "")).startswith(_MANAGER)
         and entry.get("operation") == "Apply"
         and entry.get("apiVersion") == resource.get("apiVersion")
         and isinstance(entry.get("fieldsV1"), dict)
@@ -57,7 +59,18 @@ def _owned_fields(resource: Mapping[str, Readable]) -> Object | None:
     return cast("Object", field_sets[0]) if len(field_sets) == 1 else None
 
 
-def _remove_crossplane_metadata(metadata: Object) -> None:
+def _entries(resource: Mapping[str, Readable]) -> Iterator[Mapping[str, Readable]]:
+    entries = find_path(resource, ("metadata", "managedFields"))
+    for entry in entries if isinstance(entries, list) else ():
+        if isinstance(entry, dict):
+            yield entry
+
+
+def remove_crossplane_metadata(configuration: Object) -> None:
+    """Remove what Crossplane sets itself from an object that a function desires."""
+    metadata = configuration.get("metadata")
+    if not isinstance(metadata, dict):
+        return
     for name in _STATED_BY_CROSSPLANE["metadata"]:
         metadata.pop(name, None)
     for part in ("labels", "annotations"):
@@ -67,6 +80,8 @@ def _remove_crossplane_metadata(metadata: Object) -> None:
                 texts.pop(name, None)
             if not texts:
                 del metadata[part]
+    if not metadata:
+        del configuration["metadata"]
 
 
 def _select(value: Value, fields: Object) -> Value:

@@ -1,17 +1,21 @@
 """The changes of the objects of one XR, when its Composition changes."""
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import Final, Literal, TypeAlias
 
 from function_script.request import objects
 from function_script.request.objects import Path
+from function_script.request.reader import format_path
 from function_script.request.values import Object, Readable
 from function_script.texts.source import Excerpt, Span
 from function_script.tools import manifests
-from function_script.tools.compare.differences import compare_values, is_secret
+from function_script.tools.compare.differences import is_secret
+from function_script.tools.plan import effects
+from function_script.tools.plan.effects import FieldChange
 from function_script.tools.render.positions import Positions
 from function_script.tools.render.renderer import Rendering
+from function_script.tools.validate.catalog import Catalog
 
 Verb: TypeAlias = Literal["destroy", "rename", "add", "change"]
 
@@ -26,7 +30,7 @@ class Change:
     ``resource`` is the resource name, and None is the XR, of which the status changes. ``type`` is
     the group and kind of the object. ``step`` and
     ``span`` are the place that writes the value after the change; of what is destroyed it is the
-    place before it.
+    place before it. ``is_certain`` is False for a value that the API server decides.
     """
 
     verb: Verb
@@ -39,10 +43,16 @@ class Change:
     path: Path = ()
     before: Readable = None
     after: Readable = None
+    is_certain: bool = True
 
 
-def find(observed: Mapping[str, Object], before: Rendering, after: Rendering) -> Iterator[Change]:
-    """Yield the changes of one XR; ``observed`` are its composed resources by resource name."""
+def find(
+    observed: Mapping[str, Object], before: Rendering, after: Rendering, catalog: Catalog
+) -> Iterator[Change]:
+    """Yield the changes of one XR; ``observed`` are its composed resources by resource name.
+
+    Raises UnknownError if what becomes of an object is not known.
+    """
     old, new = before.result.composition.resources, after.result.composition.resources
     added = {name: new[name] for name in new if name not in old and name not in observed}
     for name, manifest in observed.items():
@@ -52,7 +62,7 @@ def find(observed: Mapping[str, Object], before: Rendering, after: Rendering) ->
         same = (other for other, each in added.items() if _is_same(manifest, each))
         if name not in new and (other := next(same, None)) is not None:
             del added[other]
-            yield _at(after.positions, "rename", other, manifest, before=name, after=other)
+            yield _at(after.positions, "rename", other, manifest, (), name, other)
             continue
         yield _at(before.positions, "destroy", name, manifest)
         if name in new:
@@ -61,8 +71,20 @@ def find(observed: Mapping[str, Object], before: Rendering, after: Rendering) ->
         yield _at(after.positions, "add", name, manifest)
     for name, manifest in new.items():
         if name in old and name not in added:
-            yield from _find_fields(after.positions, name, old[name], manifest)
-    yield from _find_fields(after.positions, None, _status(before), _status(after))
+            schema = catalog.find(*objects.api_version_and_kind(manifest))
+            effect = effects.apply(observed.get(name), old[name], manifest, schema)
+            yield from _locate(after.positions, name, manifest, effect.changes)
+    status = _status(after)
+    effect = effects.apply(None, _status(before), status, None)
+    yield from _locate(after.positions, None, status, effect.changes)
+
+
+def find_drift(observed: Mapping[str, Object], before: Rendering) -> Iterator[str]:
+    """Yield the fields that are not as before the change they should be, with their kinds."""
+    desired = before.result.composition.resources
+    for name in observed.keys() & desired.keys():
+        for path in effects.find_drift(observed[name], desired[name]):
+            yield f"{format_path(path)} of {observed[name]['kind']}"
 
 
 def _status(rendering: Rendering) -> Object:
@@ -78,25 +100,23 @@ def _is_same(manifest: Object, other: Object) -> bool:
     return groups[0] == groups[1] and manifests.name(manifest) == manifests.name(other)
 
 
-def _find_fields(
-    positions: Positions, name: str | None, before: Object, after: Object
+def _locate(
+    positions: Positions, name: str | None, manifest: Object, fields: Iterable[FieldChange]
 ) -> Iterator[Change]:
-    for path, old, new in compare_values(before, after, ()):
+    for path, before, after, is_certain in fields:
         if path[:2] not in _OWN:
-            values: list[Readable] = [old, new]
-            if is_secret(after, path):
+            values: list[Readable] = [before, after]
+            if is_secret(manifest, path):
                 values = [None if each is None else "(a secret)" for each in values]
-            yield _at(
-                positions, "change", name, after, path=path, before=values[0], after=values[1]
-            )
+            change = _at(positions, "change", name, manifest, path, values[0], values[1])
+            yield replace(change, is_certain=is_certain)
 
 
-def _at(  # noqa: PLR0913 - the parts of a change
+def _at(  # noqa: PLR0913, PLR0917 - the parts of a change
     positions: Positions,
     verb: Verb,
     name: str | None,
     manifest: Object,
-    *,
     path: Path = (),
     before: Readable = None,
     after: Readable = None,

@@ -11,13 +11,13 @@ from typing import Final, Literal, TypeAlias
 
 from function_script.documents import Document
 from function_script.request import objects
-from function_script.request.values import Object, Value
+from function_script.request.values import Object
 from function_script.sandbox import Pool
 from function_script.texts.errors import FatalError, InputError
 from function_script.tools import local_pool, manifests, xr_validation, xrds
 from function_script.tools.check import searching
 from function_script.tools.check.report import Skipped
-from function_script.tools.plan import changes
+from function_script.tools.plan import changes, effects
 from function_script.tools.plan.changes import Change
 from function_script.tools.plan.dump import (
     MACHINERY,
@@ -31,6 +31,7 @@ from function_script.tools.project import Project
 from function_script.tools.render import RenderInputs, functions, loading, renderer
 from function_script.tools.render.functions import FunctionIndex
 from function_script.tools.render.renderer import Answers, Origin, Renderer, Rendering
+from function_script.tools.validate.catalog import Catalog
 
 Verdict: TypeAlias = Literal["planned", "unchanged", "unknown", "stays", "fails", "invalid"]
 
@@ -50,13 +51,17 @@ class Options:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class XrPlan:
-    """The plan of one XR; ``reason`` is why it is unknown, stays, fails or is invalid."""
+    """The plan of one XR; ``reason`` is why it is unknown, stays, fails or is invalid.
+
+    ``drift`` are the fields whose observed values are not those that are desired before the change.
+    """
 
     xr: str
     composition: str
     verdict: Verdict
     reason: str = ""
     changes: Sequence[Change] = ()
+    drift: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -136,6 +141,8 @@ class _Planner:
             ): each
             for each in (*(each for each in dump if key_of(each)[:2] == _XRD), *new_xrds)
         }
+        # Schemas of what is composed.
+        self._catalog = Catalog([*dump, *new_xrds])
         self._packages = [each for each in dump if key_of(each)[:2] == _FUNCTION]
         self._indexes: dict[str, FunctionIndex] = {}
         # What a parent writes into the spec of an XR that it composes; None: it destroys the XR.
@@ -268,8 +275,7 @@ class _Planner:
         new_xr = self._rewrites.get(key) or xr
         if problems := xr_validation.validate(new_xr, xrd).errors:
             return replace(plan, verdict="invalid", reason=problems[0].message)
-        # A step whose request is the same after the change gives what it gave, as in a cluster;
-        # a program that reads the clock or a random number would differ from itself.
+        # A function that reads the clock or a random number would differ from itself.
         answers: Answers = {}
         before = self._render(old, xr, xrd, observed, answers, "before")
         if failure := before.result.failure:
@@ -277,9 +283,14 @@ class _Planner:
         after = self._render(new, new_xr, xrd, observed, answers, "after")
         if failure := after.result.failure:
             return replace(plan, verdict="fails", reason=failure.diagnostics[0].message)
-        differences = [*changes.find(observed, before, after)]
+        differences = [*changes.find(observed, before, after, self._catalog)]
         self._hand_down(before, after, xrs, [*observed.values()])
-        return replace(plan, verdict="planned" if differences else "unchanged", changes=differences)
+        return replace(
+            plan,
+            verdict="planned" if differences else "unchanged",
+            changes=differences,
+            drift=[*changes.find_drift(observed, before)],
+        )
 
     def _render(  # noqa: PLR0913, PLR0917 - what a rendering is made of
         self,
@@ -343,12 +354,10 @@ class _Planner:
                 self._rewrites[key] = None
         for key, manifest in new.items():
             if key in xrs and key in old and old[key].get("spec") != manifest.get("spec"):
-                spec: Object = {
-                    name: objects.deep_copy(value)
-                    for name, value in manifests.object_at(xrs[key], "spec").items()
-                }
-                _apply(spec, old[key]["spec"], manifest["spec"])
-                self._rewrites[key] = {**xrs[key], "spec": spec}
+                before_spec, after_spec = ({"spec": each[key].get("spec")} for each in (old, new))
+                schema = self._catalog.find(*objects.api_version_and_kind(manifest))
+                effect = effects.apply(xrs[key], before_spec, after_spec, schema)
+                self._rewrites[key] = effect.manifest
 
 
 def _depth(xr: Object, uids: Mapping[str, Object]) -> int:
@@ -360,17 +369,3 @@ def _depth(xr: Object, uids: Mapping[str, Object]) -> int:
             break
         xr, depth = above, depth + 1
     return depth
-
-
-def _apply(target: Object, before: Value, after: Value) -> None:
-    """Write ``after`` into an object, as a server-side apply after that of ``before``."""
-    old = before if isinstance(before, dict) else {}
-    new = after if isinstance(after, dict) else {}
-    for key in old.keys() - new.keys():
-        target.pop(key, None)
-    for key, value in new.items():
-        current = target.get(key)
-        if isinstance(current, dict) and isinstance(value, dict):
-            _apply(current, old.get(key), value)
-        else:
-            target[key] = objects.deep_copy(value)

@@ -44,6 +44,7 @@ class _Entry(NamedTuple):
             before, after = (
                 console.to_short(value, _MAX_VALUE) for value in (change.before, change.after)
             )
+            after = after if change.is_certain else "?"
             return f"{subject}: {format_path(change.path)}: {before} becomes {after}"
         if change.verb == "rename":
             return f'{subject}: "{change.before}" becomes "{change.after}", the object stays'
@@ -65,7 +66,7 @@ def to_text(plans: Sequence[XrPlan], *, has_names: bool, columns: int | None = N
             notes=tuple(entry.names(has_all=has_names)),
         )
         parts.append(diagnostics.to_frame(problem, entry.verb, columns))
-    for title, names in _list_unplanned(plans):
+    for title, names in _list_reasons(plans):
         lines = _cut(names, has_all=has_names)
         parts.append("\n".join([title, *(f"  = {line}" for line in lines)]))
     return "\n\n".join([*parts, "\n".join(total_lines(plans))])
@@ -79,7 +80,7 @@ def to_markdown(plans: Sequence[XrPlan], *, has_names: bool) -> str:
         place = "" if span is None else f" {console.to_code(str(span))}"
         lines.append(f"- **{entry.verb}**{place}: {console.to_code(entry.message())}")
         lines += [f"  - {console.to_code(name)}" for name in entry.names(has_all=has_names)]
-    for title, names in _list_unplanned(plans):
+    for title, names in _list_reasons(plans):
         first_names = ", ".join(map(console.to_code, names[:_MAX_NAMES]))
         lines.append(f"- {console.to_code(title)}: {first_names}")
     size = 0
@@ -99,6 +100,7 @@ def to_json(plans: Sequence[XrPlan]) -> str:
                 "composition": plan.composition,
                 "verdict": plan.verdict,
                 "reason": plan.reason,
+                "drift": [*plan.drift],
                 "changes": [
                     {
                         "verb": change.verb,
@@ -109,6 +111,7 @@ def to_json(plans: Sequence[XrPlan]) -> str:
                         "path": [*change.path],
                         "before": change.before,
                         "after": change.after,
+                        "certain": change.is_certain,
                     }
                     for change in plan.changes
                 ],
@@ -135,6 +138,8 @@ def total_lines(plans: Sequence[XrPlan]) -> Iterator[str]:
     verdicts = Counter(plan.verdict for plan in plans)
     parts = [f"{console.count(len(plans), 'XR')} looked at"]
     parts += [f"{verdicts[each]} {text}" for each, text in _VERDICTS.items() if verdicts[each]]
+    if number := sum(bool(plan.drift) for plan in plans):
+        parts.append(f"{number} with drift")
     yield f"{', '.join(parts)}."
 
 
@@ -145,19 +150,24 @@ def _group(plans: Sequence[XrPlan]) -> list[_Entry]:
         for change in plan.changes:
             place = change.span and (change.span.name, change.span.line)
             field = () if change.verb in {"destroy", "add"} and place else change.path
-            values = (str(change.before), str(change.after)) if change.verb == "change" else ()
+            is_field = change.verb == "change"
+            parts = (change.before, change.after, change.is_certain) if is_field else ()
+            values = tuple(map(str, parts))
             key = (change.verb, plan.composition, change.step, place, field, values)
             entries.setdefault(key, _Entry(change.verb, [])).changes.append((plan.xr, change))
     order = sorted(entries.values(), key=lambda entry: -len(entry.changes))
     return sorted(order, key=lambda entry: _VERBS.index(entry.verb))
 
 
-def _list_unplanned(plans: Sequence[XrPlan]) -> Iterator[tuple[str, list[str]]]:
-    """Yield the reasons for which XRs have no plan, with the XRs of each."""
+def _list_reasons(plans: Sequence[XrPlan]) -> Iterator[tuple[str, list[str]]]:
+    """Yield the reasons for which XRs have no plan, and drift, with the XRs of each."""
     reasons: dict[str, list[str]] = {}
     for plan in plans:
         if text := _VERDICTS.get(plan.verdict):
             title = f"{text}: {plan.reason}"
+            reasons.setdefault(title, []).append(console.one_line(plan.xr))
+        for drift in plan.drift:
+            title = f"drift: {drift} is not what the Composition before desires"
             reasons.setdefault(title, []).append(console.one_line(plan.xr))
     yield from sorted(reasons.items())
 

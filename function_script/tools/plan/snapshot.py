@@ -1,7 +1,7 @@
 """Write a dump of a cluster for `plan`, with the kubectl of the user and the user's rights.
 
 Only reads are made, and no Secret is read: XRDs, Compositions and their revisions, Functions, all
-XRs, and what they refer to.
+XRs, what they refer to, and the CRDs of these kinds.
 """
 
 import json
@@ -14,7 +14,7 @@ from function_script.request import objects
 from function_script.request.values import Object
 from function_script.texts.errors import InputError
 from function_script.tools import bounded, manifests
-from function_script.tools.plan.dump import references_of
+from function_script.tools.plan.dump import key_of, references_of
 
 _CROSSPLANE: Final = (
     "compositeresourcedefinitions.apiextensions.crossplane.io",
@@ -22,6 +22,7 @@ _CROSSPLANE: Final = (
     "compositionrevisions.apiextensions.crossplane.io",
     "functions.pkg.crossplane.io",
 )
+_CRDS: Final = "customresourcedefinitions.apiextensions.k8s.io"
 _SECRETS: Final = ("v1", "Secret")
 
 
@@ -65,13 +66,13 @@ def take(options: Options, report: Callable[[str], None]) -> Snapshot:
     snapshot = Snapshot()
     read: set[str] = set()
 
-    def get(name: str) -> list[Object]:
+    def get(name: str, is_needed: Callable[[Object], bool] = bool) -> list[Object]:
         if name in read:
             return []
         read.add(name)
         report(name)
         try:
-            items = _get(options, name)
+            items = [*filter(is_needed, _get(options, name))]
         except InputError as error:
             snapshot.unread[name] = error.diagnostics[0].message
             return []
@@ -88,7 +89,15 @@ def take(options: Options, report: Callable[[str], None]) -> Snapshot:
     kinds = {_kind(reference) for xr in xrs for reference in references_of(xr)}
     for name in sorted(kinds - {""}):
         get(name)
+    types = {key_of(each)[:2] for each in snapshot.objects}
+    # Those of all providers have many megabytes.
+    get(_CRDS, lambda crd: _type(crd) in types)
     return snapshot
+
+
+def _type(crd: Object) -> tuple[str, str]:
+    spec = manifests.object_at(crd, "spec")
+    return manifests.text_at(spec, "group"), manifests.text_at(spec, "names", "kind")
 
 
 def _plural(xrd: Object) -> str:

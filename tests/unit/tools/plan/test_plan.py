@@ -1,16 +1,20 @@
 """Plans of changed Compositions over dumps of a cluster."""
 
+import itertools
 import json
 import subprocess
+from concurrent import futures
 from pathlib import Path
 from textwrap import dedent
 
+import grpc
 import pytest
 from e2e.remote_sources import needs_git
 
 from function_script import cli
 from function_script.cli import exit_codes
 from function_script.documents import to_yaml_stream
+from function_script.proto.v1 import run_function_pb2 as pb
 from function_script.request.values import Object
 
 COMPOSITION = """\
@@ -237,43 +241,136 @@ def test_program_that_fails_after_the_change_is_no_change(
     assert "  = XBucket/demo" in text
 
 
-CLOCK = """\
-  - step: clock
-    functionRef: {name: function-script}
-    input:
-      apiVersion: gotemplating.fn.crossplane.io/v1beta1
-      kind: GoTemplate
-      source: Inline
-      inline:
-        template: |
-          apiVersion: s3.example.org/v1
-          kind: Bucket
-          metadata:
-            annotations:
-              gotemplating.fn.crossplane.io/composition-resource-name: bucket-0
-          spec: {region: "{{ now }}"}
-"""
+CROSSPLANE = "apiextensions.crossplane.io/composed/abc"
+SIZE = {"f:region": {}, "f:size": {}}
 
 
-def test_step_that_does_not_change_gives_what_it_gave(
+def managed(*owners: tuple[str, dict[str, object]], **spec: object) -> list[Object]:
+    """The one composed resource, with the fields of its spec that each manager has."""
+    (bucket,) = buckets(count=1)
+    metadata = bucket["metadata"]
+    assert isinstance(metadata, dict)
+    metadata["managedFields"] = [
+        {
+            "manager": manager,
+            "operation": "Apply",
+            "apiVersion": "s3.example.org/v1",
+            "fieldsV1": {"f:spec": fields},
+        }
+        for manager, fields in owners
+    ]
+    bucket["spec"] = {"region": "eu", "size": 1, **spec}
+    return [bucket]
+
+
+def crd(**size: object) -> Object:
+    """The CRD of buckets; ``size`` is more of the schema of that field."""
+    properties = {"region": {"type": "string"}, "size": {"type": "integer", **size}}
+    schema = {
+        "type": "object",
+        "properties": {"spec": {"type": "object", "properties": properties}},
+    }
+    return {
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": "buckets.s3.example.org"},
+        "spec": {
+            "group": "s3.example.org",
+            "names": {"kind": "Bucket", "plural": "buckets"},
+            "versions": [{"name": "v1", "schema": {"openAPIV3Schema": schema}}],
+        },
+    }
+
+
+OWNERS = [
+    pytest.param([(CROSSPLANE, SIZE)], [], "spec.size: 1 becomes ?", id="without a CRD"),
+    pytest.param([(CROSSPLANE, SIZE)], [crd()], "spec.size: 1 becomes absent", id="alone"),
+    pytest.param([(CROSSPLANE, SIZE)], [crd(default=3)], "spec.size: 1 becomes 3", id="default"),
+    pytest.param([(CROSSPLANE, SIZE)], [crd(default=1)], "0 to change", id="same default"),
+    pytest.param([(CROSSPLANE, SIZE), ("kubectl", SIZE)], [], "0 to change", id="another too"),
+    pytest.param([("kubectl", SIZE)], [], "no managedFields that say whose it is", id="unknown"),
+    pytest.param([], [crd()], "no managedFields that say whose it is", id="no managedFields"),
+]
+
+
+@pytest.mark.parametrize(("owners", "definitions", "text"), OWNERS)
+def test_field_that_is_desired_no_longer_goes_if_nobody_else_has_it(
+    project: Path,
+    capsys: pytest.CaptureFixture[str],
+    owners: list[tuple[str, dict[str, object]]],
+    definitions: list[Object],
+    text: str,
+) -> None:
+    change(project, ("  size: 1", "  # no size"))
+    assert text in plan(capsys, xr(count=1), *managed(*owners), *definitions)
+
+
+def test_value_that_an_object_has_already_is_no_change(
     project: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A program that reads the clock is no change of its own."""
-    composition = COMPOSITION.replace("  - step: render\n", f"{CLOCK}  - step: render\n")
-    composition = composition.replace("bucket-{{ i }}", "other-{{ i }}")
-    (project / "old" / "composition.yaml").write_text(composition)
-    (project / "new" / "composition.yaml").write_text(composition.replace("size: 1", "size: 2"))
-    live = buckets(count=3)
-    for number, manifest in enumerate(live[1:]):
-        metadata = manifest["metadata"]
-        assert isinstance(metadata, dict)
-        metadata["annotations"] = {"crossplane.io/composition-resource-name": f"other-{number}"}
-    one = xr(count=3)
-    assert isinstance(one["spec"], dict)
-    one["spec"]["count"] = 2
-    text = plan(capsys, one, *live)
+    """Such as a default, which becomes a value of the program's."""
+    change(project, ("size: 1", "size: 1\n          class: fast"))
+    live = managed((CROSSPLANE, SIZE), **{"class": "fast"})
+    text = plan(capsys, xr(count=1), *live)
+    assert text == "Plan: 0 to add, 0 to change, 0 to destroy.\n1 XR looked at.\n"
+
+
+DRIFTS = [
+    pytest.param(SIZE, {"size": 5}, "spec.size", id="other value"),
+    pytest.param({"f:region": {}}, {}, "spec.size", id="not applied"),
+    pytest.param({**SIZE, "f:class": {}}, {"class": "fast"}, "spec.class", id="more applied"),
+]
+
+
+@pytest.mark.parametrize("form", ["text", "markdown", "json"])
+@pytest.mark.parametrize(("fields", "spec", "path"), DRIFTS)
+@pytest.mark.usefixtures("project")
+def test_object_that_is_not_what_is_desired_before_is_drift(
+    capsys: pytest.CaptureFixture[str],
+    fields: dict[str, object],
+    spec: dict[str, object],
+    path: str,
+    form: str,
+) -> None:
+    """Counted and named."""
+    live = managed((CROSSPLANE, fields), **spec)
+    text = plan(capsys, xr(count=1), *live, flags=("-o", form))
+    assert "1 with drift" in text
+    assert f"{path} of Bucket" in text
+    assert "XBucket/demo" in text
+
+
+def test_step_that_does_not_change_is_called_once(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A function whose answers differ is no change of its own."""
+    numbers = itertools.count()
+
+    def answer(request: pb.RunFunctionRequest, _: object) -> pb.RunFunctionResponse:
+        response = pb.RunFunctionResponse(desired=request.desired)
+        response.desired.composite.resource.update({"status": {"call": next(numbers)}})
+        return response
+
+    server = grpc.server(futures.ThreadPoolExecutor(1))
+    method = grpc.unary_unary_rpc_method_handler(
+        answer,
+        request_deserializer=pb.RunFunctionRequest.FromString,
+        response_serializer=pb.RunFunctionResponse.SerializeToString,
+    )
+    service = "apiextensions.fn.proto.v1.FunctionRunnerService"
+    handler = grpc.method_handlers_generic_handler(service, {"RunFunction": method})
+    server.add_generic_rpc_handlers((handler,))
+    port = server.add_insecure_port("127.0.0.1:0")
+    server.start()
+    step = "  - {step: first, functionRef: {name: other}}\n  - step: render\n"
+    before = COMPOSITION.replace("  - step: render\n", step)
+    (project / "old" / "composition.yaml").write_text(before)
+    change(project, ("  - step: render\n", step), ("size: 1", "size: 2"))
+    text = plan(capsys, xr(), *buckets(), flags=("--function", f"other=127.0.0.1:{port}"))
+    server.stop(None)
     assert "spec.size: 1 becomes 2" in text
-    assert "spec.region: " not in text
+    assert "status.call" not in text
+    assert next(numbers) == 1
 
 
 REQUIRED = """\

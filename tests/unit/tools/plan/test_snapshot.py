@@ -46,6 +46,10 @@ def cluster() -> dict[str, list[dict[str, object]]]:
         "xs.example.org": [thing("X", "x", spec={"crossplane": {"resourceRefs": references}})],
         "Bucket.v1.s3.example.org": [thing("Bucket", "b")],
         "ConfigMap": [thing("ConfigMap", "c")],
+        "customresourcedefinitions.apiextensions.k8s.io": [
+            thing("CRD", f"crd-{kind}", spec={"group": "example.org", "names": {"kind": kind}})
+            for kind in ("Bucket", "Other")
+        ],
         "zones": [
             thing("Zone", "z"),
             {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "canary"}},
@@ -77,7 +81,7 @@ def test_xrs_and_what_they_compose_are_read(kubectl: Path) -> None:
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     text = file.read_text()
     names = [each["metadata"]["name"] for each in json.loads(text)["items"]]
-    assert sorted(names) == ["a", "b", "c", "x", "xs", "z"]
+    assert sorted(names) == ["a", "b", "c", "crd-Bucket", "x", "xs", "z"]
     assert '"Secret", "metadata"' not in text
     calls = Path("calls").read_text().splitlines()
     assert all(call.startswith("--context prod get ") for call in calls)
@@ -100,7 +104,7 @@ def test_kind_that_cannot_be_read_is_named(
     assert snapshot(kubectl, "--also", "nothing") == exit_codes.PROBLEM
     reason = 'cannot read nothing: error: the server does not have a resource type "nothing"'
     assert reason in capsys.readouterr().err
-    assert len(json.loads(Path("dump.json").read_text())["items"]) == 5
+    assert len(json.loads(Path("dump.json").read_text())["items"]) == 6
 
 
 def test_dry_run_prints_commands_and_runs_none(
