@@ -74,8 +74,8 @@ def snapshot(**flags: Unpack[_Flags]) -> int:
     """Write the XRs of a cluster and what they compose to a new file, for plan.
 
     kubectl get reads XRDs, Compositions and their revisions, Functions, all XRs, the kinds that
-    they refer to, and the CRDs of these. Nothing is changed, and no Secret is read. Only you can read the file. The
-    exit code is 1 when a kind could not be read.
+    they refer to, and the CRDs of these. Nothing is changed, and no Secret is read. Only you can
+    read the file. The exit code is 1 when a kind could not be read.
     """
     from function_script.tools.plan import snapshot as tool  # noqa: PLC0415 - slow to import
 
