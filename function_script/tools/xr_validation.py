@@ -83,6 +83,16 @@ def validate(xr: Object, xrd: Object) -> Verdict:
     )
 
 
+def find_refusals(value: Object, old: Object, schema: Object) -> tuple[list[str], list[str]]:
+    """Return why the API server refuses that an object becomes another, by rules in CEL.
+
+    The second list has the reasons for which rules could not be evaluated.
+    """
+    with _evaluation:
+        problems, skipped = rules.check_change(value, old, schema, _evaluator())
+    return [each.message for each in problems], [f"{each.rule} ({each.reason})" for each in skipped]
+
+
 @lru_cache(maxsize=32)
 def _load_catalog(xrd: str) -> Catalog:
     """Return the schemas of an XRD; the evaluator is sent each one that it does not have once."""

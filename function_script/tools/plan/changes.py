@@ -9,9 +9,10 @@ from function_script.request.objects import Path
 from function_script.request.reader import format_path
 from function_script.request.values import Object, Readable
 from function_script.texts.source import Excerpt, Span
-from function_script.tools import manifests
+from function_script.tools import manifests, xr_validation
 from function_script.tools.compare.differences import is_secret
 from function_script.tools.plan import effects
+from function_script.tools.plan.dump import UnknownError
 from function_script.tools.plan.effects import FieldChange
 from function_script.tools.render.positions import Positions
 from function_script.tools.render.renderer import Rendering
@@ -77,6 +78,26 @@ def find(
     status = _status(after)
     effect = effects.apply(None, _status(before), status, None)
     yield from _locate(after.positions, None, status, effect.changes)
+
+
+def find_refusals(
+    observed: Mapping[str, Object], before: Rendering, after: Rendering, catalog: Catalog
+) -> Iterator[str]:
+    """Yield why the API server refuses to change an object, by the rules of the schemas at hand.
+
+    Raises UnknownError if a rule cannot be evaluated.
+    """
+    old, new = before.result.composition.resources, after.result.composition.resources
+    for name, live in observed.items():
+        if name in old and name in new and _is_same(live, new[name]) and old[name] != new[name]:
+            schema = catalog.find(*objects.api_version_and_kind(new[name]))
+            if schema is None:
+                continue
+            effect = effects.apply(live, old[name], new[name], schema)
+            refusals, skipped = xr_validation.find_refusals(effect.manifest, live, schema)
+            if skipped:
+                raise UnknownError(f"a rule of {live['kind']} was not evaluated: {skipped[0]}")
+            yield from (f"{live['kind']}: {refusal}" for refusal in refusals)
 
 
 def find_drift(observed: Mapping[str, Object], before: Rendering) -> Iterator[str]:

@@ -284,10 +284,14 @@ class _Planner:
         if failure := after.result.failure:
             return replace(plan, verdict="fails", reason=failure.diagnostics[0].message)
         differences = [*changes.find(observed, before, after, self._catalog)]
+        # Crossplane applies and deletes the other objects all the same.
+        refusals = [*changes.find_refusals(observed, before, after, self._catalog)]
         self._hand_down(before, after, xrs, [*observed.values()])
+        verdict: Verdict = "planned" if differences else "unchanged"
         return replace(
             plan,
-            verdict="planned" if differences else "unchanged",
+            verdict="invalid" if refusals else verdict,
+            reason=", ".join(refusals),
             changes=differences,
             drift=[*changes.find_drift(observed, before)],
         )

@@ -16,7 +16,7 @@ _VERBS: Final = ("destroy", "rename", "add", "change")
 _VERDICTS: Final[Mapping[Verdict, str]] = {
     "unknown": "unknown",
     "fails": "fails after the change",
-    "invalid": "invalid by its XRD",
+    "invalid": "refused by the API server",
     "stays": "does not follow the change",
 }
 _MAX_NAMES: Final = 3

@@ -66,7 +66,9 @@ def main() -> None:
             schemas[task["schema_id"]] = task["schema"]
         schema = schemas[task["schema_id"]]
         try:
-            reply: Object = {"value": evaluate(str(task["expression"]), task["value"], schema)}
+            old = task.get("old")
+            result = evaluate(str(task["expression"]), task["value"], schema, old)
+            reply: Object = {"value": result}
         except RuleError as error:
             reply = {"fault": str(error)}
         except UnsupportedError as error:
@@ -83,13 +85,16 @@ def _write(reply: Object) -> None:
     sys.stdout.flush()
 
 
-def evaluate(expression: str, value: Value, schema: Object) -> bool | str:
+def evaluate(expression: str, value: Value, schema: Object, old: Value = None) -> bool | str:
     """Evaluate a rule or a message's expression for ``value``, described by ``schema``.
 
-    Raises RuleError or UnsupportedError.
+    ``old`` is the value before a change, if there is one. Raises RuleError or UnsupportedError.
     """
     try:
-        result = _compile(expression).evaluate({"self": _to_cel(value, schema)})
+        names = {"self": _to_cel(value, schema)}
+        if old is not None:
+            names["oldSelf"] = _to_cel(old, schema)
+        result = _compile(expression).evaluate(names)
     except evaluation.CELEvalError as error:
         text = str(error.args[0]) if error.args else str(error)
         if isinstance(error, RuntimeFaultError):

@@ -58,25 +58,30 @@ class Evaluator:
     ) -> None:
         self._stop()
 
-    def evaluate(self, expression: str, value: Value, schema: Object) -> bool | str:
+    def evaluate(
+        self, expression: str, value: Value, schema: Object, old: Value = None
+    ) -> bool | str:
         """Evaluate for ``value``, described by ``schema``; raises RuleError, UnsupportedError.
 
+        ``old`` is the value before a change; None: an expression that names it fails.
         An expression that exceeded the time limit once is not evaluated again.
         """
         if expression in self._slow_expressions:
             raise UnsupportedError(self._timeout_text())
         if self._timeouts >= _MAX_TIMEOUTS:
             raise UnsupportedError("the rules before it took too long")
-        reply = self._send(expression, value, schema)
+        reply = self._send(expression, value, schema, old)
         if "fault" in reply:
             raise RuleError(reply["fault"])
         if "unsupported" in reply:
             raise UnsupportedError(reply["unsupported"])
         return cast("bool | str", reply["value"])
 
-    def _send(self, expression: str, value: Value, schema: Object) -> Object:
+    def _send(self, expression: str, value: Value, schema: Object, old: Value) -> Object:
         process = self._process or self._start()
         task: Object = {"expression": expression, "value": value, "schema_id": id(schema)}
+        if old is not None:
+            task["old"] = old
         if id(schema) not in self._schemas:
             # A reference keeps its id from being reused for another schema.
             self._schemas[id(schema)] = schema

@@ -6,7 +6,7 @@ starts. A rule that cannot be evaluated is reported as such; it never counts as 
 
 import importlib.util
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
@@ -32,7 +32,8 @@ _WITHOUT_VALUE: Final = ("Forbidden", "Required value")
 class _Rule:
     """One rule and the value that it validates.
 
-    ``path`` is as the API server writes it, ``position`` as `objects.parse_path` reads it.
+    ``path`` is as the API server writes it, ``position`` as `objects.parse_path` reads it. ``old``
+    is the value before a change, for a rule that compares with it.
     """
 
     path: str
@@ -44,15 +45,29 @@ class _Rule:
     message_expression: str
     field_path: str
     reason: str
+    old: Value = None
 
 
 def check(
     value: Value, schema: Object, evaluator: Evaluator
 ) -> tuple[list[Problem], list[SkippedRule]]:
     """Return the rules that ``value`` violates, and those that could not be evaluated."""
+    return _check(_rules(value, schema), evaluator)
+
+
+def check_change(
+    value: Value, old: Value, schema: Object, evaluator: Evaluator
+) -> tuple[list[Problem], list[SkippedRule]]:
+    """`check` the rules that compare a value with the one before, where it is another one."""
+    rules = _rules(value, schema, old)
+    changing = (rule for rule in rules if rule.old is not None and rule.old != rule.value)
+    return _check(changing, evaluator)
+
+
+def _check(rules: Iterable[_Rule], evaluator: Evaluator) -> tuple[list[Problem], list[SkippedRule]]:
     problems: list[Problem] = []
     unevaluated: list[SkippedRule] = []
-    for rule in _rules(value, schema):
+    for rule in rules:
         outcome = _evaluate(rule, evaluator) if is_available() else _skipped(rule, _NOT_INSTALLED)
         if isinstance(outcome, SkippedRule):
             unevaluated.append(outcome)
@@ -66,8 +81,13 @@ def is_available() -> bool:
     return importlib.util.find_spec("celpy") is not None
 
 
-def _rules(value: Value, schema: Object, path: str = "", position: str = "") -> Iterator[_Rule]:
-    """Yield the rules of ``value`` and of everything below it."""
+def _rules(
+    value: Value, schema: Object, old: Value = None, path: str = "", position: str = ""
+) -> Iterator[_Rule]:
+    """Yield the rules of ``value`` and of everything below it.
+
+    A rule that compares with the former state applies where there is one. Items of lists have none.
+    """
     if value is None:
         return
     listed = schema.get(RULES)
@@ -75,8 +95,8 @@ def _rules(value: Value, schema: Object, path: str = "", position: str = "") -> 
         if not isinstance(item, dict) or not item.get("rule"):
             continue
         rule = str(item["rule"]).strip()
-        # A rule that compares with the former state does not apply to a new object.
-        if item.get("optionalOldSelf") or not _OLD_SELF.search(rule):
+        is_transition = not item.get("optionalOldSelf") and bool(_OLD_SELF.search(rule))
+        if not is_transition or old is not None:
             yield _Rule(
                 path=path,
                 position=position,
@@ -87,18 +107,20 @@ def _rules(value: Value, schema: Object, path: str = "", position: str = "") -> 
                 message_expression=str(item.get("messageExpression") or ""),
                 field_path=str(item.get("fieldPath") or ""),
                 reason=_REASONS.get(str(item.get("reason")), "Invalid value"),
+                old=old if is_transition else None,
             )
     fields = structural_schema.properties(schema)
     for key, part, field in structural_schema.below(value, schema):
         is_named = isinstance(key, str) and key in fields
         part_path = structural_schema.at(path, key) if is_named else f"{path}[{key}]"
-        yield from _rules(part, field, part_path, structural_schema.at(position, key))
+        old_part = old.get(key) if isinstance(old, dict) and isinstance(key, str) else None
+        yield from _rules(part, field, old_part, part_path, structural_schema.at(position, key))
 
 
 def _evaluate(rule: _Rule, evaluator: Evaluator) -> Problem | SkippedRule | None:
     """Evaluate a rule; None when it holds."""
     try:
-        result = evaluator.evaluate(rule.rule, rule.value, rule.schema)
+        result = evaluator.evaluate(rule.rule, rule.value, rule.schema, rule.old)
     except RuleError as error:
         return _failed_rule(rule, str(error))
     except UnsupportedError as error:
@@ -114,7 +136,7 @@ def _message(rule: _Rule, evaluator: Evaluator) -> str:
     if not rule.message_expression:
         return fallback
     try:
-        result = evaluator.evaluate(rule.message_expression, rule.value, rule.schema)
+        result = evaluator.evaluate(rule.message_expression, rule.value, rule.schema, rule.old)
     except (RuleError, UnsupportedError):
         return fallback
     text = result.strip() if isinstance(result, str) else ""

@@ -305,6 +305,26 @@ def test_field_that_is_desired_no_longer_goes_if_nobody_else_has_it(
     assert text in plan(capsys, xr(count=1), *managed(*owners), *definitions)
 
 
+RULES = [
+    pytest.param("self == oldSelf", "", "refused by the API server: Bucket: spec.size:", id="same"),
+    pytest.param("self >= oldSelf", "", "1 XR looked at.", id="holds"),
+    pytest.param("oldSelf == size", "", "a rule of Bucket was not evaluated", id="no rule"),
+    pytest.param("self == oldSelf", "size: 1", "1 XR looked at.", id="no change"),
+]
+
+
+@pytest.mark.parametrize(("rule", "size", "text"), RULES)
+def test_change_that_a_rule_refuses_is_invalid(
+    project: Path, capsys: pytest.CaptureFixture[str], rule: str, size: str, text: str
+) -> None:
+    change(project, ("size: 1", f"{size or 'size: 2'}\n          other: 1"))
+    definition = crd(**{"x-kubernetes-validations": [{"rule": rule}]})
+    printed = plan(capsys, xr(count=1), *managed((CROSSPLANE, SIZE)), definition)
+    assert text in printed
+    if "not evaluated" not in text:
+        assert "1 to change" in printed
+
+
 def test_value_that_an_object_has_already_is_no_change(
     project: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
