@@ -8,8 +8,10 @@ from pathlib import Path
 from textwrap import dedent
 
 import grpc
+import jsonschema
 import pytest
 from e2e.remote_sources import needs_git
+from support.paths import ROOT
 
 from function_script import cli
 from function_script.cli import exit_codes
@@ -323,6 +325,27 @@ def test_change_that_a_rule_refuses_is_invalid(
     assert text in printed
     if "not evaluated" not in text:
         assert "1 to change" in printed
+
+
+def test_json_is_what_its_schema_says(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """With each verb and an uncertain value; a field that the schema lacks is refused."""
+    schema = json.loads((ROOT / "docs/reference/plan.schema.json").read_text())
+    edits = (("  size: 1", "  # no size"), ("resource-name: bucket-", "resource-name: store-"))
+    live = managed((CROSSPLANE, SIZE))
+    reports = []
+    for each in edits:
+        change(project, each)
+        reports.append(json.loads(plan(capsys, xr(count=1), *live, flags=("-o", "json"))))
+    for report in reports:
+        jsonschema.validate(report, schema)
+    rows = [row for report in reports for each in report["xrs"] for row in each["changes"]]
+    assert {(row["verb"], row["certain"]) for row in rows} >= {
+        ("change", False),
+        ("add", True),
+        ("destroy", True),
+    }
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate({**reports[0], "more": 1}, schema)
 
 
 def test_value_that_an_object_has_already_is_no_change(
