@@ -80,6 +80,16 @@ def find(
     yield from _locate(after.positions, None, status, effect.changes)
 
 
+def hide(change: Change) -> Change:
+    """Return a change without the values of its field."""
+    if change.verb != "change":
+        return change
+    before, after = (
+        None if value is None else "(hidden)" for value in (change.before, change.after)
+    )
+    return replace(change, before=before, after=after)
+
+
 def find_refusals(
     observed: Mapping[str, Object], before: Rendering, after: Rendering, catalog: Catalog
 ) -> Iterator[str]:

@@ -91,13 +91,32 @@ class Dump:
                 raise UnknownError(
                     f"a step requires {selector.kind} objects, and the dump has none"
                 )
-        for manifest in observed.values():
-            reference = manifests.object_at(manifest, "spec", "writeConnectionSecretToRef")
-            name = manifests.text_at(reference, "name")
-            place = manifests.namespace(manifest) or manifests.text_at(reference, "namespace")
-            is_missing = name and self.find(("", "Secret", place, name)) is None
-            if is_missing and _DETAILS.search(str(composition.get("spec"))):
-                raise UnknownError(f'the dump lacks Secret "{name}" with connection details')
+        for key in (key for each in observed.values() for key in _details_keys(each)):
+            if self.find(key) is None and _DETAILS.search(str(composition.get("spec"))):
+                raise UnknownError(f'the dump lacks Secret "{key[-1]}" with connection details')
+
+    def gives_secrets(
+        self,
+        composition: Object,
+        manifests_: Iterable[Object],
+        requirements: RequirementSource | None,
+    ) -> bool:
+        """Report whether a pipeline got data of Secrets, for any of these objects or its steps."""
+        steps = manifests.objects_at(composition, "spec", "pipeline")
+        selectors = requirements.requested if requirements else ()
+        return (
+            any(step.get("credentials") for step in steps)
+            or any((each.api_version, each.kind) == ("v1", "Secret") for each in selectors)
+            or any(self.find(key) for each in manifests_ for key in _details_keys(each))
+        )
+
+
+def _details_keys(manifest: Object) -> Iterator[Key]:
+    """Yield the key of the Secret with an object's connection details, if it has one."""
+    reference = manifests.object_at(manifest, "spec", "writeConnectionSecretToRef")
+    place = manifests.namespace(manifest) or manifests.text_at(reference, "namespace")
+    if name := manifests.text_at(reference, "name"):
+        yield ("", "Secret", place, name)
 
 
 def key_of(manifest: Object) -> Key:

@@ -284,6 +284,14 @@ class _Planner:
         if failure := after.result.failure:
             return replace(plan, verdict="fails", reason=failure.diagnostics[0].message)
         differences = [*changes.find(observed, before, after, self._catalog)]
+        # A program may have written them anywhere, in any form.
+        if any(
+            self._dump.gives_secrets(
+                source.value, [xr, *observed.values()], rendering.result.requirements
+            )
+            for source, rendering in ((old, before), (new, after))
+        ):
+            differences = [*map(changes.hide, differences)]
         # Crossplane applies and deletes the other objects all the same.
         refusals = [*changes.find_refusals(observed, before, after, self._catalog)]
         self._hand_down(before, after, xrs, [*observed.values()])

@@ -640,6 +640,28 @@ def test_data_of_a_secret_is_not_printed(project: Path, capsys: pytest.CaptureFi
         assert "canary" not in printed.replace("canary-2}", "")
 
 
+@pytest.mark.parametrize("form", ["text", "json", "markdown"])
+@pytest.mark.parametrize("part", ["p", "p | b64encode", "p[2:9]"])
+def test_connection_details_that_a_program_writes_elsewhere_are_not_printed(
+    project: Path, capsys: pytest.CaptureFixture[str], part: str, form: str
+) -> None:
+    """Nor a part of them, nor another form."""
+    details = "observed.resources['bucket-0'].connection_details"
+    value = f"{{% set p = {details}.password %}}{{{{ {part} }}}}"
+    change(project, ("size: 1", f"size: {value}"))
+    live = buckets()
+    live[0]["spec"] = {**DETAILS, "region": "eu", "size": 1}
+    secret: Object = {
+        "apiVersion": "v1",
+        "kind": "Secret",
+        "metadata": {"name": "password", "namespace": "default"},
+        "data": {"password": "Y2FuYXJ5LXNlY3JldA=="},
+    }
+    printed = plan(capsys, xr(), *live, secret, flags=("-o", form))
+    assert "(hidden)" in printed
+    assert not any(word in printed for word in ("canary", "Y2FuYXJ5", "nary-se"))
+
+
 def test_name_in_a_dump_has_no_meaning_in_markdown(
     project: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
