@@ -19,8 +19,11 @@ MACHINERY: Final = (("spec", "crossplane"), ("spec",))
 """Where the fields of Crossplane are in an XR: the second is that of legacy XRs."""
 
 _SUFFIXES: Final = (".json", ".yaml", ".yml")
-# The words by which programs read connection details.
-_DETAILS: Final = re.compile("connection", re.IGNORECASE)
+# The words by which programs read connection details, or have them read by what is in no input.
+_DETAILS: Final = re.compile(
+    r"connection|'(source|inputRef|modulesFrom)'|\bload\(|\{%-? *(import|include|from) ",
+    re.IGNORECASE,
+)
 
 
 class UnknownError(Exception):

@@ -709,6 +709,10 @@ def test_programs_in_files_are_those_of_each_side(
         )
     text = plan(capsys, xr(), *buckets())
     assert "2 objects of 1 XR: spec.size: 1 becomes 2\n  --> new/programs/buckets/main.j2:" in text
+    secretive = buckets()
+    secretive[0]["spec"] = {**DETAILS, "region": "eu", "size": 1}
+    # Nothing of a Composition says what such a program reads.
+    assert 'the dump lacks Secret "password"' in plan(capsys, xr(), *secretive)
 
 
 BROKEN = [
