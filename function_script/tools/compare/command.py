@@ -269,8 +269,8 @@ class _Subject:
             pool = stack.enter_context(local_pool.open_pool(root))
         path = loading.find_render_paths(file.parent, self._project).functions
         values = loading.load_values([path], self._project) if path else self._options.dump or ()
-        found = [each for each in values if key_of(each)[:2] == _FUNCTION]
-        index = self._options.rendering.index(found or None)
+        functions = [each for each in values if key_of(each)[:2] == _FUNCTION]
+        index = self._options.rendering.index(functions or None)
         return Source(Origin(document=document, programs=programs), index, pool)
 
     def compare(self, row: Row, sides: Sides, captured: _Captures) -> Row:

@@ -220,8 +220,8 @@ class _Pairs:
         """Return the runtime of every step. Raises InputError with all that have none."""
         index = self.source.functions
         others = [step for step in pipeline if not _is_compared(step)]
-        found = zip(others, index.find_runtimes(others, caller), strict=True)
-        runtimes: dict[int, Runtime] = {step.index: runtime for step, runtime in found}
+        pairs = zip(others, index.find_runtimes(others, caller), strict=True)
+        runtimes: dict[int, Runtime] = {step.index: runtime for step, runtime in pairs}
         for step in pipeline:
             if step.index not in runtimes:
                 runtimes[step.index] = _Pair(find_other_runtime(step, index), self)

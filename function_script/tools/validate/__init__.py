@@ -198,8 +198,8 @@ def _check_resource(
         texts = builtin.find_text_problems(value)
         problems += [each for each in texts if each.path not in paths]
     violations, skipped = rules.check(value, schema, evaluator)
-    found = [*map(wording.to_official, problems), *violations]
-    return _result(manifest, name, found, [*patterns, *skipped])
+    reported = [*map(wording.to_official, problems), *violations]
+    return _result(manifest, name, reported, [*patterns, *skipped])
 
 
 def _result(
