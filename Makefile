@@ -34,7 +34,7 @@ demo: .venv/runtime ## Set up .venv and render an example to the terminal
 
 # CI names retries, since many tests measure time or memory on a machine that others use: each runs
 # what failed once more, alone. A fault fails in all of them.
-RETRIES =
+RETRIES ?=
 python = $(or $(2),$(BIN))/python
 pytest = $(python) -m pytest -q $(1) $(foreach retry,$(RETRIES),|| $(python) -m pytest -q $(1) -n 0 --last-failed)
 

@@ -65,7 +65,7 @@ def schema_problems(value: Object) -> list[str]:
     structural_schema.drop_nulls(copy, schema)
     broken, unevaluated = rules.check(copy, schema, EVALUATOR)
     assert unevaluated == []
-    problems = [problem.message for problem in (*openapi.problems(copy, schema), *broken)]
+    problems = [problem.message for problem in (*openapi.check(copy, schema)[0], *broken)]
     return problems + [path for path, _ in structural_schema.unknown_fields(copy, schema)]
 
 
