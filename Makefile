@@ -87,7 +87,7 @@ PORTABLE = tests/unit tests/test_examples.py tests/test_example_cases.py tests/t
 IF_LINUX = $(if $(filter Linux,$(shell uname)),$(1))
 RUN_BEFORE = $(call IF_LINUX,$(addprefix tests/,scripts diagnostics browser conformance/% e2e/% test_walk.py) \
 	$(filter-out tests/hostile/test_pool_programs.py,$(wildcard tests/hostile/test_*.py)))
-UNITS_BEFORE = $(call IF_LINUX,$(addprefix --ignore=tests/unit/,contribution documents engines inputs request step texts wire \
+UNITS_BEFORE = $(call IF_LINUX,$(addprefix --ignore=tests/unit/,cli contribution documents engines inputs request step texts wire \
 	$(addprefix tools/,check compare krm plan remote validate xpkg test_editor.py test_init.py test_init_origins.py test_input_schema.py)))
 
 test-portable: .venv/dev ## Run the tests of the tools on a Python without what only Linux has, as on macOS
