@@ -41,7 +41,7 @@ CodeName: TypeAlias = Literal["duplicate-key", "duplicate-name", "nameless"]
 
 
 class Code(NamedTuple):
-    """What a problem is, for other code: its words are for people. ``subject`` is a key or name."""
+    """The identity of a problem for code, which reads no words; ``subject`` is a key or name."""
 
     name: CodeName
     subject: str = ""

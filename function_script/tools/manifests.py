@@ -68,6 +68,11 @@ def resource_name(manifest: Object) -> str:
     return annotation(manifest, objects.MOVED_TO) or annotation(manifest, RESOURCE_NAME)
 
 
+def defined_type(definition: Object) -> tuple[str, str]:
+    """Return the group and kind that an XRD or CRD defines."""
+    return text_at(definition, "spec", "group"), text_at(definition, "spec", "names", "kind")
+
+
 def group(api_version: str) -> str:
     """Return the group of an apiVersion: "apps" of ``apps/v1``; the core group is ""."""
     return api_version.rpartition("/")[0]

@@ -323,8 +323,8 @@ class _Subject:
         """Yield the XRs of the dump that have this Composition, or none yet."""
         api_version, kind = self._type
         type_ = (manifests.group(api_version), kind)
+        names = {"", manifests.name(self._document.value)}
         for xr in self._options.dump or ():
-            names = {"", manifests.name(self._document.value)}
             if key_of(xr)[:2] == type_ and text_at_machinery(xr, *_REFERENCE) in names:
                 yield xr
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cached_property, partial
 from typing import Final, NamedTuple, TypeAlias
 
 from function_script import inputs
@@ -102,7 +102,7 @@ class Functions:
                 if failure is not None and failure.step.index not in functions.answered:
                     raise failure
         except (InputError, DocumentError):
-            # What cannot be composed of responses is no matter of theirs.
+            # An error after both have answered all steps is no difference of the functions.
             if xr.cluster is not None or functions.answered != {each.index for each in self._steps}:
                 raise
             return []
@@ -158,10 +158,11 @@ class Versions:
 
     def find_step(self, step_input: Object) -> str:
         """Return the name of the step that has an input on one side, and is on both; or empty."""
-        pipelines = self._pipelines()
+        pipelines = self._pipelines
         same = (name for each in pipelines for name in each if each[name].input == step_input)
         return next((name for name in same if all(name in each for each in pipelines)), "")
 
+    @cached_property
     def _pipelines(self) -> Sequence[dict[str, Step]]:
         """Return the steps of both sides by name, ours first."""
         sources = (self._ours, self._theirs)
@@ -171,7 +172,7 @@ class Versions:
         self, step: str, request: fnv1.RunFunctionRequest, comparisons: list[Comparison]
     ) -> None:
         """Compare a request of a step, which each side gets with its own input."""
-        ours, theirs = (pipeline[step] for pipeline in self._pipelines())
+        ours, theirs = (pipeline[step] for pipeline in self._pipelines)
 
         def ask_version(source: Source, its_step: Step) -> StepResponse:
             own = fnv1.RunFunctionRequest()

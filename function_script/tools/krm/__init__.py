@@ -186,11 +186,7 @@ class _Run:
             manifest
             for manifest in others
             if manifest.get("kind") == "CompositeResourceDefinition"
-            and type_
-            == (
-                manifests.text_at(manifest, "spec", "group"),
-                manifests.text_at(manifest, "spec", "names", "kind"),
-            )
+            and type_ == manifests.defined_type(manifest)
         )
         return RenderInputs(
             xr=xr,

@@ -16,7 +16,7 @@ from function_script.tools.render.requirements import RequirementSource, Store
 Key: TypeAlias = tuple[str, str, str, str]
 
 MACHINERY: Final = (("spec", "crossplane"), ("spec",))
-"""Where the fields of Crossplane are in an XR: the second is that of legacy XRs."""
+"""The places of Crossplane's fields in an XR; the second is that of legacy XRs."""
 
 _SUFFIXES: Final = (".json", ".yaml", ".yml")
 # The words by which programs read connection details, or have them read by what is in no input.
@@ -27,7 +27,7 @@ _DETAILS: Final = re.compile(
 
 
 class UnknownError(Exception):
-    """What a pipeline makes of an XR of the dump cannot be known; the text is the reason."""
+    """The dump does not say what a pipeline makes of an XR; the text is the reason."""
 
 
 class Dump:

@@ -1,4 +1,4 @@
-"""What a change of desired objects does to the objects of a cluster: a server-side apply.
+"""The effect of a change of desired objects on the objects of a cluster: a server-side apply.
 
 Crossplane applies with a field manager of its own. A field that it no longer desires goes if no
 other manager has it, and then its default comes back.
@@ -47,6 +47,8 @@ def apply(live: Object | None, before: Object, after: Object, schema: Object | N
     differences = [*compare_values(before, after, ())]
     if live is None:
         return Effect(manifest=after, changes=[FieldChange(*each) for each in differences])
+    if not differences:
+        return Effect(manifest=live, changes=[])
     manifest: Object = {key: objects.deep_copy(value) for key, value in live.items()}
     for path, _, new in differences:
         if new is None:

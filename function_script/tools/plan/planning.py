@@ -135,10 +135,7 @@ class _Planner:
         self._stack = stack
         # An XRD beside a new Composition takes the place of the dump's.
         self._xrds = {
-            (
-                manifests.text_at(each, "spec", "group"),
-                manifests.text_at(each, "spec", "names", "kind"),
-            ): each
+            manifests.defined_type(each): each
             for each in (*(each for each in dump if key_of(each)[:2] == _XRD), *new_xrds)
         }
         # Schemas of what is composed.

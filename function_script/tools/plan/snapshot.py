@@ -91,13 +91,8 @@ def take(options: Options, report: Callable[[str], None]) -> Snapshot:
         get(name)
     types = {key_of(each)[:2] for each in snapshot.objects}
     # Those of all providers have many megabytes.
-    get(_CRDS, lambda crd: _type(crd) in types)
+    get(_CRDS, lambda crd: manifests.defined_type(crd) in types)
     return snapshot
-
-
-def _type(crd: Object) -> tuple[str, str]:
-    spec = manifests.object_at(crd, "spec")
-    return manifests.text_at(spec, "group"), manifests.text_at(spec, "names", "kind")
 
 
 def _plural(xrd: Object) -> str:

@@ -37,10 +37,7 @@ def check_match(xrd: Object, xr: Object) -> None:
             f"cannot use {manifests.describe(xrd)} as XRD: "
             f"it must be a CompositeResourceDefinition of {_V1} or {_V2}"
         )
-    definition = (
-        manifests.text_at(xrd, "spec", "group"),
-        manifests.text_at(xrd, "spec", "names", "kind"),
-    )
+    definition = manifests.defined_type(xrd)
     api_version, kind = objects.api_version_and_kind(xr)
     if definition != (manifests.group(api_version), kind):
         raise XrError(
