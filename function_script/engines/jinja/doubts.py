@@ -11,7 +11,7 @@ from jinja2 import nodes
 
 from function_script.engines.jinja import scope, tokens
 from function_script.engines.jinja.arguments import Types
-from function_script.engines.jinja.environment import Environment
+from function_script.engines.jinja.parser import parse_program
 from function_script.engines.tables import Rules
 from function_script.request.program import Program
 from function_script.texts.diagnostics import Diagnostic
@@ -50,7 +50,7 @@ _RULES: Final = Rules[Callable[[nodes.Template], Iterator[_Doubt]]]()
 
 def find(program: Program) -> Iterator[Diagnostic]:
     """Yield the doubtful parts of all templates of a program, which must compile."""
-    sources, trees = tokens.parse_program(Environment(), program)
+    sources, trees = parse_program(program)
     reads = {
         name.name
         for tree in trees.values()

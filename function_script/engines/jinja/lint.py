@@ -19,7 +19,7 @@ from function_script.engines.jinja import (
 )
 from function_script.engines.jinja.environment import Environment
 from function_script.engines.jinja.filters import FILTERS
-from function_script.engines.jinja.parser import parse
+from function_script.engines.jinja.parser import parse, parse_program
 from function_script.engines.jinja.scope import NAMES
 from function_script.engines.jinja.tests import TESTS
 from function_script.engines.reads import FieldAccess, FieldComparison
@@ -55,11 +55,12 @@ class JinjaLint(TemplateLint):
 
     def static_text(self, program: Program) -> Iterator[tuple[int, str]]:
         """Yield the text outside of tags, in no condition, loop or macro."""
-        for node in parse(Environment(), program.main.text).body:
+        whole = tokens.normalize(program.main.text)
+        for node in parse(Environment(), whole).body:
             if isinstance(node, nodes.Output):
                 for part in node.nodes:
                     text = part.data if isinstance(part, nodes.TemplateData) else "{{ }}"
-                    yield part.lineno, text
+                    yield tokens.line_at(whole, part.lineno), text
 
     def find_reads(self, program: Program) -> list[FieldAccess]:
         """Find the fields of the request that a program certainly reads."""
@@ -70,7 +71,7 @@ class JinjaLint(TemplateLint):
 
         A name counts as set if any template sets it anywhere, so every report is a certain mistake.
         """
-        sources, trees = tokens.parse_program(Environment(), program)
+        sources, trees = parse_program(program)
         facts = [policy.inspect(tree, FILTERS, TESTS) for tree in trees.values()]
         values = {*NAMES}.union(*(each.defined for each in facts))
         for tree in trees.values():
@@ -109,7 +110,7 @@ class JinjaLint(TemplateLint):
 
     def find_failures(self, program: Program) -> Iterator[Diagnostic]:
         """Find wrong calls, and `map`, `select` and their like with a filter that is not there."""
-        sources, trees = tokens.parse_program(Environment(), program)
+        sources, trees = parse_program(program)
         types = arguments.Types(trees)
         for name, tree in trees.items():
             for wrong in arguments.find(tree, types):
@@ -149,7 +150,7 @@ def _names_in(tree: nodes.Template) -> Iterator[nodes.Name | nodes.NSRef]:
 def _problem(source: Source, begin: int, word: str, message: str, hint: str | None) -> Diagnostic:
     """Return a diagnostic at a word, at or behind an offset."""
     offset = tokens.normalize(source.text).find(word, begin)
-    violation = policy.Violation(line=1, offset=offset, width=len(word), message=message, hint=hint)
+    violation = policy.Violation(offset=offset, width=len(word), message=message, hint=hint)
     return positions.violation_to_diagnostic(source, violation)
 
 
