@@ -19,11 +19,10 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 from function_script.engines.jinja import exceptions, lookups
 from function_script.engines.jinja.calls import Builtin, Call, argument_error, format_usage
 from function_script.engines.jinja.compiler import Operation
+from function_script.engines.jinja.exceptions import Lenient, Strict
 from function_script.engines.jinja.lookups import Method
-from function_script.engines.jinja.methods import invoke
 from function_script.engines.jinja.run import Run
-from function_script.engines.jinja.runtime import iterate
-from function_script.engines.jinja.undefined import Lenient, Strict
+from function_script.engines.jinja.runtime import invoke, iterate
 from function_script.request.program import Lazy
 from function_script.texts.source import Source
 

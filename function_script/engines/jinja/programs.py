@@ -16,10 +16,8 @@ from function_script.engines.jinja import compiler, deferral, parser, policy, po
 from function_script.engines.jinja.calls import Call
 from function_script.engines.jinja.environment import RUN, Environment
 from function_script.engines.jinja.exceptions import reword
-from function_script.engines.jinja.filters import FILTERS
-from function_script.engines.jinja.run import Run
-from function_script.engines.jinja.scope import build_variables
-from function_script.engines.jinja.tests import TESTS
+from function_script.engines.jinja.filters import FILTERS, TESTS
+from function_script.engines.jinja.run import Run, build_variables
 from function_script.request.cache import ByteLruCache, IdentityCache
 from function_script.request.limits import Limits
 from function_script.request.program import Program

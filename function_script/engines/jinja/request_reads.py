@@ -11,8 +11,8 @@ from jinja2 import nodes
 
 from function_script.engines.jinja import tokens
 from function_script.engines.jinja.parser import parse_program
-from function_script.engines.jinja.scope import REQUEST_PARTS
-from function_script.engines.reads import ANY, CONSTANT_TYPES, FieldAccess, FieldComparison, guarded
+from function_script.engines.jinja.run import REQUEST_PARTS
+from function_script.engines.lint import ANY, CONSTANT_TYPES, FieldAccess, FieldComparison, guarded
 from function_script.request import objects
 from function_script.request.program import Program
 from function_script.texts.source import Source

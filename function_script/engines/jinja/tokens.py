@@ -6,7 +6,6 @@ Offsets count characters from the beginning of the text; a line break counts as 
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Final, NamedTuple
 
 from jinja2 import Environment, TemplateSyntaxError, nodes
@@ -36,26 +35,18 @@ class Token(NamedTuple):
         return self.offset + len(self.text)
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TokenList:
     """The tokens of a text up to ``end``; ``error`` is the lexer's, which then is there.
 
-    ``all_tokens`` are those outside of tags, too: the offset, kind and text of each.
+    ``tokens`` are those in tags, ``all_tokens`` the others, too: the offset, kind and text of each.
     """
 
     text: str
+    tokens: Sequence[Token]
     all_tokens: Sequence[tuple[int, str, str]]
     end: int
     error: TemplateSyntaxError | None = None
-
-    @cached_property
-    def tokens(self) -> Sequence[Token]:
-        """The tokens in tags."""
-        return [
-            Token(kind, text, offset)
-            for offset, kind, text in self.all_tokens
-            if kind not in _NO_TOKENS
-        ]
 
     def read_on(self) -> Iterator[tuple[int, str, str]]:
         """Yield all tokens, and raise the lexer's error behind the last one."""
@@ -112,7 +103,7 @@ def read(environment: Environment, source: str) -> TokenList:
     """Return the tokens of a template, up to the place where the lexer fails if it does."""
     text = normalize(source)
     placed: list[tuple[int, str, str]] = []
-    end = 0
+    end, failure = 0, None
     try:
         for _, kind, value in environment.lexer.tokeniter(text, None):
             # The lexer leaves out white space only, so the token is the next such text.
@@ -121,5 +112,6 @@ def read(environment: Environment, source: str) -> TokenList:
             end = offset + len(value)
     except TemplateSyntaxError as error:
         error.lineno = end
-        return TokenList(text=text, all_tokens=placed, end=end, error=error)
-    return TokenList(text=text, all_tokens=placed, end=end)
+        failure = error
+    tokens = [Token(kind, value, at) for at, kind, value in placed if kind not in _NO_TOKENS]
+    return TokenList(text=text, tokens=tokens, all_tokens=placed, end=end, error=failure)

@@ -21,7 +21,7 @@ from function_script.engines.gotemplate.function import Accepts, Function, Funct
 from function_script.engines.gotemplate.run import Run
 from function_script.engines.gotemplate.sprig import defaults, dicts
 from function_script.engines.gotemplate.yaml import writer
-from function_script.engines.library import connection
+from function_script.engines.library import resources
 from function_script.request.objects import EXTERNAL_NAME, RESOURCE_NAME, WATCHED
 from function_script.request.values import Object, Readable, type_phrase
 
@@ -116,7 +116,7 @@ def connection_secret(resource_name: str, data: dict[str, object], *names: str) 
     if len(names) > _MAX_NAMES:
         raise CallError("wants a resource name, data, and perhaps a name and a namespace")
     encoded: Object = {key: {"base64": _encode(key, item)} for key, item in data.items()}
-    secret = connection.connection_secret(encoded, *names, resource_name=resource_name)
+    secret = resources.connection_secret(encoded, *names, resource_name=resource_name)
     return documents.to_flow_yaml(json.dumps(secret, sort_keys=True, ensure_ascii=False))
 
 
@@ -124,7 +124,7 @@ def _encode(key: str, item: object) -> str:
     if not isinstance(item, str):
         raise CallError(f'data: "{key}" must be base64, not {type_phrase(item)}')
     try:
-        return connection.checked_base64(key, item)
+        return resources.checked_base64(key, item)
     except ValueError as error:
         raise CallError(f"{error}, write it through b64enc") from error
 
