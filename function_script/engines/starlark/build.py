@@ -11,7 +11,7 @@ from typing import Final
 
 import starlark
 
-from function_script.engines.starlark import bridge, dialect, errors, predeclared
+from function_script.engines.starlark import bridge, errors, interpreter, predeclared
 from function_script.engines.starlark.analysis import pruning
 from function_script.engines.starlark.analysis.paths import RequestProjection
 from function_script.request.cache import ByteLruCache, IdentityCache
@@ -151,7 +151,7 @@ class _Build:
             module.add_callable(name, lambda *_: None)
         try:
             starlark.eval_with(
-                self._options, module, tree, dialect.GLOBALS, starlark.FileLoader(self._get)
+                self._options, module, tree, interpreter.GLOBALS, starlark.FileLoader(self._get)
             )
         except starlark.StarlarkError as error:
             text = str(error)
@@ -172,7 +172,7 @@ class _Build:
         source = Source(name=source.name, text=text)
         self._sources[source.name] = source
         try:
-            return starlark.parse(source.name, text, dialect.DIALECT)
+            return starlark.parse(source.name, text, interpreter.DIALECT)
         except starlark.StarlarkError as error:
             raise errors.unparsable(str(error), source) from error
         except UnicodeEncodeError as error:

@@ -12,9 +12,9 @@ import starlark
 from function_script.engines.starlark import (
     bridge,
     build,
-    dialect,
     error_positions,
     errors,
+    interpreter,
     predeclared,
     tracing,
 )
@@ -62,7 +62,7 @@ def whole(skipped, nodes, depth):
 
 def evaluate(program: Program, scope: Scope, limits: Limits) -> ScriptResult:
     """Run ``main`` with the scope's request; raises FatalError."""
-    options = dialect.options(limits)
+    options = interpreter.limited_options(limits)
     script = build.script(program, limits, options)
     request = _request(scope)
     text = _to_json(script.reach.select(request))
@@ -87,7 +87,7 @@ def evaluate(program: Program, scope: Scope, limits: Limits) -> ScriptResult:
 
 def _trace(program: Program, scope: Scope, limits: Limits, request: str, reply: str) -> Places:
     """Return the places of what `main` has returned; see `tracing.trace`."""
-    options = dialect.brief(dialect.options(limits))
+    options = interpreter.brief_options(interpreter.limited_options(limits))
     with predeclared.SeededRun(scope):
         return tracing.trace(program, request, orjson.loads(reply), limits, options)
 
@@ -96,7 +96,7 @@ def _error_text(
     program: Program, *, scope: Scope, text: str, limits: Limits, options: starlark.EvalOptions
 ) -> str:
     """Run the program briefly and return the text of its error; "" when it does not fail."""
-    brief = dialect.brief(options)
+    brief = interpreter.brief_options(options)
     try:
         with predeclared.SeededRun(scope):
             bridge.call(build.silent(program, limits, brief).wrapped, text, brief)
@@ -111,7 +111,7 @@ def _error_text(
 
 def check(program: Program, limits: Limits) -> None:
     """Build the script, which runs its top level but not ``main``; raises FatalError."""
-    options = dialect.options(limits)
+    options = interpreter.limited_options(limits)
     try:
         build.script(program, limits, options)
     except ProgramError as error:
@@ -121,7 +121,7 @@ def check(program: Program, limits: Limits) -> None:
 
 def unused_modules(program: Program, limits: Limits) -> tuple[str, ...]:
     """Return the names of modules that no load statement leads to."""
-    used = build.script(program, limits, dialect.options(limits)).sources
+    used = build.script(program, limits, interpreter.limited_options(limits)).sources
     return tuple(name for name, source in program.modules.items() if source.name not in used)
 
 

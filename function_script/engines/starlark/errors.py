@@ -9,8 +9,7 @@ from typing import Final, ParamSpec, TypeAlias, TypeVar
 from function_script.engines.library import ArgumentError
 from function_script.engines.starlark import error_positions, interpreter, mistakes, syntax_hints
 from function_script.engines.starlark.analysis import missing
-from function_script.engines.starlark.dialect import MAX_CALLS
-from function_script.engines.starlark.interpreter import Failure, Frame
+from function_script.engines.starlark.interpreter import MAX_CALLS, Failure, Frame
 from function_script.request import objects
 from function_script.request.limits import Limits
 from function_script.request.values import Readable, type_name

@@ -1,14 +1,20 @@
-"""What the interpreter says of an error, read into a code, its arguments, and a place.
+"""The interpreter: how it is set up, and what it says of an error, as a code and its arguments.
 
 It gives one text for each error. No other module knows its words: they are those of the version of
 starlark-pyo3 that `requirements/runtime.txt` pins, and a test compares them.
 """
 
 import re
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from itertools import count
 from typing import Final, NamedTuple
 
+import starlark
+from starlark import LibraryExtension
+
+from function_script.request.limits import Limits
 from function_script.texts import spelling
 from function_script.texts.diagnostics import cut
 from function_script.texts.source import Span
@@ -36,6 +42,40 @@ TOP: Final = "<module>"
 """The interpreter's name for statements outside of functions."""
 NONE: Final = "NoneType"
 """The type of None."""
+
+
+_GET: Final = 'get(value, "a.b.c") gives None where something on the way is missing'
+_CONSTANT: Final = (
+    "a value that was made outside of main, when the script was loaded, cannot be changed"
+)
+# An operator between values of two types.
+_BETWEEN: Final = r" not supported for types `(?P<left>\w+)` and `(?P<right>\w+)`"
+# Frames of the interpreter, its own included. Its default of 50 is too few to walk a tree; each
+# frame takes native stack, of which 8 MB hold 22,000.
+MAX_CALLS = 300
+# A script has a little less time than its process: the interpreter's error has a position, the
+# end of the process has none.
+_TIME_MARGIN = 0.05
+# For a run that only finds the position of an error: about 50 ms.
+_BRIEF_THOUSANDS = 500
+DIALECT = starlark.Dialect.standard()
+DIALECT.enable_keyword_only_arguments = True
+DIALECT.enable_positional_only_arguments = True
+DIALECT.enable_types = starlark.DialectTypes.ENABLE
+DIALECT.enable_top_level_stmt = True
+DIALECT.enable_f_strings = True
+# Debug, Internal, Breakpoint and CallStack stay out: they look into the interpreter.
+GLOBALS = starlark.Globals.extended_by(
+    [
+        LibraryExtension.StructType,
+        LibraryExtension.Json,
+        LibraryExtension.Print,
+        LibraryExtension.Map,
+        LibraryExtension.Filter,
+        LibraryExtension.Partial,
+        LibraryExtension.Typing,
+    ]
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,12 +121,6 @@ def _row(code: str, pattern: str, words: str | None = None, hint: str | None = N
     return _Row(code, re.compile(pattern, re.DOTALL), words, hint)
 
 
-_GET: Final = 'get(value, "a.b.c") gives None where something on the way is missing'
-_CONSTANT: Final = (
-    "a value that was made outside of main, when the script was loaded, cannot be changed"
-)
-# An operator between values of two types.
-_BETWEEN: Final = r" not supported for types `(?P<left>\w+)` and `(?P<right>\w+)`"
 # Of two rows that match, the first one counts.
 _ROWS: Final = (
     # The texts of functions: the author's, ours, Python's.
@@ -293,3 +327,25 @@ def _reword(text: str) -> tuple[str, str | None]:
 
 def _shorten(match: re.Match[str]) -> str:
     return match[0] if match[1].count('"') <= 2 * _MAX_EXPECTED else ""
+
+
+def brief_options(options: starlark.EvalOptions) -> starlark.EvalOptions:
+    """Return options that also stop after a number of turns or calls, equal on every machine."""
+    checks = count(1)
+    is_over = options.check_cancelled or (lambda: False)
+    return starlark.EvalOptions(
+        max_callstack_size=MAX_CALLS,
+        check_cancelled=lambda: next(checks) > _BRIEF_THOUSANDS or is_over(),
+    )
+
+
+def limited_options(limits: Limits) -> starlark.EvalOptions:
+    """Return options that stop when the step's CPU time, from now on, is nearly used up.
+
+    The interpreter checks once in 1,000 loop turns or calls, and never inside one long operation.
+    So this is only for a better error; the end of the worker process is the bound.
+    """
+    end = time.thread_time() + limits.timeout_seconds * (1 - _TIME_MARGIN)
+    return starlark.EvalOptions(
+        max_callstack_size=MAX_CALLS, check_cancelled=lambda: time.thread_time() > end
+    )

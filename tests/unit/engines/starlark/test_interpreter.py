@@ -3,7 +3,7 @@
 import pytest
 import starlark
 
-from function_script.engines.starlark import bridge, dialect, interpreter, predeclared
+from function_script.engines.starlark import bridge, interpreter, predeclared
 from function_script.request.limits import Limits
 
 # An expression or lines, and what their error is: the code and the arguments.
@@ -73,8 +73,8 @@ def error_of(text: str) -> interpreter.Failure:
     """What the interpreter says of a script."""
     module = predeclared.module()
     try:
-        tree = starlark.parse("script", text, dialect.DIALECT)
-        starlark.eval(module, tree, dialect.GLOBALS)
+        tree = starlark.parse("script", text, interpreter.DIALECT)
+        starlark.eval(module, tree, interpreter.GLOBALS)
     except starlark.StarlarkError as error:
         return interpreter.read(str(error))
     pytest.fail("no error")
