@@ -9,15 +9,7 @@ from typing import Final, TypeAlias, cast
 import orjson
 import starlark
 
-from function_script.engines.starlark import (
-    bridge,
-    build,
-    error_positions,
-    errors,
-    interpreter,
-    predeclared,
-    tracing,
-)
+from function_script.engines.starlark import build, errors, interpreter, predeclared, tracing
 from function_script.engines.starlark.analysis import missing
 from function_script.engines.starlark.build import Script
 from function_script.engines.starlark.errors import WRAPPER, describe_absence, is_absence
@@ -73,11 +65,11 @@ def evaluate(program: Program, scope: Scope, limits: Limits) -> ScriptResult:
                 run = DeferredEvaluation(script, text, limits, options)
                 reply, withheld = run.whole(request)
             else:
-                reply = bridge.call(script.wrapped, text, options)
+                reply = build.call_main(script.wrapped, text, options)
     except starlark.StarlarkError as error:
         raised = errors.take_raised()
         rerun = partial(_error_text, scope=scope, text=text, limits=limits, options=options)
-        message = error_positions.correct_position(str(error), program, rerun)
+        message = interpreter.correct_position(str(error), program, rerun)
         raise errors.failed(
             message, script.main, script.sources, request, limits, raised=raised
         ) from error
@@ -99,7 +91,7 @@ def _error_text(
     brief = interpreter.brief_options(options)
     try:
         with predeclared.SeededRun(scope):
-            bridge.call(build.silent(program, limits, brief).wrapped, text, brief)
+            build.call_main(build.silent(program, limits, brief).wrapped, text, brief)
     except starlark.StarlarkError as error:
         errors.take_raised()
         return str(error)
@@ -188,10 +180,10 @@ class DeferredEvaluation:
         self._limits = limits
         self._options = options
         module = starlark.Module()
-        module["request"] = bridge.key_of(text)
-        parts = {"script": script.frozen, "bridge": bridge.BRIDGE_MODULE}
+        module["request"] = build.key_of(text)
+        parts = {"script": script.frozen, "bridge": build.BRIDGE_MODULE}
         loader = starlark.FileLoader(parts.__getitem__)
-        starlark.eval_with(options, module, _RESULT, bridge.GLOBALS, loader)
+        starlark.eval_with(options, module, _RESULT, build.BRIDGE_GLOBALS, loader)
         self._result = module.freeze()
 
     def whole(self, request: Mapping[str, Readable]) -> tuple[str, tuple[DeferredResource, ...]]:
@@ -206,7 +198,7 @@ class DeferredEvaluation:
 
     def _without(self, skipped: Sequence[str]) -> str:
         limits = self._limits
-        return bridge.name_of(self._call("whole", json.dumps(skipped), limits.nodes, limits.depth))
+        return build.name_of(self._call("whole", json.dumps(skipped), limits.nodes, limits.depth))
 
     def _deferred(self, request: Mapping[str, Readable]) -> list[DeferredResource]:
         """Call every function; return the resources of those that look up a missing value."""
