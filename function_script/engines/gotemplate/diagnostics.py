@@ -5,8 +5,14 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Final
 
-from function_script.engines.gotemplate import errors, hints, parse_errors, registry
-from function_script.engines.gotemplate.corrections import actions, order
+from function_script.engines.gotemplate import (
+    arguments,
+    corrections,
+    errors,
+    hints,
+    parse_errors,
+    registry,
+)
 from function_script.engines.gotemplate.errors import Code
 from function_script.engines.gotemplate.parse_errors import Mistake
 from function_script.engines.gotemplate.positions import SourcePart, SourceSpan, find_span
@@ -166,7 +172,7 @@ def _undefined_variable(error: Exception | None) -> str:
 def _order_hint(site: Site, loaded: LoadedProgram) -> str | None:
     """Return the hint for a call whose arguments are in the order of another language."""
     source = loaded.origins[site.template].text
-    text = order.reorder(source, site.node.position, loaded.settings.grammar())
+    text = arguments.reorder(source, site.node.position, loaded.settings.grammar())
     return None if text is None else f"write {text}"
 
 
@@ -305,7 +311,7 @@ def _correction(error: Exception, site: Site, loaded: LoadedProgram) -> str | No
     is_misread = isinstance(error, errors.GoError) and error.code in _MISREAD
     if not is_piped and not is_misread:
         return None
-    correction = actions.correct(source, position, loaded.settings.grammar())
+    correction = corrections.correct(source, position, loaded.settings.grammar())
     return correction.hint if correction is not None else None
 
 

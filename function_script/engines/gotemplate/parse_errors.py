@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
 from function_script.engines.gotemplate import hints
-from function_script.engines.gotemplate.corrections.actions import (
+from function_script.engines.gotemplate.corrections import (
     Correction,
     correct,
     find_unclosed,
