@@ -86,10 +86,11 @@ Examples:
     "--variants",
     group="Runs",
     type=click.IntRange(min=0),
-    default=0,
+    default=8,
+    show_default=True,
     metavar="N",
-    help="Run each Composition with the XRs beside it, and with at most N that its XRD allows. By "
-    "default nothing runs.",
+    help="Run each Composition with the XRs at hand, and with at most N that its XRD allows. 0: "
+    "nothing runs.",
 )
 @options.flag(
     "--variant",
@@ -108,8 +109,8 @@ Examples:
 def check(**flags: Unpack[_Flags]) -> int:
     """Find mistakes in the steps of Compositions and Operations.
 
-    With --variants, Compositions run in the sandbox with the XRs beside them, and with others that
-    their XRDs allow. Otherwise nothing runs.
+    Compositions without one run in the sandbox, with the XRs at hand and with others that their
+    XRDs allow.
 
     COMPOSITION is a file, a directory, which is searched to any depth, or - for stdin; a file may
     also hold an input or an XR alone. By default it is the current directory. Steps of other
@@ -119,7 +120,7 @@ def check(**flags: Unpack[_Flags]) -> int:
     """
     options.check_forms(flags["output"], flags["diagnostics"])
     if not flags["variants"] and (flags["variant"] is not None or flags["run_functions"]):
-        raise click.UsageError("--variant and --run-functions are for --variants")
+        raise click.UsageError("--variants 0 runs nothing: --variant and --run-functions need runs")
     arguments = flags["compositions"] or (".",)
     if flags["watch"]:
         _watch(arguments, flags)

@@ -43,15 +43,6 @@ class Definitions:
     manifests: Sequence[Object] = ()
     project: Project | None = None
 
-    def find_xr(self, composition: Document, others: Iterable[Document] = ()) -> Object | None:
-        """Return the schema of a Composition's XR; None when it is not certain.
-
-        ``others`` are the documents of the same file, such as a package's.
-        """
-        xrd = self.find_xrd_of(composition, others)
-        reference = manifests.object_at(composition.value, "spec", "compositeTypeRef")
-        return None if xrd is None else _find_schema(xrd, reference)
-
     def find_xrd(self, xr: Document, others: Iterable[Document] = ()) -> Object | None:
         """Return the XRD of an XR; None when there is none with its version, or not a single one.
 
@@ -126,8 +117,12 @@ def files_beside(file: Path) -> list[Path]:
     return [*xrds.find_files(file.parent), *map(file.with_name, _XR_FILES)]
 
 
-def _find_schema(xrd: Object, reference: Object) -> Object | None:
-    """Return the schema of the XR that ``reference`` names, with the fields of any Crossplane."""
+def find_schema(xrd: Object, composition: Document) -> Object | None:
+    """Return the schema of a Composition's XR, with the fields of any Crossplane.
+
+    None for an XRD that has no fields yet.
+    """
+    reference = manifests.object_at(composition.value, "spec", "compositeTypeRef")
     schema = xrds.find_schema(xrd, *objects.api_version_and_kind(reference)) or {}
     fields = dict(structural_schema.properties(schema))
     own = xrds.crossplane_fields(xrds.scope_of(xrd))
