@@ -23,6 +23,7 @@ class _Flags(TypedDict):
     output: Literal["text", "json", "sarif"]
     xrd: Path | None
     crds: tuple[Path, ...]
+    fetch: bool
     ignore: tuple[str, ...]
     strict: bool
     salted: bool
@@ -52,6 +53,7 @@ Examples:
     params=[
         options.program_root("programs/ beside each file"),
         options.allow_outside(),
+        options.fetch(),
         options.ignore(),
         options.output("text", "json", "sarif"),
         options.watch("Check"),
@@ -74,7 +76,8 @@ Examples:
     type=options.PATH,
     multiple=True,
     metavar="PATH",
-    help="CRDs of composed resources: a file, a directory or a package. May be repeated.",
+    help="CRDs of composed resources: a file, a directory or a package. A Provider object, and the "
+    "metadata of a package, name packages. May be repeated.",
 )
 @options.flag(
     "--salted",
@@ -145,7 +148,7 @@ def _report(arguments: Sequence[str], flags: _Flags, pool: Pool | None) -> tuple
 
     named = (flags["xrd"], flags["program_root"], *flags["crds"])
     project = tool.find_project(arguments, named, flags["allow_outside"])
-    schemas = tool.load(flags["xrd"], flags["crds"], project)
+    schemas = tool.load(flags["xrd"], flags["crds"], project, fetches=flags["fetch"])
     run_options = None
     if pool is not None:
         from function_script.tools.check import runs  # noqa: PLC0415 - slow to import

@@ -14,7 +14,7 @@ from function_script.request import objects
 from function_script.request.limits import Limits
 from function_script.request.values import Object
 from function_script.texts.diagnostics import Diagnostic
-from function_script.texts.errors import InputError
+from function_script.texts.errors import FatalError, InputError
 from function_script.tools import (
     author_positions,
     local_pool,
@@ -32,6 +32,7 @@ from function_script.tools.check.definitions import (
 )
 from function_script.tools.check.report import Finding, Report, Skipped
 from function_script.tools.project import Project
+from function_script.tools.render import loading
 from function_script.tools.validate.catalog import Catalog
 
 if TYPE_CHECKING:
@@ -80,6 +81,7 @@ def check(  # noqa: PLR0913 - the flags of the command
     for file in files:
         checker.check(file)
     report = checker.report
+    report.packages = definitions.notes
     report.skipped = [entry for entry in entries if isinstance(entry, Skipped)]
     if not (report.files or report.skipped):
         raise InputError.of(
@@ -109,7 +111,11 @@ def list_files(arguments: Sequence[str], project: Project) -> list[Path]:
         path
         for file in paths_
         if not file.is_dir()
-        for path in (local_pool.programs_beside(file), *files_beside(file))
+        for path in (
+            local_pool.programs_beside(file),
+            *files_beside(file),
+            *map(Path, loading.find_crds(file.parent)),
+        )
     ]
     return [*paths_, *(path for path in beside if path is not None and project.allows(path))]
 
@@ -134,6 +140,8 @@ class _Checker:
         self._is_salted = is_salted
         self._run_options = run_options
         self._xrs = XrChecker(definitions, project)
+        self._directory: Path | None = None
+        self._crds: list[Object] = []
         self._stored = step_inputs.StoredInputs(
             [document for file in files for document in file.documents]
         )
@@ -160,9 +168,22 @@ class _Checker:
         )
         beside = [each for each in file.documents if xrds.is_xrd(each.value)]
         for document in file.documents:
+            if step_inputs.has_pipeline(document.value):
+                self._load_crds(Path(file.name).parent)
             xrd = self._definitions.find_xrd_of(document, beside)
             steps = _Steps(document, self._stored, programs, root)
             self._check_document(steps, xrd)
+
+    def _load_crds(self, directory: Path) -> None:
+        """Take the CRDs beside a Composition, and those of the command."""
+        if self._directory != directory:
+            self._directory = directory
+            self._crds = [*self._definitions.manifests]
+            try:
+                loaded = sources.load(loading.find_crds(directory), self._project)
+                self._crds += (each.value for each in loaded)
+            except FatalError as error:
+                self._add(rules.YAML, error.diagnostics)
 
     def _check_document(self, steps: _Steps, xrd: Object | None) -> None:
         report, document = self.report, steps.document
@@ -216,14 +237,15 @@ class _Checker:
         for name, kind in kinds:
             by_name.setdefault(name, set()).add(kind)
         schemas = {}
+        catalog = Catalog(self._crds)
         for name, (kind, *others) in by_name.items():
             # A name with two kinds has no certain schema.
             if others:
                 continue
-            schema = self._definitions.crds.find(*kind)
+            schema = catalog.find(*kind)
             if schema is not None:
                 schemas[name] = schema
-            elif self._definitions.manifests:
+            elif self._crds:
                 self.report.kinds.add(kind)
         return schemas
 
@@ -256,7 +278,7 @@ class _Checker:
             document=steps.document,
             inputs=[(each, step) for each, step in steps.parsed if isinstance(step, Step)],
             xrd=xrd,
-            catalog=Catalog([*([] if xrd is None else [xrd]), *self._definitions.manifests]),
+            catalog=Catalog([*([] if xrd is None else [xrd]), *self._crds]),
             programs=steps.programs,
             project=self._project,
         )

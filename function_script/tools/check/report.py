@@ -1,7 +1,7 @@
 """The report of a check: findings; as text for people, JSON, or SARIF for tools of code review."""
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -49,7 +49,8 @@ class Report:
     or needs what is not at hand. ``variants`` are the XRs that runs were made of, by number.
 
     No schema was there for the XRs of ``untyped`` Compositions, nor, although CRDs were given, for
-    the composed ``kinds``. ``rules`` of XRDs could not be evaluated.
+    the composed ``kinds``. ``rules`` of XRDs could not be evaluated. ``packages`` are sentences
+    about those whose schemas are not here.
     """
 
     def __init__(self) -> None:
@@ -64,6 +65,7 @@ class Report:
         self.untyped = 0
         self.kinds: set[ResourceKind] = set()
         self.rules: list[diagnostics.Diagnostic] = []
+        self.packages: Sequence[str] = ()
 
     def count(self, severity: Severity) -> int:
         """Return the number of findings of this severity."""
@@ -135,10 +137,12 @@ def _gaps(report: Report) -> Iterator[str]:
         (report.untyped, "Composition without its XRD", "Compositions without their XRDs"),
         (len(report.kinds), "composed kind without its CRD", "composed kinds without their CRDs"),
         (len(report.rules), "rule of an XRD", "rules of XRDs"),
+        (len(report.packages), "package", "packages"),
     ]
     texts = [f"{count} {one if count == 1 else many}" for count, one, many in counts if count]
     if texts:
         yield f"Not compared: {', '.join(texts)}"
+    yield from _indented(report.packages)
 
 
 def _indented(lines: Iterable[str]) -> Iterator[str]:
@@ -209,6 +213,7 @@ def to_object(report: Report) -> Object:
                 {"apiVersion": kind.api_version, "kind": kind.kind} for kind in sorted(report.kinds)
             ],
             "rules": [rule.message for rule in report.rules],
+            **({"packages": [*report.packages]} if report.packages else {}),
         },
     }
 
