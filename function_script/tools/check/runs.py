@@ -66,7 +66,7 @@ class Options:
     """
 
     pool: Pool
-    variants: int = variants.MAX
+    variants: int
     runs_others: bool = False
 
 
@@ -155,7 +155,12 @@ def find(subject: Subject, options: Options) -> Outcome:
         timeout_seconds=_TIMEOUT_SECONDS, is_quiet=True, servers=Servers(packages)
     )
     places: set[object] = set()
-    root = None if subject.programs is None else subject.project.resolve(subject.programs)
+    root = None
+    # A pool takes a third of a second to start, and few folders of programs are read.
+    if subject.programs is not None and any(
+        "fileSystem" in each.value for each, _ in subject.inputs
+    ):
+        root = subject.project.resolve(subject.programs)
     with (
         rendering.servers,
         nullcontext(options.pool) if root is None else local_pool.open_pool(root) as pool,

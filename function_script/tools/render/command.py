@@ -193,7 +193,15 @@ def load_inputs(
         # Crossplane must be able to make a CRD of it.
         catalog.check_definitions([document])
         xrd = document.value
-    definitions = [document.value for document in sources.load(paths.crds, paths.project)]
+    crds = sources.load(paths.crds, paths.project)
+    definitions = [document.value for document in crds]
+    if crds:
+        from function_script.tools.validate.packages import (  # noqa: PLC0415 - slow to import
+            PackageSchemas,
+        )
+
+        packages = PackageSchemas(fetches=paths.fetches)
+        definitions = [*(document.value for document in packages.load(crds)), *definitions]
     composite = xrds.resolve_claim(xr.value, xrd)
     observed = [document for document in observed if not _is_output(document.value, composite)]
     spans = {index: document.span() for index, document in enumerate(observed)}
