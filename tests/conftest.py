@@ -17,7 +17,13 @@ from function_script.sandbox import system
 TESTS = Path(__file__).resolve().parent
 # What is tested on pools here, and not the processes of pools.
 SHARING_ZYGOTES = (
-    *("behaviour/", "browser/", "conformance/", "diagnostics/", "hostile/test_strangers_folders.py"),
+    *(
+        "behaviour/",
+        "browser/",
+        "conformance/",
+        "diagnostics/",
+        "hostile/test_strangers_folders.py",
+    ),
     *("property/", "test_", "unit/cli/", "unit/tools/"),
 )
 
