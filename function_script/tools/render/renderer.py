@@ -141,7 +141,7 @@ class Renderer:
 
         ``origin`` maps positions, and not errors.
         """
-        runner = self._start(steps.parse(inputs.composition, is_lenient=inputs.is_prepared))
+        runner = self.start(steps.parse(inputs.composition, is_lenient=inputs.is_prepared))
         return Rendering(
             result=render.reconcile(inputs, runner),
             responses=runner.responses,
@@ -160,27 +160,27 @@ class Renderer:
     ) -> OperationResult:
         """Run the pipeline of an Operation; see `operation.render`."""
         with nullcontext() if origin is None else origin.map_errors():
-            return operation.render(inputs, self._start(steps.parse_operation(inputs.operation)))
+            return operation.render(inputs, self.start(steps.parse_operation(inputs.operation)))
 
     def reconcile_operation(self, inputs: OperationInputs) -> OperationResult:
         """`render_operation`, but return a result after a FATAL result, too. Raises InputError."""
         pipeline = steps.parse_operation(inputs.operation, is_lenient=inputs.is_prepared)
-        return operation.reconcile(inputs, self._start(pipeline))
+        return operation.reconcile(inputs, self.start(pipeline))
 
     def call(self, step: Step, request: RunFunctionRequest) -> StepResponse:
         """Call the function of one step with a request as it is. Raises FatalError."""
-        return self._start([step])(step, request)
+        return self.start([step])(step, request)
 
-    def _start(self, pipeline: Sequence[Step]) -> _StepRunner:
+    def start(self, pipeline: Sequence[Step]) -> StepRunner:
         """Choose the runtimes; what has to be started begins to start at once."""
         runtimes = self._functions.find_runtimes(pipeline, self._caller)
         for runtime in runtimes:
             runtime.start(self._caller)
-        return _StepRunner(pipeline, runtimes, self._caller, self._timeout_seconds, self._answers)
+        return StepRunner(pipeline, runtimes, self._caller, self._timeout_seconds, self._answers)
 
 
-class _StepRunner:
-    """Calls the functions of steps in the time of all, and records the last response of each."""
+class StepRunner:
+    """Calls the functions of steps in the time of all, and records the last call of each."""
 
     def __init__(
         self,
