@@ -20,10 +20,17 @@ from function_script.texts.problems import ProblemList, suggest
 from function_script.tools import sources
 from function_script.tools import xrds as definitions
 from function_script.tools.cases import fake_cluster
-from function_script.tools.cases.discovery import CaseFile
+from function_script.tools.cases.comparison import PARTS
 from function_script.tools.cases.loader import FileCache, ObjectLoader, find_above
-from function_script.tools.cases.model import Case, Check, Expectation, Setup, Step, XrPart
-from function_script.tools.cases.outcome import PARTS
+from function_script.tools.cases.model import (
+    Case,
+    CaseFile,
+    Check,
+    Expectation,
+    Setup,
+    Step,
+    XrPart,
+)
 from function_script.tools.project import Project
 from function_script.tools.render import functions, xrds
 

@@ -30,14 +30,15 @@ from function_script.tools import (
     variants,
     xr_validation,
 )
-from function_script.tools.cases import discovery, fake_cluster, loader, parser
+from function_script.tools.cases import fake_cluster, loader, model, parser
 from function_script.tools.check import rules
 from function_script.tools.processes.options import PackageOptions
 from function_script.tools.project import Project
 from function_script.tools.render import RenderInputs, command, loading, renderer, validation
 from function_script.tools.render import xrds as render_xrds
 from function_script.tools.render.functions import FunctionIndex
-from function_script.tools.render.renderer import Origin, Renderer, Rendering
+from function_script.tools.render.positions import Origin
+from function_script.tools.render.renderer import Renderer, Rendering
 from function_script.tools.render.runtimes.servers import Servers
 from function_script.tools.validate.catalog import Catalog
 
@@ -243,13 +244,13 @@ def _plan_cases(subject: Subject) -> Iterator[Run]:
         file
         for folder in folders
         for file in subject.project.find_files(folder, sources.SUFFIXES)
-        if discovery.is_case(file)
+        if model.is_case(file)
     ]
     cache = loader.FileCache(subject.project)
     for file in files[: subject.max_examples]:
         # `test` reports a case that cannot be read.
         with suppress(FatalError):
-            case = parser.parse(discovery.CaseFile(path=file), cache)
+            case = parser.parse(model.CaseFile(path=file), cache)
             setup, step = case.setup, case.steps[0]
             cluster = fake_cluster.before_step(fake_cluster.first(setup), step)
             xr = cluster.whole_xr()

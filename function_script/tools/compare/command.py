@@ -24,7 +24,7 @@ from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.errors import FatalError, InputError
 from function_script.texts.source import excerpt
 from function_script.tools import console, local_pool, manifests, step_inputs, xrds
-from function_script.tools.cases import discovery, loader, parser
+from function_script.tools.cases import loader, model, parser
 from function_script.tools.check import runs, searching
 from function_script.tools.check.definitions import Definitions
 from function_script.tools.check.report import Skipped
@@ -40,7 +40,7 @@ from function_script.tools.compare.sides import (
 from function_script.tools.plan.dump import Dump, UnknownError, key_of, text_at_machinery
 from function_script.tools.project import Project
 from function_script.tools.render import RenderInputs, loading, messages, renderer
-from function_script.tools.render.renderer import Origin
+from function_script.tools.render.positions import Origin
 from function_script.tools.revisions import Version
 
 Verdict = Literal[
@@ -182,12 +182,12 @@ def _find_captured(
     """Yield captured requests; add a row for each file with one that cannot be read."""
     cache = loader.FileCache(project)
     for file in files:
-        if isinstance(file, Skipped) or not discovery.is_case(Path(file.name)):
+        if isinstance(file, Skipped) or not model.is_case(Path(file.name)):
             continue
         if not any("request" in document.value for document in file.documents):
             continue
         try:
-            setup = parser.parse(discovery.CaseFile(path=Path(file.name)), cache).setup
+            setup = parser.parse(model.CaseFile(path=Path(file.name)), cache).setup
         except FatalError as error:
             rows.append(_fail(file.name, error))
             continue

@@ -17,8 +17,8 @@ from function_script.tools.compare.differences import Difference, Named
 from function_script.tools.render import RenderInputs, messages, renderer, steps
 from function_script.tools.render.functions import FunctionIndex, find_other_runtime
 from function_script.tools.render.pipeline import PipelineError
-from function_script.tools.render.positions import Files, Positions
-from function_script.tools.render.renderer import Origin, Renderer, Rendering
+from function_script.tools.render.positions import Origin, Positions
+from function_script.tools.render.renderer import Renderer, Rendering
 from function_script.tools.render.requirements import RequirementSource, Runner, StepResponse
 from function_script.tools.render.runtimes.local import Local
 from function_script.tools.render.runtimes.model import FunctionCaller, ListedFunctions, Runtime
@@ -150,9 +150,7 @@ class Functions:
             step,
             f"with {step.function}",
         )
-        origin = self._source.origin
-        files = Files(origin.document, origin.programs, origin.find_input)
-        positions = Positions([*ours.calls.values()], files)
+        positions = Positions([*ours.calls.values()], self._source.origin)
         comparisons.append(replace(comparison, positions=[positions]))
         return response
 

@@ -14,18 +14,19 @@ from function_script.texts.diagnostics import Diagnostic
 from function_script.tools import local_pool, manifests, render, sources
 from function_script.tools.render import (
     blame,
-    error_positions,
     functions,
     loading,
     notes,
     operation,
     output,
+    positions,
     renderer,
     steps,
     xrds,
 )
 from function_script.tools.render.output import OutputOptions
-from function_script.tools.render.renderer import Origin, Renderer, Rendering
+from function_script.tools.render.positions import Origin
+from function_script.tools.render.renderer import Renderer, Rendering
 
 _TEMPLATE: Final = "operationTemplate"
 
@@ -136,7 +137,7 @@ def render_operation(paths: loading.OperationPaths, options: Options, pool: Pool
     prefix = ("spec", _TEMPLATE) if template else ()
 
     def find_input(step: steps.Step) -> objects.Path:
-        return (*prefix, *error_positions.composition_input_path(step))
+        return (*prefix, *positions.composition_input_path(step))
 
     origin = Origin(document=document, programs=programs, find_input=find_input)
     with origin.map_errors():
@@ -155,7 +156,7 @@ def explain_composition(paths: loading.RenderPaths, options: Options) -> functio
     """Explain how the functions of a Composition would run. Raises FatalError."""
     composition = loading.load_one(paths.composition, "a Composition", paths.project)
     programs = paths.programs or local_pool.programs_beside(paths.composition)
-    with error_positions.map_errors(composition, programs):
+    with Origin(document=composition, programs=programs).map_errors():
         return functions.explain(steps.parse(composition.value), _load_index(paths, options))
 
 

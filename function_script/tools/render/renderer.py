@@ -4,23 +4,21 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from functools import partial
-from pathlib import Path
 from typing import TypeAlias
 
-from function_script.documents import Document
 from function_script.proto.v1.run_function_pb2 import RunFunctionRequest, RunFunctionResponse
 from function_script.request.values import Object
 from function_script.sandbox import Pool
 from function_script.step.blocked import Blocked
 from function_script.texts.errors import LimitError
 from function_script.tools import render
-from function_script.tools.render import RenderInputs, error_positions, operation, steps
+from function_script.tools.render import RenderInputs, operation, steps
 from function_script.tools.render.functions import FunctionIndex, Selection
 from function_script.tools.render.operation import OperationInputs, OperationResult
-from function_script.tools.render.positions import Call, Files, Positions
+from function_script.tools.render.positions import Call, Origin, Positions
 from function_script.tools.render.requirements import StepResponse
 from function_script.tools.render.runtimes.local import Local, Skip
 from function_script.tools.render.runtimes.model import FunctionCaller, FunctionSource, Runtime
@@ -64,22 +62,6 @@ class Options:
             annotations=self.annotations,
             is_strict=self.is_strict,
             allows_addresses=self.allows_addresses,
-        )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Origin:
-    """The author's files of a rendering, for the positions of errors: see `map_errors`."""
-
-    document: Document
-    programs: Path | None
-    find_input: error_positions.InputPath = error_positions.composition_input_path
-    locate_xr: error_positions.LocateXr | None = None
-
-    def map_errors(self) -> AbstractContextManager[None]:
-        """Give the errors of a ``with`` block positions in the files."""
-        return error_positions.map_errors(
-            self.document, self.programs, self.find_input, self.locate_xr
         )
 
 
@@ -147,12 +129,7 @@ class Renderer:
             responses=runner.responses,
             blocked=runner.blocked,
             skipped=runner.skipped,
-            positions=Positions(
-                [*runner.calls.values()],
-                None
-                if origin is None
-                else Files(origin.document, origin.programs, origin.find_input),
-            ),
+            positions=Positions([*runner.calls.values()], origin),
         )
 
     def render_operation(
