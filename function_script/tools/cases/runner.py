@@ -25,11 +25,11 @@ from function_script.tools.cases import comparison, fake_cluster, model
 from function_script.tools.cases.model import Case, Expectation, Setup, Step
 from function_script.tools.cases.verdicts import CaseVerdict, Problem, VerdictBuilder
 from function_script.tools.render import RenderInputs, renderer, steps, validation
+from function_script.tools.render.messages import fatal_messages
 from function_script.tools.render.pipeline import PipelineError
 from function_script.tools.render.renderer import Renderer, Rendering
 from function_script.tools.render.runtimes.local import Local
 from function_script.tools.render.runtimes.model import ListedFunctions
-from function_script.tools.results import fatal_messages
 from function_script.tools.validate.catalog import Catalog
 
 # Of the values in which documents differ, those whose lines are named.

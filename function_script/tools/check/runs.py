@@ -35,11 +35,11 @@ from function_script.tools.check import rules
 from function_script.tools.processes.options import PackageOptions
 from function_script.tools.project import Project
 from function_script.tools.render import RenderInputs, command, loading, renderer, validation
-from function_script.tools.render import xrds as render_xrds
 from function_script.tools.render.functions import FunctionIndex
 from function_script.tools.render.positions import Origin
 from function_script.tools.render.renderer import Renderer, Rendering
 from function_script.tools.render.runtimes.servers import Servers
+from function_script.tools.render.xr import resolve_claim
 from function_script.tools.validate.catalog import Catalog
 
 _XR: Final = ("observed", "composite", "resource", "spec")
@@ -219,7 +219,7 @@ def plan(subject: Subject, choices: Sequence[variants.Variant]) -> Iterator[Run]
         inputs = command.load_inputs(
             paths if is_own else replace(paths, observed=None), subject.document, document
         )
-        xr = render_xrds.resolve_claim(inputs.xr, subject.xrd)
+        xr = resolve_claim(inputs.xr, subject.xrd)
         if subject.xrd is not None and xr_validation.validate(xr, subject.xrd).errors:
             continue
         label = f'the XR in "{source.name}"' if source is not None else "the XR at hand"

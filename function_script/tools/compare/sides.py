@@ -16,6 +16,7 @@ from function_script.tools.compare import differences
 from function_script.tools.compare.differences import Difference, Named
 from function_script.tools.render import RenderInputs, messages, renderer, steps
 from function_script.tools.render.functions import FunctionIndex, find_other_runtime
+from function_script.tools.render.messages import fatal_messages
 from function_script.tools.render.pipeline import PipelineError
 from function_script.tools.render.positions import Origin, Positions
 from function_script.tools.render.renderer import Renderer, Rendering
@@ -23,7 +24,6 @@ from function_script.tools.render.requirements import RequirementSource, Runner,
 from function_script.tools.render.runtimes.local import Local
 from function_script.tools.render.runtimes.model import FunctionCaller, ListedFunctions, Runtime
 from function_script.tools.render.steps import Step
-from function_script.tools.results import fatal_messages
 
 # A random choice between two values is the same as often once in 256 times.
 _REPEATS: Final = 8
