@@ -345,6 +345,7 @@ class _Subject:
         )
         for requirements in sides.run(inputs, comparisons):
             dump.check(self._document.value, observed, requirements)
+            dump.check_masks(self._document.value, [xr, *observed.values()], requirements)
 
 
 class _Changes:
