@@ -23,6 +23,14 @@ Verb: TypeAlias = Literal["destroy", "rename", "add", "change"]
 
 # Crossplane writes them, and no program.
 _OWN: Final[tuple[Path, ...]] = (("metadata", "ownerReferences"), ("metadata", "resourceVersion"))
+_HIDDEN: Final = "(hidden)"
+_PARTS: Final[tuple[Path, ...]] = (
+    ("spec",),
+    ("status",),
+    ("data",),
+    ("stringData",),
+    ("metadata",),
+)
 _MOVED: Final[Path] = ("metadata", "annotations", objects.MOVED_TO)
 
 
@@ -129,14 +137,28 @@ def of_object(verb: Verb, resource: str, manifest: Object) -> Change:
     )
 
 
-def hide(change: Change) -> Change:
-    """Return a change without the values of its field."""
-    if change.verb != "change":
-        return change
-    before, after = (
-        None if value is None else "(hidden)" for value in (change.before, change.after)
-    )
-    return replace(change, before=before, after=after)
+def hide(changes: Iterable[Change], xr: Object, observed: Mapping[str, Object]) -> list[Change]:
+    """Return changes without what a program may have made of a value: names that are new, too."""
+    hidden = []
+    for number, change in enumerate(changes):
+        live = xr if change.resource is None else observed.get(change.resource)
+        if live is None:
+            name = f"{change.type[1]} {_HIDDEN}"
+            new = replace(change, resource=f"{_HIDDEN} {number}", object=name)
+        else:
+            new = replace(change, path=hide_path(change.path, live))
+        values = (None if each is None else _HIDDEN for each in (change.before, change.after))
+        before, after = values
+        hidden.append(replace(new, before=before, after=after))
+    return hidden
+
+
+def hide_path(path: Path, live: Object) -> Path:
+    """Return the part of a path that an object has, or that all objects may have."""
+    ends = (end for end in range(len(path), 0, -1) if objects.find_path(live, path[:end]))
+    if end := next(ends, int(path[:1] in _PARTS)):
+        return path[:end]
+    return (_HIDDEN,) if path else ()
 
 
 def _find_refusals(live: Object, manifest: Object, schema: Object) -> Iterator[str]:
@@ -148,14 +170,19 @@ def _find_refusals(live: Object, manifest: Object, schema: Object) -> Iterator[s
 
 
 def find_drift(
-    observed: Mapping[str, Object], before: Rendering, catalog: Catalog
+    observed: Mapping[str, Object], before: Rendering, catalog: Catalog, *, is_hidden: bool
 ) -> Iterator[str]:
-    """Yield the fields that are not as before the change they should be, with their kinds."""
+    """Yield the fields that are not as before the change they should be, with their kinds.
+
+    ``is_hidden``: of those that the objects do not have, the names may be data of a Secret.
+    """
     desired = before.result.composition.resources
-    for name in observed.keys() & desired.keys():
+    for name in (each for each in observed if each in desired):
+        live = observed[name]
         schema = catalog.find(*objects.api_version_and_kind(desired[name]))
-        for path in effects.find_drift(observed[name], desired[name], schema):
-            yield f"{format_path(path)} of {observed[name]['kind']}"
+        for path in effects.find_drift(live, desired[name], schema):
+            shown = hide_path(path, live) if is_hidden else path
+            yield f"{format_path(shown)} of {live['kind']}"
 
 
 def _status(rendering: Rendering) -> Object:

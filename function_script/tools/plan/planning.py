@@ -236,10 +236,11 @@ class _Planner:
         refusals = ", ".join(outcome.refusals)
         differences = outcome.changes
         # A program may have written data of Secrets anywhere, in any form.
-        if self._has_secrets(old, old_subject, before[-1]) or self._has_secrets(
+        is_hidden = self._has_secrets(old, old_subject, before[-1]) or self._has_secrets(
             new, new_subject, after[-1]
-        ):
-            differences = [*map(changes.hide, differences)]
+        )
+        if is_hidden:
+            differences = changes.hide(differences, xr, observed)
             refusals = refusals and _HIDDEN
         else:
             self._public.add(key)
@@ -249,7 +250,7 @@ class _Planner:
             verdict="invalid" if refusals else "planned" if differences else "unchanged",
             reason=refusals,
             changes=differences,
-            drift=[*changes.find_drift(observed, before[0], self._catalog)],
+            drift=[*changes.find_drift(observed, before[0], self._catalog, is_hidden=is_hidden)],
         )
 
     def _run(
