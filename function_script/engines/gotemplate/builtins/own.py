@@ -13,14 +13,13 @@ from typing import Final, Protocol, cast
 
 from function_script import documents
 from function_script.engines import library
-from function_script.engines.gotemplate import values
+from function_script.engines.gotemplate import values, yaml
 from function_script.engines.gotemplate.builtins import core, function_go_templating
 from function_script.engines.gotemplate.data import copy_tree
 from function_script.engines.gotemplate.errors import CallError
 from function_script.engines.gotemplate.function import Accepts, Function, FunctionTable, Injects
 from function_script.engines.gotemplate.run import Run
 from function_script.engines.gotemplate.sprig import defaults, dicts
-from function_script.engines.gotemplate.yaml import writer
 from function_script.engines.library import resources
 from function_script.request.objects import EXTERNAL_NAME, RESOURCE_NAME, WATCHED
 from function_script.request.values import Object, Readable, type_phrase
@@ -190,7 +189,7 @@ def _find(value: object, *path: str) -> object:
 @FUNCTIONS.add("setExternalNameAnnotation", parameters="string", returns="string")
 def external_name_annotation(name: str) -> str:
     """The annotation of an external name, as a line of YAML."""
-    return f"{EXTERNAL_NAME}: {writer.scalar_text(name)}"
+    return f"{EXTERNAL_NAME}: {yaml.scalar_text(name)}"
 
 
 # Functions that return a missing value when they find nothing. In Go they return an empty text, a
