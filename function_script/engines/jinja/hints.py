@@ -274,6 +274,10 @@ def _statement_words(site: Site) -> Violation | None:
     before, text = site.text_at(-1), site.token.text
     if before == "else" and text == "if":
         return site.violation("write elif")
+    if site.first == "for" and site.index == _THIRD and text != "in":
+        return site.violation("write `for item in list`")
+    if site.first == "set" and site.index == _THIRD and site.is_value_before():
+        return site.violation(_SET)
     if site.first == "macro" and site.index == _THIRD and site.token.kind == "block_end":
         name = site.tokens[1]
         return site.violation(f"write {{% macro {name.text}() %}}", token=name)
