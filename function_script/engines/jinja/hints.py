@@ -255,6 +255,8 @@ def _braces(site: Site) -> Violation | None:
     first = site.tokens[0]
     if first.text == "%" and first.offset == site.begin.end and not site.index:
         return site.violation("a tag has one brace: write {% if … %}, {% for … %} or {% set … %}")
+    if first.text == "{" and first.offset == site.begin.end and not site.is_statement:
+        return site.violation("a value is written with two braces: {{ value }}", token=first)
     return None
 
 
@@ -377,6 +379,8 @@ def unset_hint(name: str, template: str) -> str | None:
         return f"a line that begins with {match[1] or match[2]} is no loop: write {loop}"
     if match := re.search(rf"\{{%[-+]? *set +{word}\.(\w+)", template):
         return f"make it first: {{% set {name} = namespace({match[1]}=...) %}}"
+    if re.search(rf"\{{%[-+]? *set +{word}\b", template):
+        return "what a loop or a macro sets ends with it: set the name before, and outside of it"
     return None
 
 

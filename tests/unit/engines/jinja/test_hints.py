@@ -10,6 +10,7 @@ from function_script.texts.source import Source
 
 # A template, the column, the message, and part of the hint: "" where there is none.
 CASES = (
+    ("{{{ a }}}", 3, 'unexpected "{"', "two braces"),
     ("{% set x 1 %}", 10, 'unexpected "1"', "{% set name = value %}"),
     ("{% for a on b %}{% endfor %}", 10, 'unexpected "on"', "for item in list"),
     ("{% if a = 1 %}{% endif %}", 9, 'unexpected "="', "compare with =="),
