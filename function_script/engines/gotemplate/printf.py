@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 import re
-from functools import lru_cache
 from typing import Final, NamedTuple
 
 from function_script.engines.gotemplate import printing, values
@@ -340,35 +339,7 @@ class _Number(NamedTuple):
 
 def sprintf(allocator: Allocator, template: str, *arguments: object) -> str:
     """Return ``fmt.Sprintf``; raises LimitExceededError for excessive padding and length."""
-    simple = _read_simple(template)
-    if simple is None or len(simple.verbs) != len(arguments):
-        return _Formatter(allocator, template, arguments).run()
-    parts = [simple.texts[0]]
-    for verb, text, value in zip(simple.verbs, simple.texts[1:], arguments, strict=True):
-        plain = type(value) is str and verb in "sv"
-        parts.append(str(value) if plain else format_argument(value, verb, _PLAIN))
-        parts.append(text)
-    allocator.check_string(sum(map(len, parts)))
-    return "".join(parts)
-
-
-class _Simple(NamedTuple):
-    """A format of plain verbs, one for each argument: the texts around the verbs, and the verbs."""
-
-    texts: list[str]
-    verbs: str
-
-
-@lru_cache(maxsize=256)
-def _read_simple(template: str) -> _Simple | None:
-    """Read a format without flags, widths and the like; None for any other."""
-    pieces = _VERB.split(template)
-    texts, verbs = pieces[::2], "".join(pieces[1::2])
-    simple = "%" not in "".join(texts)
-    return _Simple(texts, verbs) if simple else None
-
-
-_VERB: Final = re.compile(r"%([a-zA-Z])")
+    return _Formatter(allocator, template, arguments).run()
 
 
 class _Formatter:
