@@ -4,6 +4,8 @@ PYTHON ?= python3
 BIN := .venv/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PIP_ROOT_USER_ACTION := ignore
+# Without compiled files, every process that a test starts would compile what it imports.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: FORCE help env demo test test-browser test-attacks test-compiled test-portable test-install test-image release lint proto lock bench neighbours scale soak fuzz search goldens names clean
 

@@ -1,5 +1,6 @@
 """Options of the whole test suite."""
 
+import gc
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,10 +16,21 @@ from function_script.sandbox import system
 
 TESTS = Path(__file__).resolve().parent
 # What is tested on pools here, and not the processes of pools.
-SHARING_ZYGOTES = ("behaviour/", "browser/", "test_", "unit/cli/", "unit/tools/")
+SHARING_ZYGOTES = (
+    *(
+        "behaviour/",
+        "browser/",
+        "conformance/",
+        "diagnostics/",
+        "hostile/test_strangers_folders.py",
+    ),
+    *("property/", "test_", "unit/cli/", "unit/tools/"),
+)
 
 # Before test modules are imported: their own settings are derived from the profile's.
 load_profile()
+# No cycles are looked for among the thousands of tests that are collected.
+gc.disable()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -56,6 +68,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         deselected += [item for item in items if "update_goldens" not in _fixtures(item)]
     items[:] = [item for item in items if item not in set(deselected)]
     config.hook.pytest_deselected(items=deselected)
+
+
+def pytest_collection_finish() -> None:
+    """Nor are those that were collected looked through again, whenever a test collects garbage."""
+    gc.enable()
+    gc.freeze()
 
 
 def _fixtures(item: pytest.Item) -> list[str]:

@@ -9,6 +9,7 @@ from typing import NamedTuple, cast
 import pytest
 from support import builders
 from support.core_model import Core, make_ready
+from support.example_counts import SEARCH_FACTOR
 
 from function_script.request.values import Object
 
@@ -255,7 +256,7 @@ def test_resource_that_moves_to_another_step_keeps_its_object() -> None:
     assert identities(core) == before
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", range(12 * max(1, SEARCH_FACTOR)))
 def test_sequence_of_releases_deletes_nothing(seed: int) -> None:
     """Names of few resources change at random, with the last name, all names or none stated."""
     choose = random.Random(seed)  # a repeatable choice  # noqa: S311 # a repeatable choice

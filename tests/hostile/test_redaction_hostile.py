@@ -154,11 +154,11 @@ def answer_with(secret: bytes, memory_bytes: int) -> Reply:
 
 
 ANSWERS = [
-    pytest.param(lines(20_000, 6), 256, "no way, it is [secret]", id="140 KB"),
-    pytest.param(lines(100_000, 6), 256, "no way, it is [secret]", id="700 KB"),
-    pytest.param(lines(700_000, 5), 256, redaction.WITHHELD, id="4 MB"),
+    pytest.param((20_000, 6), 256, "no way, it is [secret]", id="140 KB"),
+    pytest.param((100_000, 6), 256, "no way, it is [secret]", id="700 KB"),
+    pytest.param((700_000, 5), 256, redaction.WITHHELD, id="4 MB"),
     pytest.param(
-        *(lines(300_000, 6), 96, redaction.WITHHELD),
+        *((300_000, 6), 96, redaction.WITHHELD),
         id="more than the memory",
         # Elsewhere, memory that runs out is not refused: the worker is ended.
         marks=pytest.mark.linux,
@@ -166,9 +166,10 @@ ANSWERS = [
 ]
 
 
-@pytest.mark.parametrize(("secret", "memory_mib", "text"), ANSWERS)
-def test_worker_keeps_its_error(secret: str, memory_mib: int, text: str) -> None:
+@pytest.mark.parametrize(("size", "memory_mib", "text"), ANSWERS)
+def test_worker_keeps_its_error(size: tuple[int, int], memory_mib: int, text: str) -> None:
     """The text may be withheld; the response has the position."""
+    secret = lines(*size)
     reply = answer_with(secret.encode(), memory_mib * MIB)
     assert isinstance(reply, Answered)
     (problem,) = reply.diagnostics

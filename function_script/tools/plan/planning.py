@@ -30,7 +30,8 @@ from function_script.tools.plan.dump import (
 from function_script.tools.project import Project
 from function_script.tools.render import RenderInputs, functions, loading, renderer
 from function_script.tools.render.functions import FunctionIndex
-from function_script.tools.render.renderer import Answers, Origin, Renderer, Rendering
+from function_script.tools.render.positions import Origin
+from function_script.tools.render.renderer import Answers, Renderer, Rendering
 from function_script.tools.validate.catalog import Catalog
 
 Verdict: TypeAlias = Literal["planned", "unchanged", "unknown", "stays", "fails", "invalid"]

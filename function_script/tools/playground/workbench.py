@@ -15,7 +15,7 @@ from function_script.sandbox import Pool
 from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.errors import FatalError, InputError
 from function_script.tools import author_positions, render
-from function_script.tools.cases.outcome import to_object
+from function_script.tools.cases.comparison import to_outcome
 from function_script.tools.playground import cases, graph, problems
 from function_script.tools.playground.folders import Folder
 from function_script.tools.playground.mirror import Mirror
@@ -31,8 +31,8 @@ from function_script.tools.render import (
     validation,
 )
 from function_script.tools.render.pipeline import PipelineError
-from function_script.tools.render.positions import Position
-from function_script.tools.render.renderer import Origin, Renderer, Rendering
+from function_script.tools.render.positions import Origin, Position
+from function_script.tools.render.renderer import Renderer, Rendering
 from function_script.tools.render.runtimes.address import Remote
 from function_script.tools.render.runtimes.local import Skip
 from function_script.tools.render.runtimes.model import FunctionCaller, Runtime
@@ -164,7 +164,7 @@ class RenderSession:
 
         try:
             rendering = self._run(project, report, lambda _: None)
-            expectation = cases.expect_outcome(to_object(rendering))
+            expectation = cases.expect_outcome(to_outcome(rendering))
         except PipelineError as error:
             expectation = cases.expect_error(error)
         if omissions:
@@ -254,7 +254,7 @@ def _to_page(rendering: Rendering, inputs: render.RenderInputs) -> Object:
             {"severity": event.severity, "reason": event.reason, "message": event.message}
             for event in result.events
         ],
-        "graph": graph.build(result, to_object(rendering), inputs.observed, waiting),
+        "graph": graph.build(result, to_outcome(rendering), inputs.observed, waiting),
         "waiting": [{"name": each.subject, "reason": each.reason} for each in waiting],
     }
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from function_script.engines.lint import Lint
-from function_script.engines.reads import FieldAccess
+from function_script.engines.lint import FieldAccess, Lint
 from function_script.texts.source import span_at
 
 if TYPE_CHECKING:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from function_script.engines.manual import Entry
+from function_script.engines.language import Entry
 
 
 def entries() -> Iterator[Entry]:
