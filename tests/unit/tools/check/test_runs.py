@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from pathlib import Path
-from textwrap import indent
+from textwrap import dedent, indent
 
 import pytest
 
@@ -478,3 +478,22 @@ def test_xr_of_a_case_runs(case: str, rules: list[str], tmp_path: Path, pool: Po
     assert [each.rule for each in findings if each.severity == "error"] == rules
     notes = [note for each in findings for note in map(str, each.diagnostic.notes)]
     assert any('crash.case.yaml"' in note for note in notes) is bool(rules)
+
+
+OWN_CRD = CRD.replace("Database", "XThing").replace(
+    "spec: {type: object, properties: {engineVersion: {type: string}}}",
+    "status: {type: object, properties: {conditions: {type: array, items: {type: object}}}}",
+)
+
+
+@pytest.mark.parametrize("has_xrd", [True, False], ids=["xrd", "crd-alone"])
+def test_conditions_of_crossplane_are_no_finding(
+    tmp_path: Path, pool: Pool, *, has_xrd: bool
+) -> None:
+    """Whatever a CRD of the XR's kind says of them."""
+    file = _place(tmp_path, _GO, _CONFIG)
+    (tmp_path / "crds" / "own.yaml").write_text(OWN_CRD)
+    (tmp_path / "xr.yaml").write_text(dedent(_CASE.partition("\n")[2]))
+    if not has_xrd:
+        (tmp_path / "xrd.yaml").unlink()
+    assert [each for each in _check(file, pool).findings if each.severity == "error"] == []
