@@ -98,8 +98,13 @@ class Language:
 
     text_field: str
     """The field of the input with the text of a program."""
+    has_named_texts = False
+    """A program is several texts: the field is an object of texts by name, all of them modules.
+
+    ``Program.main`` has them as JSON then: engines read the names there, and the texts of modules.
+    """
     default_file: str
-    """The file that a program in files begins with."""
+    """The file that a program in files begins with; "" if a program is several texts."""
     fields: tuple[str, ...] = ()
     """Fields of the input that only this kind has."""
     options: tuple[str, ...] = ()
@@ -115,8 +120,8 @@ class Language:
     """The folder has a module ``plain``."""
     clock_functions: tuple[str, ...] = ()
     """Functions that read the clock."""
-    warmup: str
-    """A program for a worker's first run: it composes one resource."""
+    warmup: str | Mapping[str, str]
+    """The text field for a worker's first run: it composes one resource."""
 
     extensions: tuple[str, ...] = ()
     """The ends of names of files with programs."""

@@ -327,6 +327,7 @@ class _Subject:
         )
         for requirements in sides.run(inputs, comparisons):
             dump.check(self._document.value, observed, requirements)
+            dump.check_masks(self._document.value, [xr, *observed.values()], requirements)
 
     def _attempt(self, label: str, run_: Callable[[list[Comparison]], object]) -> bool:
         """Add to the row what a run compares; report whether both sides answered all of it."""

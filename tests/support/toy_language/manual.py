@@ -7,4 +7,6 @@ from function_script.engines.language import Entry
 
 def entries() -> Iterator[Entry]:
     """Yield the only name: the dollar sign."""
-    yield Entry(name="$", section="values", summary="The value of a field: $observed.composite.")
+    yield Entry(
+        name="$", section="values", summary="The value of a field: name=$observed.composite."
+    )
